@@ -1,0 +1,17 @@
+// swift-tools-version: 6.0
+import PackageDescription
+
+let package = Package(
+    name: "Nautilus",
+    platforms: [.iOS(.v16), .macOS(.v13), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
+    products: [
+        .library(name: "Nautilus", targets: ["Nautilus"]),
+        .library(name: "NautilusTesting", targets: ["NautilusTesting"]),
+    ],
+    targets: [
+        .target(name: "Nautilus"),
+        .target(name: "NautilusTesting", dependencies: ["Nautilus"]),
+        .testTarget(name: "NautilusTests", dependencies: ["Nautilus", "NautilusTesting"]),
+    ],
+    swiftLanguageModes: [.v6]
+)

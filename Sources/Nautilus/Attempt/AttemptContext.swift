@@ -1,0 +1,19 @@
+/// What interceptors, retriers and transports may know of the attempt they work for.
+public struct AttemptContext: Sendable {
+    /// The attempt's number, from 1.
+    public let number: Int
+    /// The origin of the service's base URL: credentials go there and nowhere else.
+    public let serviceOrigin: HttpOrigin
+    /// How long one exchange may take; nil for no limit.
+    public let timeout: Duration?
+    /// What was left until the call's deadline when the attempt began; nil when there is no deadline.
+    public let remaining: Duration?
+
+    /// Creates a context, as a test of an interceptor or a transport does.
+    public init(number: Int = 1, serviceOrigin: HttpOrigin, timeout: Duration? = nil, remaining: Duration? = nil) {
+        self.number = number
+        self.serviceOrigin = serviceOrigin
+        self.timeout = timeout
+        self.remaining = remaining
+    }
+}

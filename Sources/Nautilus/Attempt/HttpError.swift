@@ -1,0 +1,108 @@
+import Foundation
+
+/// Why a call failed: the last real failure, with what is known of it, and the trace of the whole call.
+public struct HttpError: Error, Sendable {
+    /// Where on the path of a call it happened.
+    public enum Stage: String, Hashable, Sendable {
+        /// A hook threw before anything was built.
+        case hook
+        /// Headers, URL and body did not make a request.
+        case build
+        /// An interceptor threw.
+        case intercept
+        /// The retrier's last look failed: no credential.
+        case prepare
+        /// The exchange failed.
+        case send
+        /// A redirect was refused.
+        case redirect
+        /// The status was not an accepted one.
+        case validate
+        /// The body did not decode.
+        case decode
+        /// Between two attempts: the delay, or the retrier's decision.
+        case retry
+    }
+
+    /// What happened.
+    public enum Kind: Hashable, Sendable {
+        /// The caller's task was cancelled.
+        case cancelled
+        /// The request could not be built.
+        case invalidRequest(InvalidRequest)
+        /// The network failed.
+        case transport(URLError.Code)
+        /// One exchange took longer than the request's timeout.
+        case timeout(Duration)
+        /// The call's deadline passed.
+        case deadline(Duration)
+        /// The status is not accepted.
+        case status(Int)
+        /// A redirect leads somewhere it must not.
+        case redirect(RedirectRefusal)
+        /// The response is larger than the transport takes, in bytes.
+        case responseTooLarge(limit: Int)
+        /// The body is not what the request decodes.
+        case decoding
+        /// There is no credential, or refreshing it failed; ``HttpError/underlying`` tells which.
+        case authorization
+        /// A header, an interceptor, a hook or a retrier threw an error of its own, which is ``HttpError/underlying``.
+        case custom
+    }
+
+    /// Where.
+    public var stage: Stage
+    /// What.
+    public var kind: Kind
+    /// What the server may have done with the request.
+    public var delivery: Delivery
+    /// What was sent, without header and query; nil when no request could be built.
+    public var request: RequestSummary?
+    /// The response, its body cut to ``bodyLimit``; nil when there was none.
+    public var response: HttpResponse<Data>?
+    /// How long the server asks to wait, from when the response came; nil when it does not say, or not validly.
+    public var retryAfter: Duration?
+    /// The error underneath; nil when the failure is the framework's own finding.
+    public var underlying: (any Error)?
+    /// The failed attempt's number, from 1; 0 when the call failed before its first.
+    public var attempt: Int
+    /// What happened in the whole call; empty while the retrier is asked.
+    public var trace: CallTrace
+
+    /// The most bytes of a response's body that an error keeps: 64 KiB, ample for an error document and small
+    /// enough to keep errors around.
+    public static let bodyLimit = 65_536
+
+    /// Creates an error, as a retrier that fails with its own, or a test, does.
+    public init(
+        _ kind: Kind,
+        stage: Stage,
+        delivery: Delivery = .maybeExecuted,
+        request: RequestSummary? = nil,
+        response: HttpResponse<Data>? = nil,
+        retryAfter: Duration? = nil,
+        underlying: (any Error)? = nil,
+        attempt: Int = 0
+    ) {
+        self.stage = stage
+        self.kind = kind
+        self.delivery = delivery
+        self.request = request
+        self.response = response.map { $0.replacingBody($0.body.prefix(Self.bodyLimit)) }
+        self.retryAfter = retryAfter
+        self.underlying = underlying
+        self.attempt = attempt
+        self.trace = CallTrace()
+    }
+
+    /// The response's status; nil when there was no response.
+    public var status: Int? { response?.status }
+
+    /// This failure as one of authorization: the same response, the refresh's error underneath.
+    public func asAuthorizationFailure(_ underlying: any Error) -> HttpError {
+        var error = self
+        error.kind = .authorization
+        error.underlying = underlying
+        return error
+    }
+}

@@ -1,0 +1,48 @@
+/// Why a decision was taken, for the trace.
+public enum RetryReason: Hashable, Sendable, CustomStringConvertible {
+    /// The schedule's delay before this retry, counted from 1.
+    case backoff(retry: Int)
+    /// The server's `Retry-After` was longer than the schedule's delay.
+    case retryAfter(Duration)
+    /// A pause that the origin ordered, to this call or to another, was longer than both.
+    case gate(Duration)
+    /// The credential was refreshed or replaced; the next attempt carries this generation.
+    case credentialReplaced(generation: Int)
+    /// The failure is of a kind that another attempt does not mend.
+    case notRetryable(String)
+    /// The server may have acted on the request, which is not idempotent and has no `Idempotency-Key`.
+    case mayHaveExecuted
+    /// The retrier's attempts are used up.
+    case attemptsUsed(Int)
+    /// `Retry-After` asks for longer than the retrier's cap.
+    case retryAfterOverCap(Duration, cap: Duration)
+    /// The delay does not fit into what is left until the call's deadline.
+    case deadline(remaining: Duration)
+    /// The body is a one-shot stream that has been read.
+    case bodySpent
+    /// The call was cancelled.
+    case cancelled
+    /// The service's limit of attempts for any call.
+    case ceiling(Int)
+    /// A retrier's own words.
+    case custom(String)
+
+    /// The reason in a few words.
+    public var description: String {
+        switch self {
+        case .backoff(let retry): "backoff, retry \(retry)"
+        case .retryAfter(let hint): "Retry-After \(hint.brief)"
+        case .gate(let pause): "the origin asked all calls to pause, \(pause.brief) left"
+        case .credentialReplaced(let generation): "credential replaced, generation \(generation)"
+        case .notRetryable(let why): why
+        case .mayHaveExecuted: "the server may have acted on it, and it is not idempotent"
+        case .attemptsUsed(let count): "all \(count) attempts used"
+        case .retryAfterOverCap(let hint, let cap): "Retry-After \(hint.brief) is over the cap of \(cap.brief)"
+        case .deadline(let remaining): "only \(remaining.brief) left until the deadline"
+        case .bodySpent: "the one-shot body has been read"
+        case .cancelled: "cancelled"
+        case .ceiling(let count): "\(count) attempts are the service's limit"
+        case .custom(let text): text
+        }
+    }
+}

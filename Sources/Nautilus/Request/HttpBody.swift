@@ -1,0 +1,80 @@
+import Foundation
+
+/// What a request carries.
+///
+/// A body is declared, not encoded: encoding happens while the request is built, never on the caller's actor.
+public struct HttpBody: Sendable {
+    /// A body ready for the wire.
+    public enum Payload: Sendable {
+        /// No body at all.
+        case empty
+        /// Bytes in memory; sent again as often as needed.
+        case data(Data)
+        /// Chunks as they come.
+        case stream(HttpBodyStream)
+    }
+
+    /// The media type that goes into `Content-Type` unless the request's header has one; nil for none.
+    public let contentType: String?
+    let payload: @Sendable (_ encoder: () -> JSONEncoder) throws -> Payload
+
+    /// No body.
+    public static let empty = HttpBody(contentType: nil) { _ in .empty }
+
+    /// Bytes, as they are.
+    public static func data(_ data: Data, contentType: String = "application/octet-stream") -> HttpBody {
+        HttpBody(contentType: contentType) { _ in .data(data) }
+    }
+
+    /// A value as JSON, encoded by the request's ``Request/encoder``.
+    public static func json(_ value: some Encodable & Sendable) -> HttpBody {
+        HttpBody(contentType: "application/json") { encoder in try .data(encoder().encode(value)) }
+    }
+
+    /// Names and values as `application/x-www-form-urlencoded`.
+    public static func form(_ fields: HttpQuery) -> HttpBody {
+        HttpBody(contentType: "application/x-www-form-urlencoded") { _ in .data(Data(fields.encoded.utf8)) }
+    }
+
+    /// Chunks that come once: an attempt that has begun to read them cannot be repeated, and its error surfaces.
+    public static func stream(
+        _ chunks: AsyncThrowingStream<Data, any Error>,
+        contentType: String = "application/octet-stream"
+    ) -> HttpBody {
+        let stream = HttpBodyStream(once: chunks)
+        return HttpBody(contentType: contentType) { _ in .stream(stream) }
+    }
+
+    /// Chunks that can be made again for every attempt.
+    public static func stream(
+        contentType: String = "application/octet-stream",
+        from make: @escaping @Sendable () -> AsyncThrowingStream<Data, any Error>
+    ) -> HttpBody {
+        HttpBody(contentType: contentType) { _ in .stream(HttpBodyStream(from: make)) }
+    }
+}
+
+extension HttpBody.Payload {
+    /// Whether it can be sent once more: false only for a one-shot stream that has been read.
+    public var isReplayable: Bool {
+        guard case .stream(let stream) = self else { return true }
+        return stream.isReplayable
+    }
+
+    /// Whether there are bytes, or may be.
+    public var isEmpty: Bool {
+        if case .empty = self { true } else { false }
+    }
+
+    /// The whole body in memory, for a transport that does not stream.
+    ///
+    /// - Parameter limit: The most bytes to take; the error beyond it is ``HttpBodyStream/ReadError/tooLarge(limit:)``.
+    /// - Returns: Nil for an empty body.
+    public func collected(limit: Int) async throws -> Data? {
+        switch self {
+        case .empty: nil
+        case .data(let data): data
+        case .stream(let stream): try await stream.collected(limit: limit)
+        }
+    }
+}

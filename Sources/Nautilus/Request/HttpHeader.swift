@@ -1,0 +1,121 @@
+/// Header fields: names without case, in order, with as many values per name as there are.
+///
+/// ```swift
+/// var header: HttpHeader = ["Accept": "application/json"]
+/// header[.userAgent] = "Notes/1.0"
+/// header.add("no-store", to: "Cache-Control")
+/// ```
+public struct HttpHeader: Hashable, Sendable, ExpressibleByDictionaryLiteral {
+    /// One line of a header.
+    public struct Field: Hashable, Sendable {
+        /// The name, as it was written.
+        public let name: Name
+        /// The value, as it was written.
+        public let value: String
+
+        /// Creates a field; nothing is checked before the request is built.
+        public init(name: Name, value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// All fields, in the order in which they go on the wire.
+    public private(set) var fields: [Field]
+
+    /// Creates a header from fields; repeated names are kept.
+    public init(_ fields: [Field] = []) {
+        self.fields = fields
+    }
+
+    /// Creates a header from a literal; repeated names are kept.
+    public init(dictionaryLiteral elements: (Name, String)...) {
+        self.fields = elements.map { Field(name: $0.0, value: $0.1) }
+    }
+
+    /// Whether there is no field.
+    public var isEmpty: Bool { fields.isEmpty }
+
+    /// The value of `name`: several are joined by `", "` (RFC 9110 §5.3); nil when there is none.
+    ///
+    /// Setting replaces every value of `name` by one, in the place of the first; setting nil removes them.
+    public subscript(name: Name) -> String? {
+        get {
+            guard let first = fields.firstIndex(where: { $0.name == name }) else { return nil }
+            let more = fields[(first + 1)...].filter { $0.name == name }
+            return more.isEmpty
+                ? fields[first].value : ([fields[first]] + more).map(\.value).joined(separator: ", ")
+        }
+        set {
+            let first = fields.firstIndex { $0.name == name }
+            if first != nil { fields.removeAll { $0.name == name } }
+            guard let newValue else { return }
+            fields.insert(Field(name: name, value: newValue), at: min(first ?? fields.count, fields.count))
+        }
+    }
+
+    /// Every value of `name`, one per field, in order; empty when there is none.
+    ///
+    /// The only right way to read `Set-Cookie`, whose values cannot be joined.
+    public func values(of name: Name) -> [String] {
+        fields.filter { $0.name == name }.map(\.value)
+    }
+
+    /// Adds a field and keeps those that are already there.
+    public mutating func add(_ value: String, to name: Name) {
+        fields.append(Field(name: name, value: value))
+    }
+
+    /// Takes over all fields of `other`; a name that both have keeps only the values of `other`.
+    public mutating func merge(_ other: HttpHeader) {
+        guard !fields.isEmpty else {
+            fields = other.fields
+            return
+        }
+        guard !other.isEmpty else { return }
+        fields.removeAll { field in other.fields.contains { $0.name == field.name } }
+        fields += other.fields
+    }
+
+    /// This header with the fields of `other`, which win.
+    public func merging(_ other: HttpHeader) -> HttpHeader {
+        var merged = self
+        merged.merge(other)
+        return merged
+    }
+
+    /// This header without the fields whose names are ``Name/isSensitive``.
+    public var withoutSensitiveFields: HttpHeader {
+        HttpHeader(fields.filter { !$0.name.isSensitive })
+    }
+}
+
+extension HttpHeader: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// One field per line, the values of sensitive names replaced by `‹redacted›`.
+    public var description: String {
+        fields.map(\.description).joined(separator: "\n")
+    }
+
+    /// The same as ``description``: a debugger's console is a log, too.
+    public var debugDescription: String { description }
+
+    /// Shows the redacted fields, so that `dump` leaks nothing either.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["fields": fields.map(\.description)])
+    }
+}
+
+extension HttpHeader.Field: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The field, its value replaced by `‹redacted›` when its name is sensitive.
+    public var description: String {
+        "\(name): \(name.isSensitive ? "‹redacted›" : value)"
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Shows the redacted field.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["field": description])
+    }
+}

@@ -1,0 +1,41 @@
+/// An HTTP request method (RFC 9110 §9). Case-sensitive, as the RFC has it.
+public struct HttpMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// The method as it goes on the wire.
+    public let rawValue: String
+
+    /// Creates a method from any token; one that is not a token is refused when the request is built.
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// Creates a method from a literal: `"PROPFIND"`.
+    public init(stringLiteral value: String) {
+        self.rawValue = value
+    }
+
+    /// Reads a resource.
+    public static let get = HttpMethod(rawValue: "GET")
+    /// Reads a resource's header.
+    public static let head = HttpMethod(rawValue: "HEAD")
+    /// Has the resource process the body: creates, appends, acts.
+    public static let post = HttpMethod(rawValue: "POST")
+    /// Replaces the resource.
+    public static let put = HttpMethod(rawValue: "PUT")
+    /// Changes a part of the resource (RFC 5789).
+    public static let patch = HttpMethod(rawValue: "PATCH")
+    /// Removes the resource.
+    public static let delete = HttpMethod(rawValue: "DELETE")
+    /// Asks what the resource can do.
+    public static let options = HttpMethod(rawValue: "OPTIONS")
+
+    /// Whether sending it twice has the effect of sending it once (RFC 9110 §9.2.2).
+    public var isIdempotent: Bool {
+        switch self {
+        case .get, .head, .put, .delete, .options, "TRACE": true
+        default: false
+        }
+    }
+
+    /// The method as it goes on the wire.
+    public var description: String { rawValue }
+}

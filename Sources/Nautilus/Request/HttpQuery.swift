@@ -1,0 +1,79 @@
+/// Names and values of a query or a form, in order.
+///
+/// ```swift
+/// var query: HttpQuery { ["page": page, "tags": ["sea", "shell"], "draft": false, "author": author] }  // nil: left out
+/// ```
+public struct HttpQuery: Sendable, ExpressibleByDictionaryLiteral {
+    /// How arrays and booleans are written; servers disagree, so it is a choice.
+    public struct Style: Hashable, Sendable {
+        /// How several values of one name are written.
+        public enum Arrays: Hashable, Sendable {
+            /// `tags=a&tags=b`, what most servers read.
+            case repeated
+            /// `tags[]=a&tags[]=b`, as PHP and Rails read it.
+            case brackets
+            /// `tags=a,b`.
+            case commaSeparated
+        }
+
+        /// How true and false are written.
+        public enum Booleans: Hashable, Sendable {
+            /// `true` and `false`.
+            case literal
+            /// `1` and `0`.
+            case numeric
+        }
+
+        /// How arrays are written.
+        public var arrays: Arrays
+        /// How booleans are written.
+        public var booleans: Booleans
+
+        /// Creates a style; the defaults are what HTML forms and JSON do.
+        public init(arrays: Arrays = .repeated, booleans: Booleans = .literal) {
+            self.arrays = arrays
+            self.booleans = booleans
+        }
+    }
+
+    private var pairs: [(name: String, value: any QueryConvertible)]
+    /// How arrays and booleans are written.
+    public var style: Style
+
+    /// Creates a query from a literal; repeated names are kept.
+    public init(dictionaryLiteral elements: (String, any QueryConvertible)...) {
+        self.pairs = elements.map { (name: $0.0, value: $0.1) }
+        self.style = Style()
+    }
+
+    /// Whether there is no pair.
+    public var isEmpty: Bool { pairs.isEmpty }
+
+    /// Adds a pair and keeps those that are already there.
+    public mutating func add(_ value: any QueryConvertible, to name: String) {
+        pairs.append((name: name, value: value))
+    }
+
+    /// The same pairs, written another way.
+    public func styled(_ style: Style) -> HttpQuery {
+        var copy = self
+        copy.style = style
+        return copy
+    }
+
+    /// `name=value&…`: everything but unreserved characters (RFC 3986 §2.3) percent-encoded.
+    public var encoded: String {
+        pairs.flatMap(encodedItems).joined(separator: "&")
+    }
+
+    private func encodedItems(name: String, value: any QueryConvertible) -> [String] {
+        let items = value.queryItems(style).map(\.percentEncoded)
+        let name = name.percentEncoded
+        guard type(of: value).isQueryArray else { return items.map { "\(name)=\($0)" } }
+        switch style.arrays {
+        case .repeated: return items.map { "\(name)=\($0)" }
+        case .brackets: return items.map { "\(name)%5B%5D=\($0)" }
+        case .commaSeparated: return items.isEmpty ? [] : ["\(name)=\(items.joined(separator: ","))"]
+        }
+    }
+}

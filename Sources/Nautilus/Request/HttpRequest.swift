@@ -1,0 +1,54 @@
+import Foundation
+
+/// A request on its way to the wire: built anew for every attempt, changed by interceptors and by the retrier.
+public struct HttpRequest: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The method.
+    public var method: HttpMethod
+    /// The absolute URL.
+    public var url: URL
+    /// The header, `Content-Type` included; `Host` and `Content-Length` are the transport's.
+    public var header: HttpHeader
+    /// The body.
+    public var body: HttpBody.Payload
+    /// How urgent it is; a hint that a transport may ignore.
+    public var priority: RequestPriority
+
+    /// Creates a request as it will be sent.
+    public init(
+        method: HttpMethod = .get,
+        url: URL,
+        header: HttpHeader = [:],
+        body: HttpBody.Payload = .empty,
+        priority: RequestPriority = .normal
+    ) {
+        self.method = method
+        self.url = url
+        self.header = header
+        self.body = body
+        self.priority = priority
+    }
+
+    /// Where it goes; nil for a URL without a host.
+    public var origin: HttpOrigin? { HttpOrigin(url) }
+
+    /// Method and URL without its query, which may hold a token.
+    public var description: String { "\(method) \(url.withoutSecrets)" }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Shows method, URL and the redacted header, never the body.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["request": description, "header": header.description])
+    }
+}
+
+extension URL {
+    /// The URL fit for a log: no user, no password, no query, no fragment.
+    package var withoutSecrets: String {
+        guard var components = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return "‹URL›" }
+        let hasQuery = components.query != nil
+        (components.user, components.password, components.query, components.fragment) = (nil, nil, nil, nil)
+        return (components.string ?? "‹URL›") + (hasQuery ? "?…" : "")
+    }
+}

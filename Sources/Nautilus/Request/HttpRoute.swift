@@ -1,0 +1,42 @@
+/// The path of a request below the service's base URL, component by component.
+///
+/// ```swift
+/// var route: HttpRoute { ["users", userId, "notes", 7] }
+/// ```
+/// A component is data, never a path of its own: `/`, `%`, unicode, and a lone `.` or `..` are percent-encoded.
+public struct HttpRoute: Hashable, Sendable, ExpressibleByArrayLiteral {
+    /// The components as they were given, before encoding.
+    public let components: [String]
+    /// Whether the path ends in `/`.
+    public let hasTrailingSlash: Bool
+
+    /// Creates a route from its components; an empty component is refused when the request is built, since
+    /// `/users/` addresses something else than `/users/{id}`.
+    public init(_ components: [String] = [], trailingSlash: Bool = false) {
+        self.components = components
+        self.hasTrailingSlash = trailingSlash
+    }
+
+    /// Creates a route from anything that describes itself: strings, numbers, UUIDs, your own identifiers.
+    public init(arrayLiteral components: any CustomStringConvertible...) {
+        self.init(components.map(\.description))
+    }
+
+    /// The path with a leading `/` before every component; empty for no components.
+    ///
+    /// - Throws: ``InvalidRequest/emptyRouteComponent(index:)``.
+    func encoded() throws(InvalidRequest) -> String {
+        if let index = components.firstIndex(of: "") { throw .emptyRouteComponent(index: index) }
+        let path = components.map { "/" + Self.encode($0) }.joined()
+        return hasTrailingSlash ? path + "/" : path
+    }
+
+    private static func encode(_ component: String) -> String {
+        // A dot is unreserved, but a component of dots alone would be resolved away as a path of its own.
+        switch component {
+        case ".": "%2E"
+        case "..": "%2E%2E"
+        default: component.percentEncoded
+        }
+    }
+}

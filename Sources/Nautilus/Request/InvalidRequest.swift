@@ -1,0 +1,38 @@
+/// Why a request cannot be built. Nothing was sent.
+public enum InvalidRequest: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The base URL cannot be used.
+    case baseUrl(reason: String)
+    /// A component of the route, counted from 0, is empty.
+    case emptyRouteComponent(index: Int)
+    /// The method is not a token (RFC 9110 §9.1).
+    case method
+    /// A field name is not a token (RFC 9110 §5.1).
+    case headerName
+    /// The value of the field `name` has a character that a header must not contain: CR, LF or NUL.
+    case headerValue(name: HttpHeader.Name)
+    /// The method does not take a body.
+    case bodyNotAllowed(HttpMethod)
+    /// The timeout or the deadline is not positive.
+    case notPositive(parameter: String)
+
+    /// What is wrong, and what to do.
+    public var description: String {
+        switch self {
+        case .baseUrl(let reason):
+            "The base URL cannot be used: \(reason)."
+        case .emptyRouteComponent(let index):
+            "Component \(index) of the route is empty, which would address another resource; "
+                + "check the identifier, or ask for a trailing slash with HttpRoute(_:trailingSlash:)."
+        case .method:
+            "The method is not a token of letters, digits and hyphens."
+        case .headerName:
+            "A header name is empty or has characters other than letters, digits and hyphens."
+        case .headerValue(let name):
+            "The value of header \(name) contains a line break or NUL; remove it before it splits the header."
+        case .bodyNotAllowed(let method):
+            "\(method) does not carry a body; use POST, or put the values into the query."
+        case .notPositive(let parameter):
+            "The \(parameter) must be more than zero; use nil for none."
+        }
+    }
+}

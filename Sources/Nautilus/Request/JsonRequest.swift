@@ -1,0 +1,47 @@
+import Foundation
+
+/// A request whose result, and whose body if it has one, is JSON.
+public protocol JsonRequest: Request where Result: Decodable {
+    /// Whether `snake_case` on the wire is `camelCase` in Swift, both ways. Default: false, names as they are.
+    var usesSnakeCase: Bool { get }
+    /// What decodes the result. Default: a new `JSONDecoder` that follows ``usesSnakeCase``.
+    var decoder: JSONDecoder { get }
+}
+
+extension JsonRequest {
+    /// Names as they are.
+    public var usesSnakeCase: Bool { false }
+
+    /// A new decoder that follows ``usesSnakeCase``.
+    public var decoder: JSONDecoder {
+        let decoder = JSONDecoder()
+        if usesSnakeCase { decoder.keyDecodingStrategy = .convertFromSnakeCase }
+        return decoder
+    }
+
+    /// A new encoder with sorted keys that follows ``usesSnakeCase``.
+    public var encoder: JSONEncoder {
+        let encoder = JSONEncoder.withSortedKeys()
+        if usesSnakeCase { encoder.keyEncodingStrategy = .convertToSnakeCase }
+        return encoder
+    }
+
+    /// Decodes the body as JSON.
+    public func decode(_ data: Data) throws -> Result {
+        try decoder.decode(Result.self, from: data)
+    }
+}
+
+extension JsonRequest where Result == String {
+    /// A JSON string, not the raw text.
+    public func decode(_ data: Data) throws -> String {
+        try decoder.decode(String.self, from: data)
+    }
+}
+
+extension JsonRequest where Result == Data {
+    /// A JSON string of Base64, not the raw bytes.
+    public func decode(_ data: Data) throws -> Data {
+        try decoder.decode(Data.self, from: data)
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+
+/// What an API's author declares: one endpoint, as a value.
+///
+/// ```swift
+/// struct GetNote: JsonRequest {
+///     typealias Result = Note
+///     let id: Int
+///     var route: HttpRoute { ["notes", id] }
+/// }
+/// ```
+/// Everything has a default but ``Result`` and, unless `Result` is `Void`, `Data` or `String`, ``decode(_:)``;
+/// a ``JsonRequest`` has that, too. Properties are read again for every attempt.
+public protocol Request: Sendable {
+    /// What a call returns.
+    associatedtype Result: Sendable
+
+    /// A base URL in place of the service's; nil, the default, for the service's own.
+    ///
+    /// The service's credentials do not go to another origin.
+    var url: (any UrlConvertible)? { get }
+    /// Whether a base URL without scheme means `https`; nil, the default, for what the service says.
+    var usesSecureProtocol: Bool? { get }
+    /// The method. Default: GET.
+    var method: HttpMethod { get }
+    /// The path below the base URL. Default: none.
+    var route: HttpRoute { get }
+    /// The query. Default: none.
+    var query: HttpQuery { get }
+    /// Fields that win over the service's. Default: none.
+    var header: HttpHeader { get }
+    /// The body. Default: none. GET, HEAD and TRACE refuse one.
+    var body: HttpBody { get }
+    /// What encodes a JSON body. Default: a new `JSONEncoder` with sorted keys, so that a repeated body is identical.
+    var encoder: JSONEncoder { get }
+    /// Which status codes lead to ``decode(_:)``. Default: 200…299. A listed 3xx is not followed.
+    var acceptedStatusCodes: HttpStatusCodes { get }
+    /// How urgent it is. Default: normal.
+    var priority: RequestPriority { get }
+    /// How long one exchange may take, from sending to the last byte, redirects included; nil for no limit.
+    ///
+    /// Default: 60 s, what URL loading systems use, since a silent server must not hold a call for ever.
+    var timeout: Duration? { get }
+    /// How long the whole call may take, counted from `schedule(with:)`: all attempts, delays and refreshes.
+    ///
+    /// Default: nil, no limit: the caller's cancellation is the usual one.
+    var deadline: Duration? { get }
+
+    /// Makes the result from the response's body. Runs off the caller's actor.
+    func decode(_ data: Data) throws -> Result
+}
+
+extension Request {
+    /// The service's own base URL.
+    public var url: (any UrlConvertible)? { nil }
+    /// What the service says.
+    public var usesSecureProtocol: Bool? { nil }
+    /// GET.
+    public var method: HttpMethod { .get }
+    /// No path.
+    public var route: HttpRoute { [] }
+    /// No query.
+    public var query: HttpQuery { [:] }
+    /// No fields.
+    public var header: HttpHeader { [:] }
+    /// No body.
+    public var body: HttpBody { .empty }
+    /// A new encoder with sorted keys.
+    public var encoder: JSONEncoder { .withSortedKeys() }
+    /// 200…299.
+    public var acceptedStatusCodes: HttpStatusCodes { .success }
+    /// Normal.
+    public var priority: RequestPriority { .normal }
+    /// 60 s.
+    public var timeout: Duration? { .seconds(60) }
+    /// No limit.
+    public var deadline: Duration? { nil }
+}
+
+extension Request where Result == Void {
+    /// Ignores the body.
+    public func decode(_ data: Data) throws {}
+}
+
+extension Request where Result == Data {
+    /// The body as it came.
+    public func decode(_ data: Data) throws -> Data { data }
+}
+
+extension Request where Result == String {
+    /// The body as UTF-8 text.
+    ///
+    /// - Throws: `DecodingError.dataCorrupted` for bytes that are not UTF-8.
+    public func decode(_ data: Data) throws -> String { try data.utf8Text() }
+}
+
+extension JSONEncoder {
+    static func withSortedKeys() -> JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        return encoder
+    }
+}
+
+extension Data {
+    func utf8Text() throws -> String {
+        guard let text = String(bytes: self, encoding: .utf8) else {
+            throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "The body is not UTF-8 text."))
+        }
+        return text
+    }
+}

@@ -1,0 +1,48 @@
+import Foundation
+
+/// What came back: the bytes inside the call, the decoded result outside of it.
+public struct HttpResponse<Body: Sendable>: Sendable {
+    /// The status code.
+    public var status: Int
+    /// The header.
+    public var header: HttpHeader
+    /// The body.
+    public var body: Body
+    /// Where the answer came from, after redirects; nil when nothing was sent (a hook or a cache answered).
+    public var url: URL?
+    /// What happened on the way; empty inside the call, where it is not over yet.
+    public var trace: CallTrace
+
+    /// Creates a response, as a transport, an interceptor or a hook does.
+    public init(status: Int = 200, header: HttpHeader = [:], body: Body, url: URL? = nil) {
+        self.init(status: status, header: header, body: body, url: url, trace: CallTrace())
+    }
+
+    init(status: Int, header: HttpHeader, body: Body, url: URL?, trace: CallTrace) {
+        self.status = status
+        self.header = header
+        self.body = body
+        self.url = url
+        self.trace = trace
+    }
+
+    /// The same response with another body.
+    public func replacingBody<Other: Sendable>(_ body: Other) -> HttpResponse<Other> {
+        HttpResponse<Other>(status: status, header: header, body: body, url: url, trace: trace)
+    }
+}
+
+extension HttpResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Status and URL without its query; never the body.
+    public var description: String {
+        url.map { "\(status) from \($0.withoutSecrets)" } ?? "\(status)"
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Shows status, URL and the redacted header, never the body.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["response": description, "header": header.description])
+    }
+}

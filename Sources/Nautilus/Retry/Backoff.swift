@@ -1,0 +1,127 @@
+/// The schedule of delays between attempts: a value without state.
+///
+/// The cap is applied before the jitter: capping jittered delays would make all clients wait exactly the cap, and
+/// come back together.
+public struct Backoff: Sendable {
+    private enum Growth {
+        case step(@Sendable (_ retry: Int) -> Duration)
+        case decorrelated(base: Duration)
+    }
+
+    private let growth: Growth
+    private let cap: Duration
+    private let jitter: Jitter
+
+    /// The same delay before every retry.
+    ///
+    /// - Parameter jitter: Default: full.
+    public static func constant(_ delay: Duration, jitter: Jitter = .full) -> Backoff {
+        Backoff(growth: .step { _ in delay }, cap: delay, jitter: jitter)
+    }
+
+    /// `base`, `base + increment`, `base + 2 × increment`, … up to `cap`.
+    ///
+    /// - Parameters:
+    ///   - base: The first delay. Default: 0.5 s, as in ``exponential(base:factor:cap:jitter:)``.
+    ///   - increment: What each delay adds. Default: 0.5 s.
+    ///   - cap: The longest delay before jitter. Default: 20 s.
+    ///   - jitter: Default: full.
+    public static func linear(
+        base: Duration = .milliseconds(500),
+        increment: Duration = .milliseconds(500),
+        cap: Duration = .seconds(20),
+        jitter: Jitter = .full
+    ) -> Backoff {
+        Backoff(growth: .step { base.plus(increment, times: Double($0 - 1), cap: cap) }, cap: cap, jitter: jitter)
+    }
+
+    /// `base`, `base × factor`, `base × factor²`, … up to `cap`.
+    ///
+    /// - Parameters:
+    ///   - base: The first delay. Default: 0.5 s, longer than a usual answer takes, shorter than a person's patience.
+    ///   - factor: What each delay is multiplied by. Default: 2, so that the load of a failing fleet halves each time.
+    ///   - cap: The longest delay before jitter. Default: 20 s, as the AWS SDKs have it: longer waits belong to the user.
+    ///   - jitter: Default: full.
+    public static func exponential(
+        base: Duration = .milliseconds(500),
+        factor: Double = 2,
+        cap: Duration = .seconds(20),
+        jitter: Jitter = .full
+    ) -> Backoff {
+        Backoff(growth: .step { base.multiplied(by: factor, power: $0 - 1, cap: cap) }, cap: cap, jitter: jitter)
+    }
+
+    /// Anything from `base` to three times the delay before, up to `cap`: "decorrelated jitter".
+    ///
+    /// - Parameters:
+    ///   - base: The shortest delay. Default: 0.5 s.
+    ///   - cap: The longest delay. Default: 20 s.
+    public static func decorrelated(base: Duration = .milliseconds(500), cap: Duration = .seconds(20)) -> Backoff {
+        Backoff(growth: .decorrelated(base: base), cap: cap, jitter: .none)
+    }
+
+    /// A schedule of your own: `delay` is given the retry's number, from 1.
+    ///
+    /// - Parameters:
+    ///   - cap: The longest delay before jitter. Default: 20 s.
+    ///   - jitter: Default: full.
+    public static func custom(
+        cap: Duration = .seconds(20),
+        jitter: Jitter = .full,
+        _ delay: @escaping @Sendable (_ retry: Int) -> Duration
+    ) -> Backoff {
+        Backoff(growth: .step(delay), cap: cap, jitter: jitter)
+    }
+
+    /// The delay before a retry: never negative, never above the cap.
+    ///
+    /// - Parameters:
+    ///   - retry: The retry's number, from 1: the delay after the first attempt is that of retry 1.
+    ///   - previous: The delay before the retry before; zero for the first. Only decorrelated jitter looks at it.
+    ///   - random: Where the jitter comes from.
+    public func delay(beforeRetry retry: Int, previous: Duration, random: any RandomSource) -> Duration {
+        switch growth {
+        case .step(let step):
+            return jitter.applied(to: step(max(1, retry)).clamped(to: cap), drawing: random)
+        case .decorrelated(let base):
+            let ceiling = max(base, previous.multiplied(by: 3, power: 1, cap: cap)).clamped(to: cap)
+            let floor = base.clamped(to: cap)
+            return floor + (ceiling - floor) * random.clampedFraction()
+        }
+    }
+}
+
+extension Duration {
+    fileprivate func clamped(to cap: Duration) -> Duration {
+        max(.zero, min(self, cap))
+    }
+
+    /// `self × factor^power`, at most `cap`; computed in floating point first, since a Duration traps on overflow.
+    fileprivate func multiplied(by factor: Double, power: Int, cap: Duration) -> Duration {
+        let seconds = inSeconds * .pow(factor, power)
+        return seconds < cap.inSeconds ? .seconds(seconds) : cap
+    }
+
+    /// `self + increment × count`, at most `cap`.
+    fileprivate func plus(_ increment: Duration, times count: Double, cap: Duration) -> Duration {
+        let seconds = inSeconds + increment.inSeconds * count
+        return seconds < cap.inSeconds ? .seconds(seconds) : cap
+    }
+
+    private var inSeconds: Double {
+        Double(components.seconds) + Double(components.attoseconds) * 1e-18
+    }
+}
+
+extension Double {
+    /// The power by repeated squaring: the standard library has none without Foundation.
+    fileprivate static func pow(_ base: Double, _ exponent: Int) -> Double {
+        var (result, square, exponent) = (1.0, base, exponent)
+        while exponent > 0 {
+            if exponent & 1 == 1 { result *= square }
+            square *= square
+            exponent >>= 1
+        }
+        return result
+    }
+}

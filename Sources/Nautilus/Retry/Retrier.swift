@@ -1,0 +1,37 @@
+/// Decides what follows a failure of one call.
+///
+/// One retrier belongs to one call and stays in its task: it keeps state without a lock, and is not `Sendable`.
+/// What calls share (a coordinator, a budget) it holds by reference.
+public protocol Retrier {
+    /// The last look at an attempt before the wire: stamps a credential, waits for a gate.
+    ///
+    /// Called for every attempt, and again when an interceptor sends again. Default: nothing.
+    ///
+    /// - Throws: Any error; nothing is sent then, and it becomes the attempt's failure.
+    mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws
+
+    /// Decides what follows `error`. Asked exactly once per failed attempt, never after a cancellation.
+    ///
+    /// A retrier that does not retry leaves its state as it was.
+    mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision
+
+    /// Why the last decision was taken, for the trace; nil, the default, for no reason.
+    var reason: RetryReason? { get }
+    /// What the trace calls this retrier. Default: the type's name.
+    var name: String { get }
+}
+
+extension Retrier {
+    /// Does nothing.
+    public mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {}
+    /// No reason.
+    public var reason: RetryReason? { nil }
+    /// The type's name.
+    public var name: String { String(describing: Self.self) }
+}
+
+/// Makes one retrier for each call.
+public protocol RetrierFactory: Sendable {
+    /// A new retrier for a call of `request`.
+    func create<R: Request>(for request: R) -> any Retrier
+}

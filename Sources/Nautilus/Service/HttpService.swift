@@ -1,0 +1,70 @@
+/// Where calls go, and under which rules: an API, declared once.
+///
+/// ```swift
+/// struct Staging: HttpService {
+///     var apiUrl: any UrlConvertible { "staging.example.com/v1" }
+///     var retrierFactory: any RetrierFactory { BackoffRetrier.factory() }
+/// }
+/// let note = try await GetNote(id: 7).schedule(with: Staging())
+/// ```
+public protocol HttpService: Sendable {
+    /// What calls throw. Default: ``HttpError``.
+    associatedtype RequestError: Error = HttpError
+
+    /// The base URL, with or without scheme, port and path. A scheme that it names wins over ``usesSecureProtocol``.
+    var apiUrl: any UrlConvertible { get }
+    /// Whether a base URL without scheme means `https`. Default: true.
+    var usesSecureProtocol: Bool { get }
+    /// Fields for every request, read again for every attempt. Default: none.
+    var header: HttpHeader { get }
+    /// Fields that take time to get, read again for every attempt; they win over ``header``. Default: none.
+    ///
+    /// What it throws becomes the attempt's failure, underneath an ``HttpError`` of kind `custom`.
+    var asyncHeader: HttpHeader { get async throws }
+    /// What wraps every attempt, outermost first. Default: none.
+    var interceptors: [any HttpInterceptor] { get }
+    /// What makes the retrier of each call. Default: ``NilRetrier``, no retries: an author opts in.
+    var retrierFactory: any RetrierFactory { get }
+    /// What looks at calls as a whole. Default: nothing.
+    var hook: any ServiceHook { get }
+    /// What is told of attempts and decisions. Default: nobody, at no cost.
+    var observer: any CallObserver { get }
+    /// What moves bytes. Default: the process's shared `URLSessionTransport`.
+    var transport: any HttpTransport { get }
+    /// What time is measured and slept on. Default: `ContinuousClock`, which goes on while the machine sleeps.
+    var clock: any Clock<Duration> { get }
+    /// The most attempts of any call, whatever its retrier says. Default: 100, far above sensible retriers and far
+    /// below an endless loop.
+    var maxAttempts: Int { get }
+
+    /// Turns the framework's error into the service's own.
+    func mapError(_ error: HttpError) -> RequestError
+}
+
+extension HttpService {
+    /// `https`.
+    public var usesSecureProtocol: Bool { true }
+    /// No fields.
+    public var header: HttpHeader { [:] }
+    /// No fields.
+    public var asyncHeader: HttpHeader { get async throws { [:] } }
+    /// No interceptors.
+    public var interceptors: [any HttpInterceptor] { [] }
+    /// No retries.
+    public var retrierFactory: any RetrierFactory { NilRetrier.factory() }
+    /// No hook.
+    public var hook: any ServiceHook { NilServiceHook() }
+    /// No observer.
+    public var observer: any CallObserver { NilCallObserver() }
+    /// The shared URL loading transport.
+    public var transport: any HttpTransport { URLSessionTransport.shared }
+    /// The continuous clock.
+    public var clock: any Clock<Duration> { ContinuousClock() }
+    /// 100.
+    public var maxAttempts: Int { 100 }
+}
+
+extension HttpService where RequestError == HttpError {
+    /// The error as it is.
+    public func mapError(_ error: HttpError) -> HttpError { error }
+}

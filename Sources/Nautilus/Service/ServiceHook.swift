@@ -1,0 +1,26 @@
+/// Looks at the calls of a service as a whole: once per call, whatever the number of attempts.
+///
+/// For what wraps every attempt, write an ``HttpInterceptor``.
+public protocol ServiceHook: Sendable {
+    /// Called before anything is built. A response fulfils the call at once: nothing is sent. Default: nil.
+    func onSchedule<R: Request>(_ request: R) async throws -> HttpResponse<R.Result>?
+    /// Called after a call has succeeded, before the caller resumes. Default: nothing.
+    func onSuccess<R: Request>(_ request: R, response: HttpResponse<R.Result>) async
+    /// Called after a call has failed for good, before the caller resumes. Default: nothing.
+    func onFailure<R: Request>(_ request: R, error: HttpError) async
+}
+
+extension ServiceHook {
+    /// Fulfils nothing.
+    public func onSchedule<R: Request>(_ request: R) async throws -> HttpResponse<R.Result>? { nil }
+    /// Does nothing.
+    public func onSuccess<R: Request>(_ request: R, response: HttpResponse<R.Result>) async {}
+    /// Does nothing.
+    public func onFailure<R: Request>(_ request: R, error: HttpError) async {}
+}
+
+/// A hook that does nothing: the default.
+public struct NilServiceHook: ServiceHook {
+    /// Creates the hook.
+    public init() {}
+}

@@ -1,0 +1,16 @@
+/// Starts work that outlives the call which asked for it: a refresh, above all.
+///
+/// An unstructured task does not inherit its creator's task executor, so a test that runs a whole storm on one
+/// deterministic executor would lose sight of it. The test kit binds ``starter`` to bring such tasks home.
+package enum BackgroundTask {
+    package typealias Work = @Sendable () async -> Void
+
+    /// How background work is started; nil, outside a simulation, means an ordinary unstructured task.
+    @TaskLocal package static var starter: (@Sendable (@escaping Work) -> Task<Void, Never>)?
+
+    /// Starts `work` at once, detached from the caller's cancellation but with its task-local values.
+    @discardableResult
+    package static func start(_ work: @escaping Work) -> Task<Void, Never> {
+        starter?(work) ?? Task(operation: work)
+    }
+}
