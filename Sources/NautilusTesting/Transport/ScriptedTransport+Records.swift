@@ -1,0 +1,47 @@
+import Nautilus
+
+extension ScriptedTransport {
+    /// Every attempt so far, in the order of their starts.
+    public var attempts: [RecordedAttempt] { state.withLock { $0.attempts } }
+
+    /// How many attempts were started.
+    public var count: Int { state.withLock { $0.attempts.count } }
+
+    /// How many attempts are in flight now.
+    public var inFlightCount: Int { state.withLock { $0.inFlight } }
+
+    /// The most attempts that were in flight at the same time.
+    public var maxInFlightCount: Int { state.withLock { $0.maxInFlight } }
+
+    /// The attempts at one route, in the order of their starts; in `path`, a component `*` stands for any one component.
+    public func attempts(at method: HttpMethod, _ path: String) -> [RecordedAttempt] {
+        let route = ScriptRoute(method: method, path: path)
+        return attempts.filter { route.matches($0.request) }
+    }
+
+    /// How many attempts were started at one route; in `path`, a component `*` stands for any one component.
+    public func count(of method: HttpMethod, _ path: String) -> Int {
+        attempts(at: method, path).count
+    }
+
+    /// Returns once at least `count` attempts were started, without any real time passing: then cancel, sign out, answer.
+    ///
+    /// - Throws: `CancellationError` when the task is or becomes cancelled.
+    public func waitForAttempts(count: Int) async throws {
+        let id = state.withLock { $0.waiters.makeId() }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let result: Result<Void, any Error>? = state.withLock { state in
+                    // The flag is set before the handler runs: it is seen here, or the handler finds the waiter.
+                    if Task.isCancelled { return .failure(CancellationError()) }
+                    if state.attempts.count >= count { return .success(()) }
+                    state.waiters.add(continuation, id: id, until: count)
+                    return nil
+                }
+                if let result { continuation.resume(with: result) }
+            }
+        } onCancel: {
+            state.withLock { $0.waiters.remove(id) }?.resume(throwing: CancellationError())
+        }
+    }
+}
