@@ -17,13 +17,17 @@ public final class HttpBodyStream: Sendable {
     }
 
     private let source: Locked<Source>
+    /// Whether the chunks come only once.
+    public let isOneShot: Bool
 
     init(once chunks: AsyncThrowingStream<Data, any Error>) {
         self.source = Locked(.once(chunks))
+        self.isOneShot = true
     }
 
     init(from make: @escaping @Sendable () -> AsyncThrowingStream<Data, any Error>) {
         self.source = Locked(.factory(make))
+        self.isOneShot = false
     }
 
     /// Whether ``chunks()`` can still be called.

@@ -1,5 +1,5 @@
 /// Why a redirect was not followed.
-public enum RedirectRefusal: Hashable, Sendable, CustomStringConvertible {
+public enum RedirectRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     /// More redirects than one attempt follows.
     case tooMany(limit: Int)
     /// It leads back to where the attempt has been.

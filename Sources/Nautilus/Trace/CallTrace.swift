@@ -21,7 +21,7 @@ public struct CallTrace: Sendable, Hashable {
         /// An accepted status, and a decoded result.
         case succeeded(status: Int)
         /// A failure: where, what, and what the server may have done.
-        case failed(HttpError.Stage, HttpError.Kind, Delivery)
+        case failed(CallStage, FailureKind, Delivery)
     }
 
     /// What followed a failure.
@@ -44,8 +44,8 @@ public struct CallTrace: Sendable, Hashable {
         public var reason: RetryReason?
     }
 
-    /// `GET https://api.example.com/notes`, without query; nil when no request could be built.
-    public var request: String?
+    /// What was sent, without header and query; nil when no request could be built.
+    public var request: RequestSummary?
     /// All attempts, in order.
     public var attempts: [Attempt] = []
     /// From `schedule(with:)` to the end.

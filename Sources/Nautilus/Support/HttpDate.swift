@@ -1,0 +1,60 @@
+/// A moment in one of the three formats of RFC 9110 §5.6.7, in seconds since 1970.
+///
+/// Read by hand: a `DateFormatter` takes 50 µs, and takes more than the grammar.
+package struct HttpDate: Hashable, Sendable {
+    package let secondsSince1970: Int64
+
+    /// Reads any of the formats; nil for anything else.
+    ///
+    /// - Parameter year: The current year, against which the two-digit years of RFC 850 are read.
+    package init?(_ text: Substring, year: Int) {
+        guard text.utf8.count <= 64 else { return nil }  // the longest valid date has 33 characters
+        let words = text.split { (character: Character) in " ,-".contains(character) }.map(String.init)
+        switch words.count {
+        // Sun Nov  6 08:49:37 1994, asctime
+        case 5: self.init(year: words[4], month: words[1], day: words[2], time: words[3], zone: "GMT", now: year)
+        // Sun, 06 Nov 1994 08:49:37 GMT, and Sunday, 06-Nov-94 08:49:37 GMT
+        case 6: self.init(year: words[3], month: words[2], day: words[1], time: words[4], zone: words[5], now: year)
+        default: return nil
+        }
+    }
+
+    private init?(year: String, month: String, day: String, time: String, zone: String, now: Int) {
+        let clock = time.split(separator: ":", omittingEmptySubsequences: false).map { Self.number($0, digits: 2) }
+        guard zone == "GMT" || zone == "UTC",
+            let month = Self.months.firstIndex(of: month).map({ $0 + 1 }),
+            let day = Self.number(day, digits: day.count == 1 ? 1 : 2), (1...31).contains(day),
+            let year = Self.fullYear(year, now: now),
+            clock.count == 3, let hour = clock[0], let minute = clock[1], let second = clock[2],
+            hour < 24, minute < 60, second <= 60
+        else { return nil }
+        let days = Self.daysSince1970(year: year, month: month, day: day)
+        self.secondsSince1970 = Int64(days) * 86_400 + Int64(hour * 3600 + minute * 60 + second)
+    }
+
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    private static func number(_ text: some StringProtocol, digits: Int) -> Int? {
+        text.utf8.count == digits && text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
+    }
+
+    private static func fullYear(_ text: String, now: Int) -> Int? {
+        if let year = number(text, digits: 4) { return year }
+        guard let short = number(text, digits: 2) else { return nil }
+        // RFC 9110: a two-digit year more than 50 years ahead is the most recent past one.
+        let year = now - now % 100 + short
+        return year > now + 50 ? year - 100 : year
+    }
+
+    /// Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", days_from_civil.
+    private static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
+        let shifted = month <= 2 ? year - 1 : year
+        let era = (shifted >= 0 ? shifted : shifted - 399) / 400
+        let yearOfEra = shifted - era * 400
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        return era * 146_097 + dayOfEra - 719_468
+    }
+}
