@@ -1,21 +1,23 @@
 import NautilusTesting
 import Testing
 
-@Suite("Simulation, determinism")
-struct SimulationDeterminismTests {
-    @Test("a storm of tasks has the same course for the same seed", arguments: [0, 1, 7, 42] as [UInt64])
-    func sameSeed(seed: UInt64) async throws {
-        let first = try await Storm.course(seed: seed)
-        let second = try await Storm.course(seed: seed)
-        #expect(first == second)
-        #expect(first.count > 20_000)
-    }
+extension TestKit {
+    @Suite("Simulation, determinism")
+    struct SimulationDeterminismTests {
+        @Test("a storm of 2500 tasks has the same course for the same seed", arguments: [0, 1, 7] as [UInt64])
+        func sameSeed(seed: UInt64) async throws {
+            let first = try await Storm.course(seed: seed)
+            let second = try await Storm.course(seed: seed)
+            #expect(first == second)
+            #expect(first.count == 22_500)
+        }
 
-    @Test("different seeds give different courses")
-    func differentSeeds() async throws {
-        var courses: Set<[Int]> = []
-        for seed in 0..<8 as Range<UInt64> { courses.insert(try await Storm.course(seed: seed)) }
-        #expect(courses.count == 8)
+        @Test("different seeds give different courses of the same storm")
+        func differentSeeds() async throws {
+            let (one, other) = (try await Storm.course(seed: 1), try await Storm.course(seed: 2))
+            #expect(one != other)
+            #expect(one.count == other.count)
+        }
     }
 }
 
