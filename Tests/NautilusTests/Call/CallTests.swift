@@ -8,7 +8,7 @@ struct CallTests {
     @Test("A22: two concurrent calls of one service have two retriers")
     func retrierPerCall() async throws {
         let made = Counter()
-        let transport = ScriptedTransport(.status(503), .status(503), .reply(text: "ok"), afterLast: .repeat)
+        let transport = ScriptedTransport { _, context in context.number == 1 ? .status(503) : .reply(text: "ok") }
         let factory = AnyRetrierFactory {
             made.increment()
             return ScriptedRetrier { asked, _ in asked == 0 ? true : false }

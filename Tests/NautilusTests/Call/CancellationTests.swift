@@ -72,7 +72,7 @@ struct CancellationTests {
         #expect(end == .seconds(3))
         #expect(asked.value == 0)
         #expect(transport.count == 1)
-        #expect(transport.inFlight == 0)
+        #expect(transport.inFlightCount == 0)
     }
 
     @Test("a transport's cancellation counts in every shape", arguments: 0..<3)

@@ -16,7 +16,7 @@ struct DeadlineTests {
         #expect(outcome.attempts == 3)
         #expect(outcome.trace.attempts.map(\.start) == [.zero, .seconds(1), .seconds(2)])
         #expect(outcome.trace.attempts[0].outcome == .failed(.send, .timeout(.seconds(1)), .maybeExecuted))
-        #expect(transport.inFlight == 0)
+        #expect(transport.inFlightCount == 0)
     }
 
     @Test("A18: a delay that would pass the deadline is not slept, and the last real error surfaces")
