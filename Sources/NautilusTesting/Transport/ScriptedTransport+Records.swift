@@ -45,3 +45,16 @@ extension ScriptedTransport {
         }
     }
 }
+
+extension ScriptedTransport: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// How much was sent: `ScriptedTransport: 3 attempts, 1 in flight`.
+    public var description: String { "ScriptedTransport: \(count) attempts, \(inFlightCount) in flight" }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Shows the attempts without their secrets, and no reply, which may be a token.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["attempts": attempts])
+    }
+}

@@ -40,6 +40,7 @@ extension TestKit {
             try await naps[99].value
         }
 
+        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
         @Test("waiting for sleepers can be cancelled, before and while it waits")
         func waitingForSleepers() async throws {
             let before = Task { [clock] in

@@ -4,6 +4,7 @@ import Testing
 extension TestKit {
     @Suite("Simulation, determinism")
     struct SimulationDeterminismTests {
+        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
         @Test("a storm of 2500 tasks has the same course for the same seed", arguments: [0, 1, 7] as [UInt64])
         func sameSeed(seed: UInt64) async throws {
             let first = try await Storm.course(seed: seed)
@@ -12,6 +13,7 @@ extension TestKit {
             #expect(first.count == 22_500)
         }
 
+        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
         @Test("different seeds give different courses of the same storm")
         func differentSeeds() async throws {
             let (one, other) = (try await Storm.course(seed: 1), try await Storm.course(seed: 2))
@@ -22,6 +24,7 @@ extension TestKit {
 }
 
 /// Thousands of tasks that sleep, meet in actors, wait for each other and are cancelled.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 private struct Storm {
     actor Log {
         var events: [Int] = []
