@@ -8,7 +8,11 @@ struct BuildTests {
     private func built(
         _ request: some Request,
         service: (ScriptedTransport) -> AnyHttpService<HttpError> = {
-            AnyHttpService(apiUrl: "api.example.com/v1", header: ["Authorization": "Bearer s", "Accept": "a"], transport: $0)
+            AnyHttpService(
+                apiUrl: "api.example.com/v1",
+                header: ["Authorization": "Bearer s", "Accept": "a"],
+                transport: $0
+            )
         }
     ) async throws -> RecordedAttempt {
         let transport = ScriptedTransport(.status(200))
@@ -34,7 +38,9 @@ struct BuildTests {
     func headerPrecedence() async throws {
         let attempt = try await built(Call(header: ["c": "request"])) {
             AnyHttpService(
-                apiUrl: "api.example.com", header: ["a": "sync", "b": "sync", "c": "sync"], transport: $0,
+                apiUrl: "api.example.com",
+                header: ["a": "sync", "b": "sync", "c": "sync"],
+                transport: $0,
                 asyncHeader: { ["B": "async", "c": "async"] }
             )
         }
@@ -56,7 +62,10 @@ struct BuildTests {
         #expect(attempt.header[.authorization] == "Bearer s")
     }
 
-    @Test("a header that would split is refused before anything is sent", arguments: ["a\r\nX: y", "a\nb", "a\rb", "a\0b"])
+    @Test(
+        "a header that would split is refused before anything is sent",
+        arguments: ["a\r\nX: y", "a\nb", "a\rb", "a\0b"]
+    )
     func splitHeader(_ value: String) async throws {
         #expect(await refusal(of: Call(header: ["X-Note": value])) == .headerValue(name: "X-Note"))
     }
@@ -78,7 +87,9 @@ struct BuildTests {
 
     @Test("a value that JSON cannot express is refused, with its place")
     func unencodable() async throws {
-        #expect(await refusal(of: Call(method: .post, body: .json(["a": [Double.nan]]))) == .bodyNotEncodable(at: "a.0"))
+        #expect(
+            await refusal(of: Call(method: .post, body: .json(["a": [Double.nan]]))) == .bodyNotEncodable(at: "a.0")
+        )
     }
 
     @Test("the body's media type is sent unless the request has its own")
@@ -93,7 +104,9 @@ struct BuildTests {
     func asyncHeaderFails() async throws {
         struct Locked: Error {}
         let service = AnyHttpService(
-            apiUrl: "api.example.com", transport: ScriptedTransport(), asyncHeader: { throw Locked() }
+            apiUrl: "api.example.com",
+            transport: ScriptedTransport(),
+            asyncHeader: { throw Locked() }
         )
         let error = await #expect(throws: HttpError.self) { try await Call.get.schedule(with: service) }
         #expect(error?.stage == .build)

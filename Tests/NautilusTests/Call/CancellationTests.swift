@@ -14,7 +14,10 @@ struct CancellationTests {
         try await Simulation().run { simulation in
             let clock = simulation.clock
             let service = AnyHttpService(
-                apiUrl: "api.example.com", retrierFactory: retrier, transport: transport, clock: clock
+                apiUrl: "api.example.com",
+                retrierFactory: retrier,
+                transport: transport,
+                clock: clock
             )
             return try await withThrowingTaskGroup(of: (HttpError?, Duration).self) { group in
                 group.addTask {

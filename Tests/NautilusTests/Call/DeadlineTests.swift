@@ -9,7 +9,9 @@ struct DeadlineTests {
         let atOnce = ScriptedRetrier.factory { _, _ in true }
         let transport = ScriptedTransport(.hang, afterLast: .repeat)
         let outcome = try await outcome(
-            of: Call(timeout: .seconds(1), deadline: .milliseconds(2500)), retrier: atOnce, transport
+            of: Call(timeout: .seconds(1), deadline: .milliseconds(2500)),
+            retrier: atOnce,
+            transport
         )
         #expect(outcome.end == .milliseconds(2500))
         #expect(outcome.error?.kind == .deadline(.milliseconds(2500)))
@@ -29,7 +31,10 @@ struct DeadlineTests {
         #expect(transport.count == 2)
     }
 
-    @Test("a delay that ends before the deadline is slept; one that ends with it is not", arguments: [(501, 2), (500, 1)])
+    @Test(
+        "a delay that ends before the deadline is slept; one that ends with it is not",
+        arguments: [(501, 2), (500, 1)]
+    )
     func boundary(deadline: Int, attempts: Int) async throws {
         let transport = ScriptedTransport(.status(503), .reply(text: "ok"))
         let outcome = try await outcome(of: Call(deadline: .milliseconds(deadline)), transport)
@@ -46,7 +51,10 @@ struct DeadlineTests {
         }
     }
 
-    @Test("an answer that comes before the timeout is used, to the nanosecond", arguments: [999_999_999, 1_000_000_001])
+    @Test(
+        "an answer that comes before the timeout is used, to the nanosecond",
+        arguments: [999_999_999, 1_000_000_001]
+    )
     func answerInTime(delay: Int) async throws {
         let outcome = try await outcome(of: Call(timeout: .seconds(1)), retrier: NilRetrier.factory()) { clock in
             ScriptedTransport(.delay(.nanoseconds(delay), then: .reply(text: "ok")), clock: clock)
@@ -88,7 +96,9 @@ struct DeadlineTests {
         }
         let transport = ScriptedTransport(.reply(text: "never"))
         let outcome = try await outcome(
-            of: Call(deadline: .seconds(3)), retrier: AnyRetrierFactory { Stuck() }, transport
+            of: Call(deadline: .seconds(3)),
+            retrier: AnyRetrierFactory { Stuck() },
+            transport
         )
         #expect(outcome.end == .seconds(3))
         #expect(outcome.error?.kind == .deadline(.seconds(3)))

@@ -38,7 +38,9 @@ struct InterceptorTests {
     func order() async throws {
         let transport = ScriptedTransport(.status(503), .reply(text: "ok"))
         let outcome = try await outcome(
-            of: Call.get, interceptors: [Marking(name: "a"), Marking(name: "b")], transport
+            of: Call.get,
+            interceptors: [Marking(name: "a"), Marking(name: "b")],
+            transport
         )
         #expect(transport.attempts.map { $0.header.values(of: "X-Path") } == [["a1", "b1"], ["a2", "b2"]])
         #expect(outcome.response?.header.values(of: "X-Path") == ["b", "a"])
@@ -55,7 +57,10 @@ struct InterceptorTests {
         let transport = ScriptedTransport()
         let cache = Closure { _, _ in HttpResponse(status: 200, body: Data("cached".utf8)) }
         let outcome = try await outcome(
-            of: Call.get, retrier: AnyRetrierFactory { Untouchable() }, interceptors: [cache], transport
+            of: Call.get,
+            retrier: AnyRetrierFactory { Untouchable() },
+            interceptors: [cache],
+            transport
         )
         #expect(outcome.response?.body == "cached")
         #expect(outcome.response?.url == nil)
@@ -70,7 +75,10 @@ struct InterceptorTests {
             return first.status == 503 ? try await next(request) : first
         }
         let outcome = try await outcome(
-            of: Call.get, retrier: AnyRetrierFactory { Stamping() }, interceptors: [twice], transport
+            of: Call.get,
+            retrier: AnyRetrierFactory { Stamping() },
+            interceptors: [twice],
+            transport
         )
         #expect(outcome.response?.body == "ok")
         #expect(outcome.attempts == 1)

@@ -15,7 +15,8 @@ struct RedirectTests {
         _ request: Call = Call(header: secrets)
     ) async throws -> (Outcome, ScriptedTransport) {
         let transport = ScriptedTransport(
-            .status(status, header: ["Location": location]), .reply(text: "there")
+            .status(status, header: ["Location": location]),
+            .reply(text: "there")
         )
         return (try await outcome(of: request, retrier: NilRetrier.factory(), transport), transport)
     }
@@ -72,7 +73,9 @@ struct RedirectTests {
 
     @Test("301 and 302 leave a PUT a PUT; 303 makes it a GET, and leaves HEAD alone")
     func otherMethods() async throws {
-        for (status, method, expected) in [(302, "PUT", "PUT"), (303, "PUT", "GET"), (303, "HEAD", "HEAD")] as [(Int, HttpMethod, HttpMethod)] {
+        for (status, method, expected) in [(302, "PUT", "PUT"), (303, "PUT", "GET"), (303, "HEAD", "HEAD")]
+            as [(Int, HttpMethod, HttpMethod)]
+        {
             let (_, transport) = try await redirected(status, to: "/elsewhere", Call(method: method))
             #expect(transport.attempts[1].request.method == expected)
         }
@@ -89,7 +92,9 @@ struct RedirectTests {
     @Test("a circle is refused when it closes")
     func loop() async throws {
         let transport = ScriptedTransport(
-            .status(302, header: ["Location": "/b"]), .status(302, header: ["Location": "/things"]), afterLast: .repeat
+            .status(302, header: ["Location": "/b"]),
+            .status(302, header: ["Location": "/things"]),
+            afterLast: .repeat
         )
         let outcome = try await outcome(of: Call.get, transport)
         #expect(outcome.error?.kind == .redirect(.loop))
@@ -109,7 +114,10 @@ struct RedirectTests {
         #expect(transport.count == 21)
     }
 
-    @Test("a Location that leads nowhere is refused", arguments: ["ftp://x.example.com/", "https://", "https://me:secret@api.example.com/", "mailto:a@b.c"])
+    @Test(
+        "a Location that leads nowhere is refused",
+        arguments: ["ftp://x.example.com/", "https://", "https://me:secret@api.example.com/", "mailto:a@b.c"]
+    )
     func invalidLocation(_ location: String) async throws {
         let (outcome, _) = try await redirected(302, to: location)
         #expect(outcome.error?.kind == .redirect(.invalidLocation))
@@ -136,7 +144,9 @@ struct RedirectTests {
     @Test("a retry after a redirect begins at the request's own URL, credentials and all")
     func retryStartsOver() async throws {
         let transport = ScriptedTransport(
-            .status(302, header: ["Location": "https://other.example.com/"]), .status(503), .reply(text: "ok")
+            .status(302, header: ["Location": "https://other.example.com/"]),
+            .status(503),
+            .reply(text: "ok")
         )
         let outcome = try await outcome(of: Call(header: Self.secrets), transport)
         #expect(outcome.response?.body == "ok")

@@ -26,7 +26,11 @@ struct BackoffTests {
 
     @Test("linear adds, constant does not, custom asks")
     func others() {
-        #expect(delays(.linear(cap: .milliseconds(1200)), count: 3) == [.milliseconds(500), .seconds(1), .milliseconds(1200)])
+        #expect(
+            delays(.linear(cap: .milliseconds(1200)), count: 3) == [
+                .milliseconds(500), .seconds(1), .milliseconds(1200),
+            ]
+        )
         #expect(delays(.constant(.seconds(3)), count: 2) == [.seconds(3), .seconds(3)])
         #expect(delays(.custom { .seconds($0 * 10) }, count: 3) == [.seconds(10), .seconds(20), .seconds(20)])
     }
@@ -59,12 +63,20 @@ struct BackoffTests {
 
     @Test("A21: a draw of zero waits for nothing and does not reset the growth", arguments: [Jitter.full])
     func zeroDraw(_ jitter: Jitter) {
-        #expect(delays(.exponential(), count: 4, random: FixedRandomSource(0, 0, 1)) == [.zero, .zero, .seconds(2), .seconds(4)])
+        #expect(
+            delays(.exponential(), count: 4, random: FixedRandomSource(0, 0, 1)) == [
+                .zero, .zero, .seconds(2), .seconds(4),
+            ]
+        )
     }
 
     @Test("equal jitter keeps half of the delay")
     func equalJitter() {
-        #expect(delays(.exponential(jitter: .equal), count: 2, random: FixedRandomSource(0, 1)) == [.milliseconds(250), .seconds(1)])
+        #expect(
+            delays(.exponential(jitter: .equal), count: 2, random: FixedRandomSource(0, 1)) == [
+                .milliseconds(250), .seconds(1),
+            ]
+        )
     }
 
     @Test("decorrelated jitter draws between the base and three times the delay before")
@@ -73,7 +85,11 @@ struct BackoffTests {
             delays(.decorrelated(base: .seconds(1), cap: .seconds(20)), count: 5)
                 == [.seconds(1), .seconds(3), .seconds(9), .seconds(20), .seconds(20)]
         )
-        #expect(delays(.decorrelated(base: .seconds(1)), count: 2, random: FixedRandomSource(0)) == [.seconds(1), .seconds(1)])
+        #expect(
+            delays(.decorrelated(base: .seconds(1)), count: 2, random: FixedRandomSource(0)) == [
+                .seconds(1), .seconds(1),
+            ]
+        )
     }
 
     @Test("a draw outside 0...1 is clamped, and NaN counts as zero", arguments: [(7.0, 0.5), (-1, 0), (.nan, 0)])

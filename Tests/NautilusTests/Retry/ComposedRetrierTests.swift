@@ -59,7 +59,10 @@ struct ComposedRetrierTests {
         let transport = ScriptedTransport(.status(500), .reply(text: "ok"))
         let outcome = try await outcome(
             of: Call.get,
-            retrier: ComposedRetrier.factory(Self.recording(.fail(with: Self.own), first), Self.recording(true, second)),
+            retrier: ComposedRetrier.factory(
+                Self.recording(.fail(with: Self.own), first),
+                Self.recording(true, second)
+            ),
             transport
         )
         #expect(outcome.error?.kind == .authorization)
@@ -81,7 +84,8 @@ struct ComposedRetrierTests {
         _ = try await outcome(
             of: Call.get,
             retrier: ComposedRetrier.factory(
-                AnyRetrierFactory { Stamping(text: "first") }, AnyRetrierFactory { Stamping(text: "second") }
+                AnyRetrierFactory { Stamping(text: "first") },
+                AnyRetrierFactory { Stamping(text: "second") }
             ),
             transport
         )
@@ -94,7 +98,9 @@ struct ComposedRetrierTests {
         let transport = ScriptedTransport(.status(404))
         let silent = ScriptedRetrier.factory { _, _ in false }
         let outcome = try await outcome(
-            of: Call.get, retrier: ComposedRetrier.factory(silent, steadyBackoff(), silent), transport
+            of: Call.get,
+            retrier: ComposedRetrier.factory(silent, steadyBackoff(), silent),
+            transport
         )
         #expect(outcome.trace.attempts[0].decision?.retrier == "BackoffRetrier")
         #expect(outcome.lastReason == .notRetryable("404 Not Found: absent now, absent in a second"))

@@ -38,10 +38,14 @@ struct RetryAfterRetryTests {
         #expect(outcome.delays == [.seconds(3)])
     }
 
-    @Test("A8: a date in the past, or zero, leaves the schedule's delay", arguments: ["0", "Sun, 22 Nov 2020 13:00:03 GMT"])
+    @Test(
+        "A8: a date in the past, or zero, leaves the schedule's delay",
+        arguments: ["0", "Sun, 22 Nov 2020 13:00:03 GMT"]
+    )
     func past(_ value: String) async throws {
         let transport = ScriptedTransport(
-            .status(503, header: ["Retry-After": value, "Date": "Sun, 22 Nov 2026 13:00:00 GMT"]), .reply(text: "ok")
+            .status(503, header: ["Retry-After": value, "Date": "Sun, 22 Nov 2026 13:00:00 GMT"]),
+            .reply(text: "ok")
         )
         let outcome = try await outcome(of: Call.get, transport)
         #expect(outcome.delays == [.milliseconds(500)])

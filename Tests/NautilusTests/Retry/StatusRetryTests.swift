@@ -42,7 +42,8 @@ struct StatusRetryTests {
     @Test("A4: a POST whose connection was refused was not sent, and is retried")
     func refusedPost() async throws {
         let transport = ScriptedTransport(
-            .fail(.cannotConnectToHost, delivery: .notSent), .reply(status: 201, text: "made")
+            .fail(.cannotConnectToHost, delivery: .notSent),
+            .reply(status: 201, text: "made")
         )
         let outcome = try await outcome(of: Call.post, transport)
         #expect(outcome.response?.status == 201)
@@ -112,7 +113,9 @@ struct StatusRetryTests {
             return .doNotRetry
         }
         let outcome = try await outcome(
-            of: Undecodable(), retrier: ComposedRetrier.factory(counting, steadyBackoff()), transport
+            of: Undecodable(),
+            retrier: ComposedRetrier.factory(counting, steadyBackoff()),
+            transport
         )
         #expect(outcome.error?.kind == .decoding)
         #expect(outcome.error?.underlying is Undecodable.Failure)
