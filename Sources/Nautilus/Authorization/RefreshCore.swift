@@ -17,6 +17,9 @@ struct RefreshCore<Credential: Sendable>: Sendable {
     var outbox = Outbox<Machine.Announcement>()
     private var tasks: [Int: RefreshTasks] = [:]
 
+    /// How many refreshes have not ended, those included that nobody waits for.
+    var runningCount: Int { tasks.count }
+
     init(limits: RefreshLimits) {
         machine = Machine(limits: limits)
     }

@@ -38,10 +38,10 @@ extension RefreshMachine {
         let ended = Action.announce(.call(.refreshEnded(generation: nil)))
         // A refresh that another one has replaced may have failed because of it.
         guard let session = state.session, state.flight == flight else { return [ended] }
-        state = .signedOut(expiredBy: error)
         let failure = RefreshError.sessionExpired(underlying: error)
-        return [
-            .resumeWaiters(.failure(failure)),
+        let released = release(resumingWith: .failure(failure), endOf: flight)
+        state = .signedOut(expiredBy: error)
+        return released + [
             .announce(.session(.sessionExpired(generation: session.grant.generation, failure))),
             ended,
         ]

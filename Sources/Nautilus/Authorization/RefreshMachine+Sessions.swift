@@ -1,6 +1,6 @@
 extension RefreshMachine {
     mutating func signIn(_ credential: Credential, lifetime: Duration?, at now: Duration) -> [Action] {
-        let abandoned = abandonRefresh(resumingWith: .failure(.superseded))
+        let released = release(resumingWith: .failure(.superseded))
         let grant = nextGrant(credential)
         let session = RefreshSession(
             firstGeneration: grant.generation,
@@ -8,7 +8,7 @@ extension RefreshMachine {
             expiry: expiry(of: lifetime, at: now)
         )
         state = .idle(session)
-        return abandoned + [.announce(.session(.signedIn(generation: grant.generation)))]
+        return released + [.announce(.session(.signedIn(generation: grant.generation)))]
     }
 
     mutating func signOut() -> [Action] {
@@ -16,9 +16,9 @@ extension RefreshMachine {
             state = .signedOut(expiredBy: nil)
             return []
         }
-        let abandoned = abandonRefresh(resumingWith: .failure(.superseded))
+        let released = release(resumingWith: .failure(.superseded))
         state = .signedOut(expiredBy: nil)
-        return abandoned + [.announce(.session(.signedOut(generation: session.grant.generation)))]
+        return released + [.announce(.session(.signedOut(generation: session.grant.generation)))]
     }
 
     mutating func replace(
@@ -40,7 +40,7 @@ extension RefreshMachine {
         at now: Duration
     ) -> [Action] {
         let grant = nextGrant(credential)
-        let abandoned = abandonRefresh(resumingWith: .success(grant), unless: ended)
+        let released = release(resumingWith: .success(grant), endOf: ended)
         state = .idle(
             RefreshSession(
                 firstGeneration: session.firstGeneration,
@@ -48,16 +48,14 @@ extension RefreshMachine {
                 expiry: expiry(of: lifetime, at: now)
             )
         )
-        return abandoned + [.announce(.session(.refreshed(generation: grant.generation)))]
+        return released + [.announce(.session(.refreshed(generation: grant.generation)))]
     }
 
-    /// What it takes to do without the refresh that holds the slot, unless it is the one that has `ended`.
-    private func abandonRefresh(
-        resumingWith result: Result<Grant, RefreshError>,
-        unless ended: RefreshFlight? = nil
-    ) -> [Action] {
-        guard let flight = state.flight, flight != ended else { return [.resumeWaiters(result)] }
-        return [.cancelRefresh(flight), .resumeWaiters(result)]
+    /// Lets go of the refresh in flight, if there is one: who waits for it goes on, and it is cancelled unless it has
+    /// `ended`. To be called before the state changes; nobody waits in any other state.
+    func release(resumingWith result: Result<Grant, RefreshError>, endOf ended: RefreshFlight? = nil) -> [Action] {
+        guard case .refreshing(_, let flight) = state else { return [] }
+        return (flight == ended ? [] : [.cancelRefresh(flight)]) + [.resumeWaiters(result)]
     }
 
     private mutating func nextGrant(_ credential: Credential) -> Grant {
