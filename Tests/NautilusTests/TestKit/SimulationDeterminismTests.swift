@@ -1,3 +1,4 @@
+import Nautilus
 import NautilusTesting
 import Testing
 
@@ -19,6 +20,30 @@ extension TestKit {
             let (one, other) = (try await Storm.course(seed: 1), try await Storm.course(seed: 2))
             #expect(one != other)
             #expect(one.count == other.count)
+        }
+
+        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+        @Test("a seed decides the order of the jobs themselves, where nothing else is random")
+        func order() async throws {
+            let inOrder = Array(0..<200)
+            let (zero, one, again, two) = (
+                try await Self.order(seed: 0), try await Self.order(seed: 1),
+                try await Self.order(seed: 1), try await Self.order(seed: 2)
+            )
+            #expect(zero == inOrder)
+            #expect(one != inOrder && two != inOrder && one != two)
+            #expect(one == again)
+            #expect(one.sorted() == inOrder && two.sorted() == inOrder)
+        }
+
+        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+        private static func order(seed: UInt64) async throws -> [Int] {
+            try await Simulation(seed: seed).run { simulation in
+                let log = Locked<[Int]>([])
+                for index in 0..<200 { simulation.task { log.withLock { $0.append(index) } } }
+                await simulation.settle()
+                return log.withLock { $0 }
+            }
         }
     }
 }

@@ -33,18 +33,6 @@ extension TestKit {
         }
 
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-        @Test("with the seed 0 jobs run first come, first served")
-        func fifo() async throws {
-            let order = try await Simulation().run { simulation in
-                let log = Locked<[Int]>([])
-                for index in 0..<200 { simulation.task { log.withLock { $0.append(index) } } }
-                await simulation.settle()
-                return log.withLock { $0 }
-            }
-            #expect(order == Array(0..<200))
-        }
-
-        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
         @Test("what the body throws comes out as it is")
         func bodyThrows() async {
             struct Odd: Error, Equatable {}
