@@ -2,8 +2,10 @@ import Foundation
 
 /// A checked base URL: everything a request's own path and query are appended to.
 struct BaseUrl: Sendable {
-    /// Scheme, authority and path, without a slash at the end.
-    private let prefix: String
+    /// Scheme and authority.
+    private let root: String
+    /// The path as it was written, a slash at its end included; empty for none.
+    private let path: String
     /// What the base brings along, without `?`; empty for none.
     private let query: String
     let origin: HttpOrigin
@@ -14,43 +16,60 @@ struct BaseUrl: Sendable {
     /// - Throws: ``InvalidRequest/baseUrl(reason:)``; no reason repeats the URL, which may hold a password.
     init(_ convertible: any UrlConvertible, isSecure: Bool) throws(InvalidRequest) {
         let text = convertible.urlString
-        let (scheme, rest) = Self.splitScheme(of: text, isSecure: isSecure)
-        guard scheme == "http" || scheme == "https" else { throw .baseUrl(reason: "only http and https are spoken") }
-        guard text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != 0x5C }) else {
+        guard text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "\\") }) else {
             throw .baseUrl(reason: "it contains a blank, a control character or a backslash")
         }
-        guard !rest.contains("#") else { throw .baseUrl(reason: "a fragment is never sent") }
+        guard !text.utf8.contains(UInt8(ascii: "#")) else { throw .baseUrl(reason: "a fragment is never sent") }
+        let (scheme, rest) = Self.splitScheme(of: text, isSecure: isSecure)
+        guard scheme == "http" || scheme == "https" else { throw .baseUrl(reason: "only http and https are spoken") }
 
-        let authority = rest.prefix { $0 != "/" && $0 != "?" }
-        guard !authority.isEmpty else { throw .baseUrl(reason: "it names no host") }
-        guard !authority.contains("@") else {
-            throw .baseUrl(reason: "credentials do not belong into a URL; put them into the header")
-        }
-
-        let parts = rest.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        let path = parts[0].hasSuffix("/") ? parts[0].dropLast() : parts[0]
-        self.prefix = "\(scheme)://\(path)"
-        self.query = parts.count > 1 ? String(parts[1]) : ""
-        guard let url = URL(string: prefix), let origin = HttpOrigin(url), (1...65_535).contains(origin.port) else {
-            throw .baseUrl(reason: "its host, port or path is malformed")
+        // Bytes, not characters: a slash with a combining accent is one character, and still ends the host.
+        let bytes = rest.utf8
+        let authorityEnd = bytes.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? bytes.endIndex
+        let pathEnd = bytes[authorityEnd...].firstIndex(of: UInt8(ascii: "?")) ?? bytes.endIndex
+        self.root = "\(scheme)://\(try HttpAuthority(rest[..<authorityEnd]))"
+        self.path = try Self.encode(rest[authorityEnd..<pathEnd])
+        self.query = try Self.encode(rest[pathEnd...].dropFirst())
+        guard let url = URL(string: root), let origin = HttpOrigin(url) else {
+            throw .baseUrl(reason: "its host is malformed")
         }
         self.origin = origin
     }
 
-    /// The URL of a request below this base.
+    /// The URL of a request below this base; without a route it is the base as it was written.
     ///
     /// - Throws: ``InvalidRequest``, for a route with an empty component.
     func appending(_ route: HttpRoute, query own: HttpQuery) throws(InvalidRequest) -> URL {
-        let query = [self.query, own.encoded].filter { !$0.isEmpty }.joined(separator: "&")
-        let text = try prefix + route.encoded() + (query.isEmpty ? "" : "?" + query)
+        let below = try route.encoded()
+        var text = root + (below.isEmpty ? path : path.withoutTrailingSlashes + below)
+        let own = own.encoded
+        if !query.isEmpty || !own.isEmpty {
+            text += "?" + query + (query.isEmpty || own.isEmpty ? "" : "&") + own
+        }
         guard let url = URL(string: text) else { throw .baseUrl(reason: "its path or query is malformed") }
         return url
     }
 
     private static func splitScheme(of text: String, isSecure: Bool) -> (scheme: String, rest: Substring) {
-        guard let separator = text.range(of: "://"), !text[..<separator.lowerBound].contains("/") else {
-            return (isSecure ? "https" : "http", text[...])
+        let end = text.utf8.firstIndex { ":/?".utf8.contains($0) } ?? text.endIndex
+        guard text.utf8[end...].starts(with: "://".utf8) else { return (isSecure ? "https" : "http", text[...]) }
+        return (text[..<end].lowercased(), text[text.utf8.index(end, offsetBy: 3)...])
+    }
+
+    /// A path or a query with what does not belong into a URL percent-encoded, and what is encoded left as it is.
+    ///
+    /// Left to Foundation, one such character would have it encode every `%` of the URL a second time.
+    private static func encode(_ text: Substring) throws(InvalidRequest) -> String {
+        let pieces = text.utf8.split(separator: UInt8(ascii: "%"), omittingEmptySubsequences: false)
+        guard pieces.dropFirst().allSatisfy({ $0.prefix(2).count == 2 && $0.prefix(2).allSatisfy(\.isHexDigit) }) else {
+            throw .baseUrl(reason: "a percent sign in it does not begin an encoded byte")
         }
-        return (text[..<separator.lowerBound].lowercased(), text[separator.upperBound...])
+        return String.percentEncoding(text.utf8) { $0.isUnreserved || "!$&'()*+,;=:@/?%".utf8.contains($0) }
+    }
+}
+
+extension String {
+    fileprivate var withoutTrailingSlashes: Substring {
+        self[..<(utf8.lastIndex { $0 != UInt8(ascii: "/") }.map { utf8.index(after: $0) } ?? startIndex)]
     }
 }
