@@ -17,7 +17,6 @@ public struct FaultPlan: Sendable {
     /// The share of requests with a fault, 0...1.
     public let rate: Double
     private let seed: UInt64
-    private let revocationPoints: Set<Int>
 
     /// A plan without faults.
     public static let none = FaultPlan(seed: 0, rate: 0)
@@ -27,12 +26,9 @@ public struct FaultPlan: Sendable {
     /// - Parameters:
     ///   - seed: The same seed leads to the same plan.
     ///   - rate: The share of requests with a fault, clamped to 0...1.
-    ///   - revocations: How many times all access tokens are withdrawn during the run. Default: never.
-    ///   - calls: How many calls the run has; the revocations fall in between them.
-    public init(seed: UInt64, rate: Double, revocations: Int = 0, calls: Int = 0) {
+    public init(seed: UInt64, rate: Double) {
         self.seed = seed
         self.rate = rate.isNaN ? 0 : min(max(rate, 0), 1)
-        self.revocationPoints = Self.drawPoints(revocations, calls: calls, seed: seed)
     }
 
     /// The fault of a request; nil for most.
@@ -49,19 +45,5 @@ public struct FaultPlan: Sendable {
         case ..<76: return .droppedAfterHandling
         default: return .slow(.milliseconds(Int.random(in: 10...60, using: &generator)))
         }
-    }
-
-    /// Whether all access tokens are withdrawn after the `count`th authorized answer.
-    public func revokes(afterAuthorized count: Int) -> Bool {
-        revocationPoints.contains(count)
-    }
-
-    /// One point in each of `count` equal parts of the run. Never after the last call: a revocation that nobody
-    /// meets would not lead to a refresh.
-    private static func drawPoints(_ count: Int, calls: Int, seed: UInt64) -> Set<Int> {
-        guard count > 0, calls > count else { return [] }
-        var generator = SeededGenerator(seed: seed, stream: 0x7265_766F_6B65)
-        let part = (calls - 1) / count
-        return Set((0..<count).map { $0 * part + Int.random(in: 1...part, using: &generator) })
     }
 }

@@ -4,7 +4,6 @@ actor NotesBackend {
     private var routes: NotesRoutes
     private let plan: FaultPlan
     private let start = ContinuousClock.now
-    private var authorized = 0
 
     private(set) var counters = ServerCounters()
 
@@ -37,11 +36,6 @@ actor NotesBackend {
             if verdict == .unknown { counters.unknownTokens += 1 }
             return .unauthorized(hasToken: true)
         }
-        authorized += 1
-        if plan.revokes(afterAuthorized: authorized) {
-            counters.revocations += 1
-            authority.revokeAccessTokens()
-        }
         return routes.answer(request, counters: &counters)
     }
 
@@ -55,6 +49,7 @@ actor NotesBackend {
     }
 
     func revokeAccessTokens() {
+        counters.revocations += 1
         authority.revokeAccessTokens()
     }
 

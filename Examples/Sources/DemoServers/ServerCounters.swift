@@ -18,7 +18,7 @@ public struct ServerCounters: Hashable, Sendable {
     public internal(set) var notesCreated = 0
     /// Requests to create that repeated an `Idempotency-Key`, and created nothing.
     public internal(set) var creationsRepeated = 0
-    /// Times all access tokens were withdrawn during the run.
+    /// Times all access tokens were withdrawn.
     public internal(set) var revocations = 0
     /// The most requests for notes that were in the server at once.
     public internal(set) var maxConcurrent = 0

@@ -31,20 +31,6 @@ struct FaultPlanTests {
         #expect(delays.allSatisfy { $0 >= .milliseconds(10) && $0 <= .milliseconds(60) })
     }
 
-    @Test("revocations are as many as asked for, and a call follows each", arguments: 0..<50)
-    func revocations(seed: Int) {
-        let plan = FaultPlan(seed: UInt64(seed), rate: 0, revocations: 4, calls: 20)
-        let points = (0...40).filter { plan.revokes(afterAuthorized: $0) }
-        #expect(points.count == 4)
-        #expect(points.allSatisfy { (1..<20).contains($0) })
-    }
-
-    @Test("a run too short for its revocations has none")
-    func tooShort() {
-        let plan = FaultPlan(seed: 1, rate: 0, revocations: 4, calls: 4)
-        #expect(!(0...10).contains { plan.revokes(afterAuthorized: $0) })
-    }
-
     @Test("no plan, no faults")
     func none() {
         #expect(!(0..<1_000).contains { FaultPlan.none.fault(ofRequest: $0) != nil })
