@@ -119,15 +119,6 @@ extension UInt8 {
 
     fileprivate var isBlank: Bool { self == 0x20 || self == 0x09 }
 
-    private var isLetterOrDigit: Bool {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "a")...UInt8(ascii: "z"):
-            true
-        default: false
-        }
-    }
-
     /// What a token68 consists of, its final `=` apart (RFC 9110 §11.2).
     fileprivate var isToken68Character: Bool {
         isLetterOrDigit || "-._~+/".utf8.contains(self)

@@ -10,7 +10,7 @@ private let seeds: Range<UInt64> = 0..<25
 struct RefreshCasesTests {
     @Test("B1: a hundred calls rejected together cause one refresh and succeed, with 200 sends", arguments: seeds)
     func together(seed: UInt64) async throws {
-        try await Simulation(seed: seed).run { simulation in
+        try await simulate(seed: seed) { simulation in
             let world = TokenWorld(simulation)
             let results = await world.calls(100)
             #expect(results.allSatisfy { $0.isOk })
@@ -21,7 +21,7 @@ struct RefreshCasesTests {
 
     @Test("B2: a 401 that comes after the refresh re-sends with the new credential, without another", arguments: seeds)
     func late(seed: UInt64) async throws {
-        try await Simulation(seed: seed).run { simulation in
+        try await simulate(seed: seed) { simulation in
             let world = TokenWorld(
                 simulation,
                 answer: { request, isAccepted in
@@ -44,7 +44,7 @@ struct RefreshCasesTests {
 
     @Test("B3: six calls with an expired credential cause one refresh, and are sent once each", arguments: seeds)
     func expired(seed: UInt64) async throws {
-        try await Simulation(seed: seed).run { simulation in
+        try await simulate(seed: seed) { simulation in
             let world = TokenWorld(simulation, lifetime: .seconds(10))
             simulation.clock.advance(by: .seconds(10))
             let results = await world.calls(6)
@@ -59,19 +59,21 @@ struct RefreshCasesTests {
         arguments: seeds
     )
     func starterCancelled(seed: UInt64) async throws {
-        try await Simulation(seed: seed).run { simulation in
+        try await simulate(seed: seed) { simulation in
             let world = TokenWorld(simulation)
-            let starter = simulation.task { await (world.call(), simulation.clock.now.offset) }
-            try await simulation.clock.sleep(for: .milliseconds(5))
-            async let others = world.calls(9)
-            // The starter's 401 came at 10 ms, the others' at 15 ms; the refresh takes until 60 ms.
-            try await simulation.clock.sleep(for: .milliseconds(20))
-            #expect(world.server.refreshCount == 1)
-            starter.cancel()
-            let (result, end) = try await starter.value
-            #expect(result.error?.kind == .cancelled)
-            #expect(end == .milliseconds(25))
-            #expect(await others.count { $0.isOk } == 9)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    #expect(await world.call().error?.kind == .cancelled)
+                    #expect(simulation.clock.now.offset == .milliseconds(25))
+                }
+                try await simulation.clock.sleep(for: .milliseconds(5))
+                async let others = world.calls(9)
+                // The starter's 401 came at 10 ms, the others' at 15 ms; the refresh takes until 60 ms.
+                try await simulation.clock.sleep(for: .milliseconds(20))
+                #expect(world.server.refreshCount == 1)
+                group.cancelAll()
+                #expect(await others.count { $0.isOk } == 9)
+            }
             #expect(world.server.refreshCount == 1)
             #expect(world.coordinator.current?.credential == Token(number: 2))
         }
@@ -79,13 +81,17 @@ struct RefreshCasesTests {
 
     @Test("B5: all waiting calls are cancelled, and the new credential is kept all the same", arguments: seeds)
     func allCancelled(seed: UInt64) async throws {
-        try await Simulation(seed: seed).run { simulation in
+        try await simulate(seed: seed) { simulation in
             let world = TokenWorld(simulation)
-            let calls = simulation.task { await world.calls(5) }
-            try await simulation.clock.sleep(for: .milliseconds(30))
-            calls.cancel()
-            let results = try await calls.value
-            #expect(results.allSatisfy { $0.error?.kind == .cancelled })
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    let results = await world.calls(5)
+                    #expect(results.allSatisfy { $0.error?.kind == .cancelled })
+                }
+                try await simulation.clock.sleep(for: .milliseconds(30))
+                group.cancelAll()
+            }
+            #expect(simulation.clock.now.offset == .milliseconds(30))
             try await simulation.clock.sleep(for: .seconds(1))
             #expect(world.coordinator.current?.credential == Token(number: 2))
             #expect(world.server.refreshCount == 1)
@@ -100,7 +106,7 @@ struct RefreshCasesTests {
     )
     func transient(seed: UInt64) async throws {
         struct Down: Error {}
-        try await Simulation(seed: seed).run { simulation in
+        try await simulate(seed: seed) { simulation in
             let failures = Counter()
             let world = TokenWorld(
                 simulation,
@@ -133,7 +139,7 @@ struct RefreshCasesTests {
 
     @Test("B7: a terminal failure expires the session once, and later calls fail without network", arguments: seeds)
     func terminal(seed: UInt64) async throws {
-        try await Simulation(seed: seed).run { simulation in
+        try await simulate(seed: seed) { simulation in
             let world = TokenWorld(
                 simulation,
                 refresh: { server, _ in try await server.refuse(with: TerminalRefreshFailure("invalid_grant")) }
@@ -159,7 +165,7 @@ struct RefreshCasesTests {
 
     @Test("B8: a fresh credential that is rejected again is an error, not a loop")
     func rejectedAgain() async throws {
-        try await Simulation().run { simulation in
+        try await simulate { simulation in
             let world = TokenWorld(simulation, refresh: { server, _ in try await server.issue(isAccepted: false) })
             let result = await world.call()
             #expect(result.error?.kind == .status(401))
@@ -170,7 +176,7 @@ struct RefreshCasesTests {
 
     @Test("B9: with a server that always rejects, a hundred calls refresh five times in 30 s")
     func refreshLoop() async throws {
-        try await Simulation().run { simulation in
+        try await simulate { simulation in
             let world = TokenWorld(
                 simulation,
                 refresh: { server, _ in try await server.issue(after: .zero, isAccepted: false) }
@@ -196,7 +202,7 @@ struct RefreshCasesTests {
 
     @Test("B10: a refresh that goes through its own service gets an error at once, and nobody waits for ever")
     func recursive() async throws {
-        try await Simulation().run { simulation in
+        try await simulate { simulation in
             let own = Locked<AnyHttpService<HttpError>?>(nil)
             let inner = Locked<HttpError?>(nil)
             let world = TokenWorld(
@@ -229,11 +235,11 @@ struct RefreshCasesTests {
         arguments: seeds
     )
     func signOutWhileRefreshing(seed: UInt64) async throws {
-        try await Simulation(seed: seed).run { simulation in
+        try await simulate(seed: seed) { simulation in
             // The refresh does not heed its cancellation: its result comes late.
             let world = TokenWorld(
                 simulation,
-                refresh: { server, _ in try await simulation.task { try await server.issue() }.value }
+                refresh: { server, _ in try await heedless { try await server.issue() } }
             )
             async let results = world.calls(5)
             try await simulation.clock.sleep(for: .milliseconds(30))
@@ -251,7 +257,7 @@ struct RefreshCasesTests {
         arguments: seeds
     )
     func signInWhileRefreshing(seed: UInt64) async throws {
-        try await Simulation(seed: seed).run { simulation in
+        try await simulate(seed: seed) { simulation in
             let world = TokenWorld(simulation)
             async let results = world.calls(5)
             try await simulation.clock.sleep(for: .milliseconds(30))
@@ -268,7 +274,7 @@ struct RefreshCasesTests {
         arguments: seeds
     )
     func signInBeforeRejection(seed: UInt64) async throws {
-        try await Simulation(seed: seed).run { simulation in
+        try await simulate(seed: seed) { simulation in
             let world = TokenWorld(simulation)
             async let results = world.calls(5)
             try await simulation.clock.sleep(for: .milliseconds(5))
@@ -281,7 +287,7 @@ struct RefreshCasesTests {
 
     @Test("B13: a call that starts during a refresh waits and is sent once, with the new credential", arguments: seeds)
     func duringRefresh(seed: UInt64) async throws {
-        try await Simulation(seed: seed).run { simulation in
+        try await simulate(seed: seed) { simulation in
             let world = TokenWorld(simulation)
             async let first = world.call()
             try await simulation.clock.sleep(for: .milliseconds(30))
@@ -297,7 +303,7 @@ struct RefreshCasesTests {
 
     @Test("B14: a credential that was replaced before the 401 was handled is used, without a refresh")
     func replacedMeanwhile() async throws {
-        try await Simulation().run { simulation in
+        try await simulate { simulation in
             let world = TokenWorld(simulation, accepting: [5])
             async let result = world.call()
             try await simulation.clock.sleep(for: .milliseconds(5))
@@ -311,7 +317,7 @@ struct RefreshCasesTests {
 
     @Test("B15: a refresh that finishes at once serves all, without a deadlock", arguments: seeds)
     func synchronous(seed: UInt64) async throws {
-        try await Simulation(seed: seed).run { simulation in
+        try await simulate(seed: seed) { simulation in
             let world = TokenWorld(simulation, refresh: { server, _ in try await server.issue(after: .zero) })
             #expect(await world.calls(50).allSatisfy { $0.isOk })
             #expect(world.server.refreshCount == 1)
@@ -330,7 +336,7 @@ struct RefreshCasesTests {
         ]
     )
     func noRefresh(_ reply: ScriptedReply) async throws {
-        try await Simulation().run { simulation in
+        try await simulate { simulation in
             let world = TokenWorld(simulation, answer: { _, _ in reply })
             #expect(await world.call().error != nil)
             #expect(world.server.refreshCount == 0)
@@ -340,7 +346,7 @@ struct RefreshCasesTests {
 
     @Test("B16: a 401 from another origin, reached directly or by redirect, does not refresh, and sees no credential")
     func otherOrigin() async throws {
-        try await Simulation().run { simulation in
+        try await simulate { simulation in
             let world = TokenWorld(
                 simulation,
                 answer: { request, _ in
@@ -359,7 +365,7 @@ struct RefreshCasesTests {
         "B21: a one-shot body is not sent again after the refresh: its 401 surfaces, the next call has the credential"
     )
     func oneShotBody() async throws {
-        try await Simulation().run { simulation in
+        try await simulate { simulation in
             let world = TokenWorld(simulation)
             let chunks = AsyncThrowingStream<Data, any Error> { continuation in
                 continuation.yield(Data("once".utf8))
@@ -372,6 +378,19 @@ struct RefreshCasesTests {
             #expect(await world.call().isOk)
             #expect(world.transport.count == 2)
             #expect(world.server.refreshCount == 1)
+        }
+    }
+}
+
+/// Runs `work` in a way that no cancellation reaches.
+private func heedless<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+        BackgroundTask.start {
+            do {
+                continuation.resume(returning: try await work())
+            } catch {
+                continuation.resume(throwing: error)
+            }
         }
     }
 }

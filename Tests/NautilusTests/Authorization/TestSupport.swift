@@ -7,20 +7,6 @@ struct Draw: RandomSource {
     func nextFraction() -> Double { fraction }
 }
 
-/// Counts calls from many tasks.
-final class Counter: Sendable {
-    private let count = Locked(0)
-    var value: Int { count.withLock { $0 } }
-
-    @discardableResult
-    func increment() -> Int {
-        count.withLock { count in
-            count += 1
-            return count
-        }
-    }
-}
-
 extension RefreshCoordinator {
     /// How many refreshes have not ended, those included that nobody waits for.
     var runningCount: Int { core.withLock { $0.runningCount } }

@@ -11,7 +11,7 @@ struct CancellationTests {
         _ transport: ScriptedTransport,
         retrier: any RetrierFactory = steadyBackoff()
     ) async throws -> (error: HttpError?, end: Duration) {
-        try await Simulation().run { simulation in
+        try await simulate { simulation in
             let clock = simulation.clock
             let service = AnyHttpService(
                 apiUrl: "api.example.com",

@@ -72,7 +72,7 @@ struct DeadlineTests {
             }
             mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { false }
         }
-        let body = try await Simulation().run { simulation in
+        let body = try await simulate { simulation in
             let clock = simulation.clock
             let service = AnyHttpService(
                 apiUrl: "api.example.com",

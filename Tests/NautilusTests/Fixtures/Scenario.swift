@@ -30,7 +30,7 @@ func outcome<R: Request>(
     header: @escaping @Sendable () -> HttpHeader = { [:] },
     from transport: @escaping @Sendable (ManualClock) -> ScriptedTransport
 ) async throws -> Outcome where R.Result == String {
-    try await Simulation().run { simulation in
+    try await simulate { simulation in
         let service = AnyHttpService(
             apiUrl: "api.example.com",
             interceptors: interceptors,

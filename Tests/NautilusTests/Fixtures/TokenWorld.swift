@@ -68,7 +68,7 @@ struct TokenWorld: Sendable {
     ///     after 10 ms.
     ///   - refresh: Default: a new token after 50 ms.
     init(
-        _ simulation: Simulation,
+        _ simulation: Simulated,
         accepting accepted: Set<Int> = [],
         lifetime: Duration? = nil,
         answer: (@Sendable (HttpRequest, _ isAccepted: Bool) -> ScriptedReply)? = nil,
