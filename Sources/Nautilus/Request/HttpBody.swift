@@ -61,7 +61,7 @@ extension HttpBody.Payload {
         return stream.isReplayable
     }
 
-    /// Whether there are bytes, or may be.
+    /// Whether there is no body at all; a body of zero bytes is one.
     public var isEmpty: Bool {
         if case .empty = self { true } else { false }
     }
