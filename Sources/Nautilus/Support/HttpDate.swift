@@ -4,7 +4,10 @@
 package struct HttpDate: Hashable, Sendable {
     package let secondsSince1970: Int64
 
-    /// Reads any of the formats; nil for anything else.
+    /// Reads any of the formats; nil for anything else, a day that the month does not have included.
+    ///
+    /// Blanks, commas and hyphens are not counted, and the day of the week is not looked at: servers get them wrong, and
+    /// the moment is clear without.
     ///
     /// - Parameter year: The current year, against which the two-digit years of RFC 850 are read.
     package init?(_ text: Substring, year: Int) {
@@ -23,10 +26,11 @@ package struct HttpDate: Hashable, Sendable {
         let clock = time.split(separator: ":", omittingEmptySubsequences: false).map { Self.number($0, digits: 2) }
         guard zone == "GMT" || zone == "UTC",
             let month = Self.months.firstIndex(of: month).map({ $0 + 1 }),
-            let day = Self.number(day, digits: day.count == 1 ? 1 : 2), (1...31).contains(day),
+            let day = Self.number(day, digits: day.utf8.count == 1 ? 1 : 2), day > 0,
             let year = Self.fullYear(year, now: now),
             clock.count == 3, let hour = clock[0], let minute = clock[1], let second = clock[2],
-            hour < 24, minute < 60, second <= 60
+            hour < 24, minute < 60, second <= 60,  // 60: a leap second
+            day <= Self.length(ofMonth: month, year: year)
         else { return nil }
         let days = Self.daysSince1970(year: year, month: month, day: day)
         self.secondsSince1970 = Int64(days) * 86_400 + Int64(hour * 3600 + minute * 60 + second)
@@ -43,9 +47,18 @@ package struct HttpDate: Hashable, Sendable {
     private static func fullYear(_ text: String, now: Int) -> Int? {
         if let year = number(text, digits: 4) { return year }
         guard let short = number(text, digits: 2) else { return nil }
-        // RFC 9110: a two-digit year more than 50 years ahead is the most recent past one.
+        // RFC 9110: a two-digit year that would be more than 50 years ahead is a past one.
         let year = now - now % 100 + short
-        return year > now + 50 ? year - 100 : year
+        if year > now + 50 { return year - 100 }
+        return year <= now - 50 ? year + 100 : year
+    }
+
+    private static func length(ofMonth month: Int, year: Int) -> Int {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
     }
 
     /// Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", days_from_civil.
