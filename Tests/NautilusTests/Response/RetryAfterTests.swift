@@ -112,11 +112,11 @@ struct RetryAfterTests {
         #expect(header.retryAfter(now: Self.now.addingTimeInterval(0.9)) == .seconds(3))
     }
 
-    @Test("100 000 mutated values never trap, and are never negative")
+    @Test("20 000 mutated values never trap, and are never negative")
     func fuzz() throws {
         let seeds = ["120", "99999999999999999999", "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT"]
         var generator = SeededGenerator(seed: 9)
-        for _ in 1...100_000 {
+        for _ in 1...20_000 {
             let value = (seeds.randomElement(using: &generator) ?? "").mutated(using: &generator)
             let date = (seeds.randomElement(using: &generator) ?? "").mutated(using: &generator)
             guard let hint = Self.hint(value, date: date) else { continue }

@@ -72,21 +72,22 @@ struct HttpDateTests {
         )
     }
 
-    @Test("days follow one another through 800 years")
+    @Test("months follow one another through the 400 years after which the calendar repeats")
     func consecutive() throws {
         let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-        var expected = try #require(Self.seconds("Sat, 01 Jan 1600 00:00:00 GMT"))
-        var days = 0
-        for year in 1600..<2400 {
+        let start = try #require(Self.seconds("Sat, 01 Jan 1800 00:00:00 GMT"))
+        var expected = start
+        for year in 1800..<2200 {
             for month in months {
-                for day in 1...31 {
-                    guard let seconds = Self.seconds("Xxx, \(day) \(month) \(year) 00:00:00 GMT") else { continue }
-                    try #require(seconds == expected)
-                    (expected, days) = (expected + 86_400, days + 1)
-                }
+                try #require(Self.seconds("Xxx, 1 \(month) \(year) 00:00:00 GMT") == expected)
+                // The days that the month has, and no others, are read.
+                let last =
+                    (28...31).filter { Self.seconds("Xxx, \($0) \(month) \(year) 00:00:00 GMT") != nil }.count + 27
+                expected += Int64(last) * 86_400
+                try #require(Self.seconds("Xxx, \(last) \(month) \(year) 23:59:59 GMT") == expected - 1)
             }
         }
-        #expect(days == 2 * 146_097)
+        #expect(expected - start == 146_097 * 86_400)
     }
 
     @Test("100 000 mutated dates never trap, and those that are read are within the calendar")
