@@ -19,11 +19,7 @@ struct RequestBuilder {
         for service: S
     ) async throws -> (HttpRequest, serviceOrigin: HttpOrigin) {
         let serviceBase = try BaseUrl(service.apiUrl, isSecure: service.usesSecureProtocol)
-        let base = try request.url.map { url throws(InvalidRequest) in
-            try BaseUrl(url, isSecure: request.usesSecureProtocol ?? service.usesSecureProtocol)
-        } ?? (request.usesSecureProtocol.map { isSecure throws(InvalidRequest) in
-            try BaseUrl(service.apiUrl, isSecure: isSecure)
-        } ?? serviceBase)
+        let base = try base(of: request, for: service) ?? serviceBase
 
         var header = service.header
         header.merge(try await service.asyncHeader)
@@ -46,6 +42,15 @@ struct RequestBuilder {
         )
         try built.validate(timeout: request.timeout)
         return (built, serviceBase.origin)
+    }
+
+    /// The request's own base; nil when it overrides neither URL nor scheme.
+    private func base(of request: some Request, for service: some HttpService) throws(InvalidRequest) -> BaseUrl? {
+        guard request.url != nil || request.usesSecureProtocol != nil else { return nil }
+        return try BaseUrl(
+            request.url ?? service.apiUrl,
+            isSecure: request.usesSecureProtocol ?? service.usesSecureProtocol
+        )
     }
 
     private mutating func pinKey(in header: inout HttpHeader) {

@@ -11,7 +11,7 @@ func withTimeLimit<Value: Sendable>(
         group.addTask { .finished(await work()) }
         group.addTask {
             do {
-                try await clock.sleep(for: limit)
+                try await clock.forTimeouts.sleep(for: limit)
                 return .limitPassed
             } catch {
                 return .timerCancelled

@@ -23,20 +23,7 @@ extension ManualClock {
     ///
     /// - Throws: `CancellationError` when the task is or becomes cancelled.
     public func waitForSleepers(count: Int) async throws {
-        let id = state.withLock { $0.waiters.makeId() }
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let result: Result<Void, any Error>? = state.withLock { state in
-                    if Task.isCancelled { return .failure(CancellationError()) }
-                    if state.queue.count >= count { return .success(()) }
-                    state.waiters.add(continuation, id: id, until: count)
-                    return nil
-                }
-                if let result { continuation.resume(with: result) }
-            }
-        } onCancel: {
-            state.withLock { $0.waiters.remove(id) }?.resume(throwing: CancellationError())
-        }
+        try await state.waitForCount(count)
     }
 
     /// Goes to the next deadline if it is at most `left` away, and takes its sleeper out; otherwise goes all of `left`.

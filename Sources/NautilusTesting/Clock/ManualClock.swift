@@ -13,11 +13,13 @@ import Nautilus
 /// It is shared by everything that takes part in a test and may be used from any task or thread. Nothing on it traps:
 /// instants saturate, and time never runs backwards.
 public final class ManualClock: Clock {
-    struct State {
+    struct State: CountedState {
         var now: Duration = .zero
         var sleeps: [Duration] = []
         var queue = SleepQueue()
         var waiters = CountWaiters()
+
+        var count: Int { queue.count }
     }
 
     let state = Locked(State())
@@ -43,7 +45,7 @@ public final class ManualClock: Clock {
     public var sleeps: [Duration] { state.withLock { $0.sleeps } }
 
     /// How many sleep now.
-    public var sleeperCount: Int { state.withLock { $0.queue.count } }
+    public var sleeperCount: Int { state.withLock { $0.count } }
 
     /// When the next sleeper wakes; nil when nobody sleeps.
     public var nextDeadline: Instant? { state.withLock { $0.queue.nextDeadline }.map(Instant.init) }
@@ -75,7 +77,7 @@ public final class ManualClock: Clock {
             if Task.isCancelled { return .cancelled }
             if deadline <= state.now { return .over }
             state.queue.insert(continuation, id: id, deadline: deadline)
-            return .asleep(state.waiters.reached(state.queue.count))
+            return .asleep(state.waiters.reached(state.count))
         }
         switch next {
         case .cancelled: continuation.resume(throwing: CancellationError())

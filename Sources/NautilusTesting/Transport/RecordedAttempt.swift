@@ -47,8 +47,8 @@ extension RecordedAttempt: CustomStringConvertible, CustomDebugStringConvertible
     }
 }
 
-extension RecordedAttempt.Outcome: CustomStringConvertible {
-    /// The outcome in a few words; of an error, only what it says itself when it is the transport's own.
+extension RecordedAttempt.Outcome: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The outcome in a few words; of an error, only its type unless it is known to hold no secret.
     public var description: String {
         switch self {
         case .inFlight: "in flight"
@@ -58,5 +58,13 @@ extension RecordedAttempt.Outcome: CustomStringConvertible {
         case .failed(let error): "failed, \(type(of: error))"
         case .cancelled: "cancelled"
         }
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Shows the description.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["outcome": description])
     }
 }

@@ -5,7 +5,7 @@ extension ScriptedTransport {
     public var attempts: [RecordedAttempt] { state.withLock { $0.attempts } }
 
     /// How many attempts were started.
-    public var count: Int { state.withLock { $0.attempts.count } }
+    public var count: Int { state.withLock { $0.count } }
 
     /// How many attempts are in flight now.
     public var inFlightCount: Int { state.withLock { $0.inFlight } }
@@ -28,20 +28,19 @@ extension ScriptedTransport {
     ///
     /// - Throws: `CancellationError` when the task is or becomes cancelled.
     public func waitForAttempts(count: Int) async throws {
-        let id = state.withLock { $0.waiters.makeId() }
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let result: Result<Void, any Error>? = state.withLock { state in
-                    // The flag is set before the handler runs: it is seen here, or the handler finds the waiter.
-                    if Task.isCancelled { return .failure(CancellationError()) }
-                    if state.attempts.count >= count { return .success(()) }
-                    state.waiters.add(continuation, id: id, until: count)
-                    return nil
-                }
-                if let result { continuation.resume(with: result) }
-            }
-        } onCancel: {
-            state.withLock { $0.waiters.remove(id) }?.resume(throwing: CancellationError())
-        }
+        try await state.waitForCount(count)
+    }
+}
+
+extension ScriptedTransport: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// How much was sent: `ScriptedTransport: 3 attempts, 1 in flight`.
+    public var description: String { "ScriptedTransport: \(count) attempts, \(inFlightCount) in flight" }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Shows the attempts without their secrets, and no reply, which may be a token.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["attempts": attempts])
     }
 }

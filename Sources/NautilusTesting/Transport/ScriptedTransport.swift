@@ -27,13 +27,15 @@ public final class ScriptedTransport: HttpTransport {
         case `repeat`
     }
 
-    struct State {
+    struct State: CountedState {
         var script: Script
         var routes: [(route: ScriptRoute, script: Script)] = []
         var attempts: [RecordedAttempt] = []
         var inFlight = 0
         var maxInFlight = 0
         var waiters = CountWaiters()
+
+        var count: Int { attempts.count }
     }
 
     let state: Locked<State>
@@ -154,7 +156,7 @@ public final class ScriptedTransport: HttpTransport {
             state.maxInFlight = max(state.maxInFlight, state.inFlight)
             // A server never hears of an attempt that was cancelled before: it takes no reply.
             let (reply, count) = Task.isCancelled ? (nil, 0) : state.nextReply(to: request)
-            return (state.attempts.count - 1, reply, count, state.waiters.reached(state.attempts.count))
+            return (state.attempts.count - 1, reply, count, state.waiters.reached(state.count))
         }
         waiters.forEach { $0.resume() }
         return (index, reply, count)

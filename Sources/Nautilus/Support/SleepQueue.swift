@@ -1,9 +1,9 @@
-/// Who sleeps on a ``ManualClock``, in the order of waking: by deadline, then by who asked first.
+/// Who sleeps, in the order of waking: by deadline, then by who asked first.
 ///
 /// A binary heap of deadlines beside a table of continuations. A cancelled sleeper leaves the table at once and its
 /// deadline stays in the heap until it comes to the top, so that ten thousand timeouts are cancelled in no time.
-struct SleepQueue: Sendable {
-    typealias Continuation = CheckedContinuation<Void, any Error>
+package struct SleepQueue: Sendable {
+    package typealias Continuation = CheckedContinuation<Void, any Error>
 
     private struct Alarm: Comparable {
         let deadline: Duration
@@ -17,28 +17,30 @@ struct SleepQueue: Sendable {
     private var alarms: [Alarm] = []
     private var sleepers: [Int: Continuation] = [:]
 
-    var count: Int { sleepers.count }
+    package init() {}
+
+    package var count: Int { sleepers.count }
 
     /// The earliest deadline of those who still sleep.
-    var nextDeadline: Duration? {
+    package var nextDeadline: Duration? {
         mutating get {
             while let first = alarms.first, sleepers[first.id] == nil { removeFirst() }
             return alarms.first?.deadline
         }
     }
 
-    mutating func insert(_ continuation: Continuation, id: Int, deadline: Duration) {
+    package mutating func insert(_ continuation: Continuation, id: Int, deadline: Duration) {
         sleepers[id] = continuation
         alarms.append(Alarm(deadline: deadline, id: id))
         siftUp()
     }
 
-    mutating func popFirst() -> Continuation? {
+    package mutating func popFirst() -> Continuation? {
         guard nextDeadline != nil else { return nil }
         return sleepers.removeValue(forKey: removeFirst().id)
     }
 
-    mutating func remove(_ id: Int) -> Continuation? {
+    package mutating func remove(_ id: Int) -> Continuation? {
         guard let continuation = sleepers.removeValue(forKey: id) else { return nil }
         // Long deadlines that are always cancelled never come to the top: clear them out now and then.
         if alarms.count > 2 * sleepers.count + 64 {
