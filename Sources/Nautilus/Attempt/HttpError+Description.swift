@@ -29,6 +29,9 @@ extension HttpError: CustomStringConvertible, CustomDebugStringConvertible, Cust
     private static func describe(_ error: any Error) -> String {
         switch error {
         case let error as DecodingError: error.withoutValues
+        // Foundation's errors print their userInfo, which holds URLs with their queries.
+        case let error as any CustomNSError: "\(type(of: error)) \(error.errorCode)"
+        case let error where type(of: error) is NSError.Type: "\((error as NSError).domain) \((error as NSError).code)"
         case let error as any CustomStringConvertible & Error: error.description
         case let error as any LocalizedError: error.errorDescription ?? "\(type(of: error))"
         default: "\(type(of: error))"

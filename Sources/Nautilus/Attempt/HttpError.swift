@@ -45,7 +45,10 @@ public struct HttpError: Error, Sendable {
         self.kind = kind
         self.delivery = delivery
         self.request = request
-        self.response = response.map { $0.replacingBody($0.body.prefix(Self.bodyLimit)) }
+        // A copy: a slice would keep the whole body in memory.
+        self.response = response.map {
+            $0.body.count > Self.bodyLimit ? $0.replacingBody(Data($0.body.prefix(Self.bodyLimit))) : $0
+        }
         self.retryAfter = retryAfter
         self.underlying = underlying
         self.attempt = attempt

@@ -4,29 +4,36 @@
 package struct HttpDate: Hashable, Sendable {
     package let secondsSince1970: Int64
 
-    /// Reads any of the formats; nil for anything else.
+    private typealias Word = Substring.UTF8View
+
+    /// Reads any of the formats; nil for anything else, a day that the month does not have included.
+    ///
+    /// Blanks, commas and hyphens are not counted, and the day of the week is not looked at: servers get them wrong, and
+    /// the moment is clear without.
     ///
     /// - Parameter year: The current year, against which the two-digit years of RFC 850 are read.
     package init?(_ text: Substring, year: Int) {
         guard text.utf8.count <= 64 else { return nil }  // the longest valid date has 33 characters
-        let words = text.split { (character: Character) in " ,-".contains(character) }.map(String.init)
+        let words = text.utf8.split { $0 == 0x20 || $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "-") }
         switch words.count {
         // Sun Nov  6 08:49:37 1994, asctime
-        case 5: self.init(year: words[4], month: words[1], day: words[2], time: words[3], zone: "GMT", now: year)
+        case 5: self.init(year: words[4], month: words[1], day: words[2], time: words[3], zone: nil, now: year)
         // Sun, 06 Nov 1994 08:49:37 GMT, and Sunday, 06-Nov-94 08:49:37 GMT
         case 6: self.init(year: words[3], month: words[2], day: words[1], time: words[4], zone: words[5], now: year)
         default: return nil
         }
     }
 
-    private init?(year: String, month: String, day: String, time: String, zone: String, now: Int) {
-        let clock = time.split(separator: ":", omittingEmptySubsequences: false).map { Self.number($0, digits: 2) }
-        guard zone == "GMT" || zone == "UTC",
-            let month = Self.months.firstIndex(of: month).map({ $0 + 1 }),
-            let day = Self.number(day, digits: day.count == 1 ? 1 : 2), (1...31).contains(day),
+    private init?(year: Word, month: Word, day: Word, time: Word, zone: Word?, now: Int) {
+        let clock = time.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+            .map { Self.number($0, digits: 2) }
+        guard zone.map({ $0.elementsEqual("GMT".utf8) || $0.elementsEqual("UTC".utf8) }) ?? true,
+            let month = Self.months.firstIndex(where: { month.elementsEqual($0.utf8) }).map({ $0 + 1 }),
+            let day = Self.number(day, digits: day.count == 1 ? 1 : 2), day > 0,
             let year = Self.fullYear(year, now: now),
             clock.count == 3, let hour = clock[0], let minute = clock[1], let second = clock[2],
-            hour < 24, minute < 60, second <= 60
+            hour < 24, minute < 60, second <= 60,  // 60: a leap second
+            day <= Self.length(ofMonth: month, year: year)
         else { return nil }
         let days = Self.daysSince1970(year: year, month: month, day: day)
         self.secondsSince1970 = Int64(days) * 86_400 + Int64(hour * 3600 + minute * 60 + second)
@@ -36,16 +43,26 @@ package struct HttpDate: Hashable, Sendable {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    private static func number(_ text: some StringProtocol, digits: Int) -> Int? {
-        text.utf8.count == digits && text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
+    private static func number(_ word: Word, digits: Int) -> Int? {
+        guard word.count == digits, word.allSatisfy(\.isDigit) else { return nil }
+        return word.reduce(0) { $0 * 10 + Int($1 - 0x30) }
     }
 
-    private static func fullYear(_ text: String, now: Int) -> Int? {
+    private static func fullYear(_ text: Word, now: Int) -> Int? {
         if let year = number(text, digits: 4) { return year }
         guard let short = number(text, digits: 2) else { return nil }
-        // RFC 9110: a two-digit year more than 50 years ahead is the most recent past one.
+        // RFC 9110: a two-digit year that would be more than 50 years ahead is a past one.
         let year = now - now % 100 + short
-        return year > now + 50 ? year - 100 : year
+        if year > now + 50 { return year - 100 }
+        return year <= now - 50 ? year + 100 : year
+    }
+
+    private static func length(ofMonth month: Int, year: Int) -> Int {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
     }
 
     /// Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", days_from_civil.

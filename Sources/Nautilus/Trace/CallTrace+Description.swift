@@ -3,11 +3,11 @@ extension CallTrace: CustomStringConvertible {
     ///
     /// ```text
     /// GET https://api.example.com/notes: 3 attempts in 1.262 s
-    ///   #1  at 0 ms      status 503 after 12 ms (rejected)
+    ///   #1  at 0 ms       status 503 after 12 ms (rejected)
     ///       BackoffRetrier: retry in 450 ms (backoff, retry 1)
-    ///   #2  at 462 ms    status 401 after 9 ms (rejected)
+    ///   #2  at 462 ms     status 401 after 9 ms (rejected)
     ///       AuthorizationRetrier: retry at once (credential replaced, generation 2)
-    ///   #3  at 521 ms    200 after 741 ms
+    ///   #3  at 521 ms     200 after 741 ms
     /// ```
     public var description: String {
         let count = attempts.count == 1 ? "1 attempt" : "\(attempts.count) attempts"

@@ -6,7 +6,7 @@ public struct RequestSummary: Hashable, Sendable, CustomStringConvertible {
     public let method: HttpMethod
     /// Where it was sent first, before redirects.
     public let origin: HttpOrigin
-    /// The path, without query.
+    /// The path, without query, and percent-encoded: decoded, a component could break the line of a log.
     public let path: String
     /// Whether it carries an `Idempotency-Key`.
     public let hasIdempotencyKey: Bool
@@ -18,7 +18,7 @@ public struct RequestSummary: Hashable, Sendable, CustomStringConvertible {
         guard let origin = request.origin else { return nil }
         self.method = request.method
         self.origin = origin
-        self.path = request.url.path
+        self.path = request.url.path(percentEncoded: true)
         self.hasIdempotencyKey = request.header[.idempotencyKey] != nil
         self.isToServiceOrigin = origin == serviceOrigin
     }
