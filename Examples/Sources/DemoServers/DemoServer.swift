@@ -115,6 +115,11 @@ public final class DemoServer: Sendable {
         get async { await backend.counters }
     }
 
+    /// The titles of all notes, in no order: one that is there twice was created twice.
+    public var titles: [String] {
+        get async { await backend.titles }
+    }
+
     /// Signs a user in: the first tokens of a family.
     public func signIn() async -> TokenPair {
         await backend.signIn(lifetime: nil)

@@ -42,6 +42,9 @@ struct NoteStore: Sendable {
         return Array(notes.values.sorted { $0.id < $1.id }.dropFirst(start).prefix(Self.pageSize))
     }
 
+    /// The titles of all notes, in no order.
+    var titles: [String] { notes.values.map(\.title) }
+
     func note(_ id: Int) -> Note? { notes[id] }
 
     /// Creates a note, once for each key; without a key, each time.

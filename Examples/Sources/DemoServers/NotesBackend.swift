@@ -44,6 +44,8 @@ actor NotesBackend {
         TokenRoute.answer(request, from: &authority, at: now, counters: &counters)
     }
 
+    var titles: [String] { routes.titles }
+
     func signIn(lifetime: Duration?) -> TokenPair {
         authority.signIn(at: now, lifetime: lifetime)
     }

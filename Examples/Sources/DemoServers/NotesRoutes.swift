@@ -14,6 +14,8 @@ struct NotesRoutes: Sendable {
         self.store = store
     }
 
+    var titles: [String] { store.titles }
+
     mutating func answer(_ request: ApiRequest, counters: inout ServerCounters) -> ApiAnswer {
         let components = request.path.split(separator: "/").map(String.init)
         guard components.starts(with: ["v1", "notes"]), components.count <= 3 else {

@@ -36,6 +36,12 @@ struct Demo: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
+        guard (0...4).contains(revocations) else {
+            throw ValidationError(
+                "--revocations must be 0...4, since a coordinator starts at most 5 refreshes in 30 s; "
+                    + "it is \(revocations)."
+            )
+        }
         let environments = environment.names.count
         guard (environments * (revocations + 1)...100_000).contains(calls) else {
             throw ValidationError(
@@ -49,17 +55,12 @@ struct Demo: AsyncParsableCommand {
         guard (0...1).contains(faults) else {
             throw ValidationError("--faults must be 0...1, 0.3 for three requests in ten; it is \(faults).")
         }
-        guard (0...4).contains(revocations) else {
-            throw ValidationError(
-                "--revocations must be 0...4, since a coordinator starts at most 5 refreshes in 30 s; "
-                    + "it is \(revocations)."
-            )
-        }
     }
 
     func run() async throws {
         let terminal = Terminal()
         let progress = json ? nil : ProgressLine(total: calls, terminal: terminal)
+        await progress?.begin()
         let clock = ContinuousClock()
         let start = clock.now
         let results = try await withThrowingTaskGroup(of: EnvironmentResult.self) { group in

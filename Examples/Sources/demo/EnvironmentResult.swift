@@ -7,6 +7,8 @@ struct EnvironmentResult: Sendable {
     let order: Int
     let outcomes: [CallOutcome]
     let server: ServerCounters
+    /// The titles of all notes on the server after the run.
+    let titles: [String]
 
     var calls: Int { outcomes.count }
     var succeeded: Int { outcomes.filter { $0.failure == nil }.count }
@@ -14,10 +16,8 @@ struct EnvironmentResult: Sendable {
     var retries: Int { outcomes.reduce(0) { $0 + $1.trace.retries } }
     var failures: [String] { outcomes.compactMap(\.failure) }
 
-    /// Notes that the server created beyond those that calls asked for: a retry that was carried out twice.
-    var duplicates: Int {
-        server.notesCreated - Set(outcomes.compactMap(\.createdId)).count
-    }
+    /// Notes whose title another note has, too: every call has its own, so a retry was carried out twice.
+    var duplicates: Int { titles.count - Set(titles).count }
 
     /// How many retries there were for each reason.
     var retriesByReason: [RetryCause: Int] {

@@ -20,9 +20,9 @@ struct EnvironmentRun: Sendable {
             if number > 0 { await server.revokeAccessTokens() }
             outcomes += await run(wave, with: service, progress: progress)
         }
-        let counters = await server.counters
+        let (counters, titles) = await (server.counters, server.titles)
         await server.stop()
-        return EnvironmentResult(name: name, order: order, outcomes: outcomes, server: counters)
+        return EnvironmentResult(name: name, order: order, outcomes: outcomes, server: counters, titles: titles)
     }
 
     private func service(for server: DemoServer) async throws -> NotesService {
@@ -81,8 +81,7 @@ extension CallPlan.Call {
                 return CallOutcome(trace: try await GetNote(id: id).response(with: service).trace)
             case .create(let number):
                 let request = CreateNote(title: "Note \(number) of the demo", text: "Grown one chamber at a time.")
-                let response = try await request.response(with: service)
-                return CallOutcome(trace: response.trace, createdId: response.body.id)
+                return CallOutcome(trace: try await request.response(with: service).trace)
             }
         } catch {
             return CallOutcome(trace: error.httpError.trace, failure: error.description)

@@ -14,21 +14,30 @@ actor ProgressLine {
         self.terminal = terminal
     }
 
+    /// Draws the line for the first time.
+    func begin() {
+        draw(at: clock.now)
+    }
+
     /// Counts a call, and redraws at most 20 times a second: more is flicker.
     func callEnded(_ outcome: CallOutcome) {
         done += 1
         attempts += outcome.trace.attempts.count
         if outcome.failure != nil { failed += 1 }
-        guard terminal.isInteractive else { return }
         let now = clock.now
         if let lastDrawn, lastDrawn.duration(to: now) < .milliseconds(50), done < total { return }
-        lastDrawn = now
-        terminal.write("\r" + line(after: start.duration(to: now)) + "\u{1B}[K")
+        draw(at: now)
     }
 
     /// Takes the line away.
     func clear() {
         if lastDrawn != nil { terminal.write("\r\u{1B}[K") }
+    }
+
+    private func draw(at now: ContinuousClock.Instant) {
+        guard terminal.isInteractive else { return }
+        lastDrawn = now
+        terminal.write("\r" + line(after: start.duration(to: now)) + "\u{1B}[K")
     }
 
     private func line(after elapsed: Duration) -> String {

@@ -18,7 +18,7 @@ struct Verdict: Sendable {
             if result.server.reuseDetected > 0 {
                 complaints.append("\(result.server.reuseDetected) refresh tokens were used twice")
             }
-            if result.failures.isEmpty, result.duplicates > 0 {
+            if result.duplicates > 0 {
                 complaints.append("\(result.duplicates) notes were created twice")
             }
             if result.server.unknownTokens > 0 {

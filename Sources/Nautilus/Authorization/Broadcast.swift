@@ -17,6 +17,9 @@ final class Broadcast<Element: Sendable>: Sendable {
         for (_, continuation) in subscribers.withLock({ $0.streams }) { continuation.finish() }
     }
 
+    /// How many streams are read, or may be.
+    var streamCount: Int { subscribers.withLock { $0.streams.count } }
+
     /// A new stream of all that is sent from now on.
     func stream() -> AsyncStream<Element> {
         let (stream, continuation) = AsyncStream<Element>.makeStream(bufferingPolicy: .bufferingNewest(bufferLimit))

@@ -17,6 +17,8 @@ struct ChallengeParser {
 
     private let bytes: [UInt8]
     private var position = 0
+    /// How many bytes have been looked at: what a hostile header costs.
+    private(set) var steps = 0
 
     init(_ value: String) {
         bytes = Array(value.utf8)
@@ -72,6 +74,7 @@ struct ChallengeParser {
             if byte == .backslash, position + 1 < bytes.count { position += 1 }
             unquoted.append(bytes[position])
             position += 1
+            steps += 1
         }
         position = min(position + 1, bytes.count)
         return String(decoding: unquoted, as: UTF8.self)
@@ -103,7 +106,10 @@ struct ChallengeParser {
     private var current: UInt8? { position < bytes.count ? bytes[position] : nil }
 
     private mutating func skip(while condition: (UInt8) -> Bool) {
-        while position < bytes.count, condition(bytes[position]) { position += 1 }
+        while position < bytes.count, condition(bytes[position]) {
+            position += 1
+            steps += 1
+        }
     }
 
     private func text(_ range: Range<Int>) -> String {

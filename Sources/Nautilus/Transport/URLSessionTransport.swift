@@ -1,11 +1,75 @@
 import Foundation
 
-/// Placeholder until the transport lands.
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// The transport of every service that names no other: one `URLSession`, used so that it behaves the same on Apple
+/// platforms and on Linux.
+///
+/// What it does not do, on either: follow redirects, answer authentication challenges, keep cookies, cache, retry, time
+/// out. The call above it does what of that is wanted.
+///
+/// What a caller should know:
+/// - Header fields go out in no particular order, and several values of one name as one line: Foundation holds them
+///   in a dictionary.
+/// - `Content-Encoding` gzip and deflate are asked for and undone; the response's header keeps the names.
+/// - The user and the password of a URL are not sent (RFC 9110 §4.2.4).
+/// - A body stream is collected in memory before it is sent, up to ``Configuration/streamLimit``.
+/// - On Linux, the body of a redirect whose `Location` is missing or is no URL is lost; its status and header are not.
+///
+/// Share one: connections are kept per instance. An instance closes its connections when it is released.
 public final class URLSessionTransport: HttpTransport {
-    /// Shared.
+    /// The instance that services share unless they name a transport, with the default ``Configuration``.
     public static let shared = URLSessionTransport()
-    /// Sends.
+
+    private let configuration: Configuration
+    private let exchanges: ExchangeDelegate
+    private let session: URLSession
+
+    /// Creates a transport with connections of its own.
+    public init(configuration: Configuration = Configuration()) {
+        self.configuration = configuration
+        self.exchanges = ExchangeDelegate()
+        self.session = URLSession(
+            configuration: configuration.sessionConfiguration(),
+            delegate: exchanges,
+            delegateQueue: exchanges.operations
+        )
+    }
+
+    deinit {
+        // A session holds its delegate and its connections until it is told that nothing follows. On the queue, since
+        // an exchange that was cancelled may still be on its way there, and an invalidated session traps.
+        exchanges.queue.async { [session] in session.finishTasksAndInvalidate() }
+    }
+
+    /// Sends `request` once; see ``HttpTransport/send(_:context:)``.
+    ///
+    /// - Throws: ``TransportError``; `CancellationError`, at once when the task is cancelled;
+    ///   ``HttpBodyStream/ReadError`` or the stream's own error when a streamed body cannot be collected.
     public func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
-        throw TransportError.failed(.unknown, delivery: .notSent, reason: "placeholder")
+        let body = try await request.body.collected(limit: configuration.streamLimit)
+        // A cancelled stream ends early without an error, and half a body must not be sent.
+        try Task.checkCancellation()
+        let urlRequest = try URLRequest(request, body: body)
+        let exchange = Exchange(responseLimit: configuration.responseLimit)
+        let answer = try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                guard exchange.awaitAnswer(continuation) else { return }
+                exchanges.queue.async { [exchanges, session] in
+                    exchanges.begin(exchange, urlRequest, priority: request.priority, in: session)
+                }
+            }
+        } onCancel: {
+            exchange.resolve(.failure(CancellationError()))
+            exchanges.queue.async { [exchanges] in exchanges.abandon(exchange) }
+        }
+        return HttpResponse(
+            status: answer.response.statusCode,
+            header: HttpHeader(answer.response),
+            body: answer.body,
+            url: request.url
+        )
     }
 }

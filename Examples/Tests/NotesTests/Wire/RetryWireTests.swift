@@ -117,7 +117,7 @@ struct RetryWireTests {
         }
         let clock = ManualClock()
         let notes = try NotesService.test(NotesEnvironment(server), clock: clock)
-        let call = Task { () async throws(NotesError) in
+        let call = Task {
             try await Probe(timeout: .seconds(1), deadline: .seconds(2.5)).schedule(with: notes)
         }
         for attempt in 1...3 {

@@ -1,0 +1,69 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+extension URLSessionTransport {
+    /// What can be chosen about a ``URLSessionTransport``.
+    public struct Configuration: Sendable {
+        /// The largest response body, in bytes, after decompression; beyond it the exchange ends with
+        /// ``TransportError/responseTooLarge(limit:)``.
+        ///
+        /// 64 MiB: far above any document an API answers with, and what a phone can still hold in memory. Foundation
+        /// cannot slow a server down on Linux, so without a limit a response could fill all of it.
+        public var responseLimit: Int
+        /// The largest body stream that is collected to be sent, in bytes; beyond it the error is
+        /// ``HttpBodyStream/ReadError/tooLarge(limit:)``, and nothing is sent. 64 MiB, as for responses.
+        public var streamLimit: Int
+        /// How many connections one host gets at once; further exchanges wait in line.
+        ///
+        /// 6, as Foundation and the browsers have it: servers are used to it, and more gain little, since all
+        /// connections of a session share one work queue.
+        public var connectionsPerHost: Int
+        /// Adjusts Foundation's configuration before the session is made: proxies, TLS versions, cellular access.
+        /// Nil for no adjustment, the default.
+        ///
+        /// What the transport depends on is set afterwards and cannot be changed here: no cookies, no cache, no
+        /// credential storage, and timeouts that leave timing to the call. On Linux proxies come from the
+        /// environment (`http_proxy`, `https_proxy`, `no_proxy`), whatever is set here.
+        public var adjust: (@Sendable (URLSessionConfiguration) -> Void)?
+
+        /// Creates a configuration; every default gives its reason at the property.
+        public init(
+            responseLimit: Int = 67_108_864,
+            streamLimit: Int = 67_108_864,
+            connectionsPerHost: Int = 6,
+            adjust: (@Sendable (URLSessionConfiguration) -> Void)? = nil
+        ) {
+            self.responseLimit = responseLimit
+            self.streamLimit = streamLimit
+            self.connectionsPerHost = connectionsPerHost
+            self.adjust = adjust
+        }
+    }
+
+    /// Foundation's own timeouts: a day, so that they only ever end what everybody has forgotten.
+    ///
+    /// They cannot serve as the call's. On Linux they count whole seconds, a fraction of one fires at once, and the
+    /// wait for a connection counts.
+    static let backstop: TimeInterval = 86_400
+}
+
+extension URLSessionTransport.Configuration {
+    /// The session's configuration: Foundation's, adjusted, and then what the transport depends on.
+    func sessionConfiguration() -> URLSessionConfiguration {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpMaximumConnectionsPerHost = connectionsPerHost
+        adjust?(configuration)
+        // Besides serving stale answers, a cache makes cancelling crash on Linux, even one that is never used.
+        configuration.urlCache = nil
+        configuration.httpCookieStorage = nil
+        configuration.httpCookieAcceptPolicy = .never
+        configuration.httpShouldSetCookies = false
+        configuration.urlCredentialStorage = nil
+        configuration.timeoutIntervalForRequest = URLSessionTransport.backstop
+        configuration.timeoutIntervalForResource = URLSessionTransport.backstop
+        return configuration
+    }
+}
