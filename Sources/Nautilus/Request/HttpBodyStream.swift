@@ -18,11 +18,13 @@ public final class HttpBodyStream: Sendable {
 
     private let source: Locked<Source>
 
-    init(once chunks: AsyncThrowingStream<Data, any Error>) {
+    /// A stream that comes once.
+    public init(once chunks: AsyncThrowingStream<Data, any Error>) {
         self.source = Locked(.once(chunks))
     }
 
-    init(from make: @escaping @Sendable () -> AsyncThrowingStream<Data, any Error>) {
+    /// A stream that is made anew for everyone who reads it.
+    public init(from make: @escaping @Sendable () -> AsyncThrowingStream<Data, any Error>) {
         self.source = Locked(.factory(make))
     }
 
