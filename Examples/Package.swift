@@ -27,7 +27,13 @@ let package = Package(
             name: "TransportTests",
             dependencies: ["Nautilus", .product(name: "NautilusTesting", package: "Nautilus"), "ScriptedSockets"]
         ),
-        .testTarget(name: "NotesTests", dependencies: ["DemoServers", "NotesAPI"]),
+        .testTarget(
+            name: "NotesTests",
+            dependencies: [
+                "DemoServers", "FlyingFox", "Nautilus", "NotesAPI",
+                .product(name: "NautilusTesting", package: "Nautilus"),
+            ]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -3,52 +3,9 @@ import Foundation
 /// Why a call failed: the last real failure, with what is known of it, and the trace of the whole call.
 public struct HttpError: Error, Sendable {
     /// Where on the path of a call it happened.
-    public enum Stage: String, Hashable, Sendable {
-        /// A hook threw before anything was built.
-        case hook
-        /// Headers, URL and body did not make a request.
-        case build
-        /// An interceptor threw.
-        case intercept
-        /// The retrier's last look failed: no credential.
-        case prepare
-        /// The exchange failed.
-        case send
-        /// A redirect was refused.
-        case redirect
-        /// The status was not an accepted one.
-        case validate
-        /// The body did not decode.
-        case decode
-        /// Between two attempts: the delay, or the retrier's decision.
-        case retry
-    }
-
+    public typealias Stage = CallStage
     /// What happened.
-    public enum Kind: Hashable, Sendable {
-        /// The caller's task was cancelled.
-        case cancelled
-        /// The request could not be built.
-        case invalidRequest(InvalidRequest)
-        /// The network failed.
-        case transport(URLError.Code)
-        /// One exchange took longer than the request's timeout.
-        case timeout(Duration)
-        /// The call's deadline passed.
-        case deadline(Duration)
-        /// The status is not accepted.
-        case status(Int)
-        /// A redirect leads somewhere it must not.
-        case redirect(RedirectRefusal)
-        /// The response is larger than the transport takes, in bytes.
-        case responseTooLarge(limit: Int)
-        /// The body is not what the request decodes.
-        case decoding
-        /// There is no credential, or refreshing it failed; ``HttpError/underlying`` tells which.
-        case authorization
-        /// A header, an interceptor, a hook or a retrier threw an error of its own, which is ``HttpError/underlying``.
-        case custom
-    }
+    public typealias Kind = FailureKind
 
     /// Where.
     public var stage: Stage
@@ -88,7 +45,10 @@ public struct HttpError: Error, Sendable {
         self.kind = kind
         self.delivery = delivery
         self.request = request
-        self.response = response.map { $0.replacingBody($0.body.prefix(Self.bodyLimit)) }
+        // A copy: a slice would keep the whole body in memory.
+        self.response = response.map {
+            $0.body.count > Self.bodyLimit ? $0.replacingBody(Data($0.body.prefix(Self.bodyLimit))) : $0
+        }
         self.retryAfter = retryAfter
         self.underlying = underlying
         self.attempt = attempt

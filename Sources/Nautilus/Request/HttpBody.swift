@@ -54,6 +54,23 @@ public struct HttpBody: Sendable {
     }
 }
 
+extension HttpBody.Payload: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The kind and the size in bytes, never the bytes.
+    public var description: String {
+        switch self {
+        case .empty: "no body"
+        case .data(let data): "\(data.count) bytes"
+        case .stream(let stream): stream.isOneShot ? "a one-shot stream" : "a replayable stream"
+        }
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Shows the description.
+    public var customMirror: Mirror { Mirror(self, children: ["body": description]) }
+}
+
 extension HttpBody.Payload {
     /// Whether it can be sent once more: false only for a one-shot stream that has been read.
     public var isReplayable: Bool {
@@ -61,7 +78,7 @@ extension HttpBody.Payload {
         return stream.isReplayable
     }
 
-    /// Whether there are bytes, or may be.
+    /// Whether there is no body at all; a body of zero bytes is one.
     public var isEmpty: Bool {
         if case .empty = self { true } else { false }
     }

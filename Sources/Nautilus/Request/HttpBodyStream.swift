@@ -17,15 +17,19 @@ public final class HttpBodyStream: Sendable {
     }
 
     private let source: Locked<Source>
+    /// Whether the chunks come only once.
+    public let isOneShot: Bool
 
     /// A stream that comes once.
     public init(once chunks: AsyncThrowingStream<Data, any Error>) {
         self.source = Locked(.once(chunks))
+        self.isOneShot = true
     }
 
     /// A stream that is made anew for everyone who reads it.
     public init(from make: @escaping @Sendable () -> AsyncThrowingStream<Data, any Error>) {
         self.source = Locked(.factory(make))
+        self.isOneShot = false
     }
 
     /// Whether ``chunks()`` can still be called.

@@ -42,15 +42,15 @@ public struct HttpHeader: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     public subscript(name: Name) -> String? {
         get {
             guard let first = fields.firstIndex(where: { $0.name == name }) else { return nil }
-            let more = fields[(first + 1)...].filter { $0.name == name }
-            return more.isEmpty
-                ? fields[first].value : ([fields[first]] + more).map(\.value).joined(separator: ", ")
+            return fields[(first + 1)...].reduce(into: fields[first].value) { joined, field in
+                if field.name == name { joined += ", " + field.value }
+            }
         }
         set {
             let first = fields.firstIndex { $0.name == name }
             if first != nil { fields.removeAll { $0.name == name } }
             guard let newValue else { return }
-            fields.insert(Field(name: name, value: newValue), at: min(first ?? fields.count, fields.count))
+            fields.insert(Field(name: name, value: newValue), at: first ?? fields.count)
         }
     }
 
@@ -58,7 +58,7 @@ public struct HttpHeader: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     ///
     /// The only right way to read `Set-Cookie`, whose values cannot be joined.
     public func values(of name: Name) -> [String] {
-        fields.filter { $0.name == name }.map(\.value)
+        fields.compactMap { $0.name == name ? $0.value : nil }
     }
 
     /// Adds a field and keeps those that are already there.
@@ -106,9 +106,9 @@ extension HttpHeader: CustomStringConvertible, CustomDebugStringConvertible, Cus
 }
 
 extension HttpHeader.Field: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The field, its value replaced by `‹redacted›` when its name is sensitive.
+    /// The field, its value replaced by `‹redacted›` when its name is sensitive, and cut where a URL's query would begin.
     public var description: String {
-        "\(name): \(name.isSensitive ? "‹redacted›" : value)"
+        "\(name): \(name.isSensitive ? "‹redacted›" : value.withoutUrlSecrets)"
     }
 
     /// The same as ``description``.
@@ -117,5 +117,19 @@ extension HttpHeader.Field: CustomStringConvertible, CustomDebugStringConvertibl
     /// Shows the redacted field.
     public var customMirror: Mirror {
         Mirror(self, children: ["field": description])
+    }
+}
+
+extension String {
+    /// The text up to the first `?` or `#`, since a value may be a URL (`Location`, `Referer`) with a token in it; nothing
+    /// of one with user and password.
+    fileprivate var withoutUrlSecrets: String {
+        let end = unicodeScalars.firstIndex { $0 == "?" || $0 == "#" }
+        let kept = end.map { unicodeScalars[...$0] } ?? unicodeScalars[...]
+        let segments = kept.split(separator: "/", omittingEmptySubsequences: false)
+        // Between `//` and the next slash stands the authority.
+        let hasUser = zip(segments, segments.dropFirst()).contains { $0.isEmpty && $1.contains("@") }
+        if hasUser { return "‹redacted›" }
+        return end == nil ? self : String(kept) + "…"
     }
 }

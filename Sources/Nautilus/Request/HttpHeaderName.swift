@@ -35,12 +35,12 @@ extension HttpHeader {
         /// A name counts when it contains a word that credentials go by, since nobody can list every vendor's
         /// `X-…-Token`. `Idempotency-Key` is no credential and is exempt.
         public var isSensitive: Bool {
-            let name = rawValue.lowercased()
-            return name != "idempotency-key" && Self.sensitiveWords.contains { name.contains($0) }
+            Self.sensitiveWords.contains { rawValue.utf8.contains(word: $0.utf8) } && self != .idempotencyKey
         }
 
         private static let sensitiveWords = [
-            "auth", "cookie", "token", "key", "secret", "session", "password", "credential", "signature",
+            "auth", "bearer", "cookie", "credential", "csrf", "jwt", "key", "otp", "pass", "secret", "session",
+            "signature", "token", "xsrf",
         ]
     }
 }
@@ -72,6 +72,18 @@ extension HttpHeader.Name {
     public static let userAgent = HttpHeader.Name("User-Agent")
     /// How the server wants to be authorized.
     public static let wwwAuthenticate = HttpHeader.Name("WWW-Authenticate")
+}
+
+extension String.UTF8View {
+    /// Whether `word`, in small letters, occurs in any case. No copy is made: every field of a redirect is asked.
+    fileprivate func contains(word: String.UTF8View) -> Bool {
+        var rest = self[...]
+        while rest.count >= word.count {
+            if zip(rest, word).allSatisfy({ $0.asciiLowercased == $1 }) { return true }
+            rest = rest.dropFirst()
+        }
+        return false
+    }
 }
 
 extension UInt8 {

@@ -4,16 +4,20 @@ import Foundation
 public struct HttpOrigin: Hashable, Sendable, CustomStringConvertible {
     /// `http` or `https`, in small letters.
     public let scheme: String
-    /// The host, in small letters.
+    /// The host, in small letters; an IPv6 address without its brackets.
     public let host: String
     /// The port; the scheme's own (80, 443) when the URL names none.
     public let port: Int
 
-    /// The origin of `url`; nil when it has no scheme or no host, as a relative one.
+    /// The origin of `url`; nil when it has no scheme or no host, as a relative one, and when an encoded delimiter hides
+    /// in its host.
     public init?(_ url: URL) {
-        guard let scheme = url.scheme?.lowercased(), let host = url.host?.lowercased(), !host.isEmpty else {
-            return nil
-        }
+        guard let scheme = url.scheme?.lowercased(), var host = url.host?.lowercased(),
+            !host.utf8.contains(where: "/?#@\\".utf8.contains)
+        else { return nil }
+        // Whether the brackets of an IPv6 address are part of the host differs between systems.
+        if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+        guard !host.isEmpty else { return nil }
         self.scheme = scheme
         self.host = host
         self.port = url.port ?? (scheme == "https" ? 443 : 80)
@@ -21,6 +25,7 @@ public struct HttpOrigin: Hashable, Sendable, CustomStringConvertible {
 
     /// The origin as a URL without a path, the default port left out.
     public var description: String {
-        port == (scheme == "https" ? 443 : 80) ? "\(scheme)://\(host)" : "\(scheme)://\(host):\(port)"
+        let host = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
+        return port == (scheme == "https" ? 443 : 80) ? "\(scheme)://\(host)" : "\(scheme)://\(host):\(port)"
     }
 }

@@ -12,7 +12,7 @@ public struct HttpRoute: Hashable, Sendable, ExpressibleByArrayLiteral {
 
     /// Creates a route from its components; an empty component is refused when the request is built, since
     /// `/users/` addresses something else than `/users/{id}`.
-    public init(_ components: [String] = [], trailingSlash: Bool = false) {
+    public init(_ components: [String], trailingSlash: Bool = false) {
         self.components = components
         self.hasTrailingSlash = trailingSlash
     }

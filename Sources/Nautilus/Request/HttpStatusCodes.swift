@@ -7,7 +7,14 @@ public struct HttpStatusCodes: Hashable, Sendable, ExpressibleByArrayLiteral, Ex
     private let ranges: [ClosedRange<Int>]
 
     private init(ranges: [ClosedRange<Int>]) {
-        self.ranges = ranges
+        // Sorted and merged, so that equal sets are equal, however they were written.
+        self.ranges = ranges.sorted { $0.lowerBound < $1.lowerBound }.reduce(into: []) { merged, range in
+            guard let last = merged.last, last.upperBound == .max || range.lowerBound <= last.upperBound + 1 else {
+                merged.append(range)
+                return
+            }
+            merged[merged.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
+        }
     }
 
     /// Every code of `range`.
@@ -22,7 +29,7 @@ public struct HttpStatusCodes: Hashable, Sendable, ExpressibleByArrayLiteral, Ex
 
     /// Everything in any of the sets.
     public init(arrayLiteral sets: HttpStatusCodes...) {
-        self.ranges = sets.flatMap(\.ranges)
+        self.init(ranges: sets.flatMap(\.ranges))
     }
 
     /// 200…299: the request was received, understood and accepted (RFC 9110 §15.3).

@@ -10,6 +10,8 @@ public enum InvalidRequest: Error, Hashable, Sendable, CustomStringConvertible {
     case headerName
     /// The value of the field `name` has a character that a header must not contain: CR, LF or NUL.
     case headerValue(name: HttpHeader.Name)
+    /// The body's value cannot be encoded; the place is a path of coding keys.
+    case bodyNotEncodable(at: String)
     /// The method does not take a body.
     case bodyNotAllowed(HttpMethod)
     /// The timeout or the deadline is not positive.
@@ -29,6 +31,8 @@ public enum InvalidRequest: Error, Hashable, Sendable, CustomStringConvertible {
             "A header name is empty or has characters other than letters, digits and hyphens."
         case .headerValue(let name):
             "The value of header \(name) contains a line break or NUL; remove it before it splits the header."
+        case .bodyNotEncodable(let place):
+            "The body cannot be encoded: the value at \(place) has no representation."
         case .bodyNotAllowed(let method):
             "\(method) does not carry a body; use POST, or put the values into the query."
         case .notPositive(let parameter):

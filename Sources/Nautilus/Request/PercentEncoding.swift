@@ -1,34 +1,51 @@
 extension String {
     /// The string with every byte but the unreserved ones of RFC 3986 §2.3 percent-encoded.
     package var percentEncoded: String {
-        guard !utf8.allSatisfy(\.isUnreserved) else { return self }
+        Self.percentEncoding(utf8) { $0.isUnreserved }
+    }
+
+    /// `bytes` as text, those that are not `allowed` percent-encoded.
+    static func percentEncoding(_ bytes: some Collection<UInt8>, allowed: (UInt8) -> Bool) -> String {
+        // Most components need nothing.
+        guard !bytes.allSatisfy(allowed) else { return String(decoding: bytes, as: UTF8.self) }
         var encoded: [UInt8] = []
-        encoded.reserveCapacity(utf8.count * 3)
-        for byte in utf8 {
-            if byte.isUnreserved {
+        encoded.reserveCapacity(bytes.count * 3)
+        for byte in bytes {
+            if allowed(byte) {
                 encoded.append(byte)
             } else {
-                encoded += [UInt8(ascii: "%"), Self.hexDigits[Int(byte >> 4)], Self.hexDigits[Int(byte & 15)]]
+                encoded.append(UInt8(ascii: "%"))
+                encoded.append((byte >> 4).hexDigit)
+                encoded.append((byte & 15).hexDigit)
             }
         }
         return String(decoding: encoded, as: UTF8.self)
     }
-
-    private static let hexDigits = Array("0123456789ABCDEF".utf8)
 }
 
 extension UInt8 {
-    private var isLetterOrDigit: Bool {
-        (0x30...0x39).contains(self) || (0x41...0x5A).contains(self) || (0x61...0x7A).contains(self)
-    }
+    /// `0`…`9`.
+    package var isDigit: Bool { 0x30...0x39 ~= self }
+
+    /// `0`…`9`, `A`…`F`, `a`…`f`.
+    package var isHexDigit: Bool { isDigit || 0x41...0x46 ~= self || 0x61...0x66 ~= self }
+
+    /// `ALPHA` or `DIGIT`.
+    package var isLetterOrDigit: Bool { isDigit || 0x41...0x5A ~= self || 0x61...0x7A ~= self }
 
     /// `ALPHA / DIGIT / "-" / "." / "_" / "~"` (RFC 3986 §2.3).
-    fileprivate var isUnreserved: Bool {
-        isLetterOrDigit || [0x2D, 0x2E, 0x5F, 0x7E].contains(self)
+    package var isUnreserved: Bool {
+        switch self {
+        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
+        default: isLetterOrDigit
+        }
     }
 
     /// `tchar` of RFC 9110 §5.6.2: what methods and field names are made of.
     package var isTokenCharacter: Bool {
         isLetterOrDigit || "!#$%&'*+-.^_`|~".utf8.contains(self)
     }
+
+    /// The digit for a value from 0 to 15.
+    fileprivate var hexDigit: UInt8 { self < 10 ? 0x30 + self : 0x41 + self - 10 }
 }

@@ -23,11 +23,22 @@ extension QueryConvertible where Self: RawRepresentable, RawValue: QueryConverti
     public func queryItems(_ style: HttpQuery.Style) -> [String] { rawValue.queryItems(style) }
 }
 
+extension QueryConvertible where Self: RawRepresentable & CustomStringConvertible, RawValue: QueryConvertible {
+    /// The items of the raw value: a description is for people.
+    public func queryItems(_ style: HttpQuery.Style) -> [String] { rawValue.queryItems(style) }
+}
+
 extension String: QueryConvertible {}
 extension Substring: QueryConvertible {}
 extension Int: QueryConvertible {}
+extension Int8: QueryConvertible {}
+extension Int16: QueryConvertible {}
+extension Int32: QueryConvertible {}
 extension Int64: QueryConvertible {}
 extension UInt: QueryConvertible {}
+extension UInt8: QueryConvertible {}
+extension UInt16: QueryConvertible {}
+extension UInt32: QueryConvertible {}
 extension UInt64: QueryConvertible {}
 extension Double: QueryConvertible {}
 extension Float: QueryConvertible {}

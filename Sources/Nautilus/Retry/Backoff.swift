@@ -86,7 +86,7 @@ public struct Backoff: Sendable {
         case .decorrelated(let base):
             let ceiling = max(base, previous.multiplied(by: 3, power: 1, cap: cap)).clamped(to: cap)
             let floor = base.clamped(to: cap)
-            return floor + (ceiling - floor) * random.clampedFraction()
+            return floor + (ceiling - floor).scaled(by: random.clampedFraction())
         }
     }
 }
@@ -98,14 +98,17 @@ extension Duration {
 
     /// `self × factor^power`, at most `cap`; computed in floating point first, since a Duration traps on overflow.
     fileprivate func multiplied(by factor: Double, power: Int, cap: Duration) -> Duration {
-        let seconds = inSeconds * .pow(factor, power)
-        return seconds < cap.inSeconds ? .seconds(seconds) : cap
+        .seconds(inSeconds * .pow(factor, power), cap: cap)
     }
 
     /// `self + increment × count`, at most `cap`.
     fileprivate func plus(_ increment: Duration, times count: Double, cap: Duration) -> Duration {
-        let seconds = inSeconds + increment.inSeconds * count
-        return seconds < cap.inSeconds ? .seconds(seconds) : cap
+        .seconds(inSeconds + increment.inSeconds * count, cap: cap)
+    }
+
+    /// At most `cap`, also for infinity and NaN; at least zero.
+    private static func seconds(_ seconds: Double, cap: Duration) -> Duration {
+        seconds < cap.inSeconds ? .seconds(max(0, seconds)) : cap
     }
 
     private var inSeconds: Double {

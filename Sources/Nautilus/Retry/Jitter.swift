@@ -12,8 +12,8 @@ public enum Jitter: Hashable, Sendable {
     func applied(to delay: Duration, drawing random: any RandomSource) -> Duration {
         switch self {
         case .none: delay
-        case .full: delay * random.clampedFraction()
-        case .equal: delay / 2 + (delay / 2) * random.clampedFraction()
+        case .full: delay.scaled(by: random.clampedFraction())
+        case .equal: delay / 2 + (delay / 2).scaled(by: random.clampedFraction())
         }
     }
 }
@@ -22,5 +22,12 @@ extension RandomSource {
     func clampedFraction() -> Double {
         let draw = nextFraction()
         return draw.isNaN ? 0 : min(max(draw, 0), 1)
+    }
+}
+
+extension Duration {
+    /// A fraction of the duration; never more than all of it, though a Double cannot express every Duration.
+    func scaled(by fraction: Double) -> Duration {
+        min(self, self * fraction)
     }
 }

@@ -1,0 +1,142 @@
+import FlyingFox
+import FlyingSocks
+import Foundation
+
+/// A notes API on 127.0.0.1, on a port that the system chooses: bearer tokens, rotating refresh tokens, paging,
+/// idempotency keys, and whatever goes wrong according to plan.
+///
+/// Each server is an environment of its own: it knows only the tokens that it issued.
+public final class DemoServer: Sendable {
+    /// Where a test makes answers wait; nil where it does not.
+    public struct Barriers: Sendable {
+        /// Every 401 waits here, decided but not yet sent.
+        public var unauthorized: Barrier?
+        /// Every request at the token endpoint waits here before its token is spent.
+        public var refresh: Barrier?
+
+        /// Creates the barriers of a server; by default there are none.
+        public init(unauthorized: Barrier? = nil, refresh: Barrier? = nil) {
+            self.unauthorized = unauthorized
+            self.refresh = refresh
+        }
+    }
+
+    /// Why a server does not start.
+    public struct StartFailure: Error, CustomStringConvertible {
+        /// What happened, and what to do.
+        public let description: String
+    }
+
+    /// The environment's name: `staging`, `production`.
+    public let environment: String
+    /// Scheme, host and port: `http://127.0.0.1:49152`.
+    public let origin: String
+    private let server: HTTPServer
+    private let backend: NotesBackend
+    private let barriers: Barriers
+    private let run: Task<Void, any Error>
+
+    /// Starts a server, and returns once it accepts connections.
+    ///
+    /// - Parameters:
+    ///   - environment: Stands in the tokens it issues.
+    ///   - seed: What the tokens are drawn from. Default: 0.
+    ///   - plan: What goes wrong. Default: nothing.
+    ///   - accessTokenLifetime: How long access tokens serve. Default: an hour, longer than any demo.
+    ///   - noteCount: How many notes there are at the start. Default: 30, three pages.
+    ///   - barriers: Where answers wait. Default: nowhere.
+    /// - Throws: ``StartFailure``.
+    public static func start(
+        environment: String,
+        seed: UInt64 = 0,
+        plan: FaultPlan = .none,
+        accessTokenLifetime: Duration = .seconds(3600),
+        noteCount: Int = 30,
+        barriers: Barriers = Barriers()
+    ) async throws -> DemoServer {
+        let backend = NotesBackend(
+            authority: TokenAuthority(environment: environment, lifetime: accessTokenLifetime, seed: seed),
+            store: NoteStore(count: noteCount),
+            plan: plan
+        )
+        let server = HTTPServer(
+            address: try sockaddr_in.inet(ip4: "127.0.0.1", port: 0),
+            logger: .disabled,
+            handler: NotesHandler(backend: backend, barriers: barriers)
+        )
+        let run = Task { try await server.run() }
+        do {
+            try await server.waitUntilListening()
+        } catch {
+            run.cancel()
+            throw StartFailure(description: "The \(environment) server does not listen on 127.0.0.1: \(error).")
+        }
+        guard case .ip4(let address, let port)? = await server.listeningAddress else {
+            run.cancel()
+            throw StartFailure(description: "The \(environment) server has no IPv4 address.")
+        }
+        return DemoServer(
+            environment: environment,
+            origin: "http://\(address):\(port)",
+            server: server,
+            backend: backend,
+            barriers: barriers,
+            run: run
+        )
+    }
+
+    private init(
+        environment: String,
+        origin: String,
+        server: HTTPServer,
+        backend: NotesBackend,
+        barriers: Barriers,
+        run: Task<Void, any Error>
+    ) {
+        self.environment = environment
+        self.origin = origin
+        self.server = server
+        self.backend = backend
+        self.barriers = barriers
+        self.run = run
+    }
+
+    /// Closes the port and every connection, and returns once nothing runs any more.
+    public func stop() async {
+        await barriers.unauthorized?.open()
+        await barriers.refresh?.open()
+        await server.stop()
+        run.cancel()
+        _ = await run.result
+    }
+
+    /// What the server has seen up to now.
+    public var counters: ServerCounters {
+        get async { await backend.counters }
+    }
+
+    /// The titles of all notes, in no order: one that is there twice was created twice.
+    public var titles: [String] {
+        get async { await backend.titles }
+    }
+
+    /// Signs a user in: the first tokens of a family.
+    public func signIn() async -> TokenPair {
+        await backend.signIn(lifetime: nil)
+    }
+
+    /// Signs a user in whose access token is already expired; the refresh token is good.
+    public func signInExpired() async -> TokenPair {
+        await backend.signIn(lifetime: .zero)
+    }
+
+    /// Withdraws every access token; refresh tokens stay good.
+    public func revokeAccessTokens() async {
+        await backend.revokeAccessTokens()
+    }
+
+    /// Ends every session: refresh tokens are answered with `invalid_grant`.
+    public func endSessions() async {
+        await backend.endAllFamilies()
+    }
+}

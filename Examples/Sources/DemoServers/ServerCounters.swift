@@ -1,0 +1,43 @@
+/// What a demo server saw: exact, not sampled.
+public struct ServerCounters: Hashable, Sendable {
+    /// Requests for notes that arrived, refreshes not included.
+    public internal(set) var requests = 0
+    /// Answers to them, by status.
+    public internal(set) var answers: [Int: Int] = [:]
+    /// Connections closed without an answer.
+    public internal(set) var dropped = 0
+    /// Requests for notes whose token was not accepted.
+    public internal(set) var unauthorized = 0
+    /// Of these, those whose token was never issued here: another environment's, above all.
+    public internal(set) var unknownTokens = 0
+    /// Requests at the token endpoint to refresh, whatever the answer.
+    public internal(set) var refreshes = 0
+    /// Refresh tokens that came a second time.
+    public internal(set) var reuseDetected = 0
+    /// Notes created.
+    public internal(set) var notesCreated = 0
+    /// Requests to create that repeated an `Idempotency-Key`, and created nothing.
+    public internal(set) var creationsRepeated = 0
+    /// Times all access tokens were withdrawn.
+    public internal(set) var revocations = 0
+    /// The most requests for notes that were in the server at once.
+    public internal(set) var maxConcurrent = 0
+    /// Requests for notes that are in the server now.
+    public internal(set) var concurrent = 0
+
+    mutating func arrive() {
+        requests += 1
+        concurrent += 1
+        maxConcurrent = max(maxConcurrent, concurrent)
+    }
+
+    /// - Parameter status: Nil for a connection closed without an answer.
+    mutating func leave(status: Int?) {
+        concurrent -= 1
+        guard let status else {
+            dropped += 1
+            return
+        }
+        answers[status, default: 0] += 1
+    }
+}

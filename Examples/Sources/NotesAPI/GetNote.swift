@@ -1,0 +1,20 @@
+import Nautilus
+
+/// One note.
+public struct GetNote: JsonRequest {
+    /// The note.
+    public typealias Result = Note
+
+    /// The note's number.
+    public let id: Int
+
+    /// Asks for the note with this number.
+    public init(id: Int) {
+        self.id = id
+    }
+
+    /// `notes/{id}`.
+    public var route: HttpRoute { ["notes", id] }
+    /// 10 s: a note is small, and another attempt is better than a long silence.
+    public var timeout: Duration? { .seconds(10) }
+}

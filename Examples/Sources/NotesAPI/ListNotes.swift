@@ -1,0 +1,24 @@
+import Nautilus
+
+/// One page of all notes.
+public struct ListNotes: JsonRequest {
+    /// A page.
+    public typealias Result = NotePage
+
+    /// The page's number, from 1.
+    public let page: Int
+
+    /// Asks for a page. Default: the first.
+    public init(page: Int = 1) {
+        self.page = page
+    }
+
+    /// `notes`.
+    public var route: HttpRoute { ["notes"] }
+    /// `page`.
+    public var query: HttpQuery { ["page": page] }
+    /// The server writes `page_count`.
+    public var usesSnakeCase: Bool { true }
+    /// 10 s: a note is small, and another attempt is better than a long silence.
+    public var timeout: Duration? { .seconds(10) }
+}

@@ -1,0 +1,104 @@
+import Nautilus
+
+/// The notes API in one environment, with one user's session.
+///
+/// ```swift
+/// let notes = NotesService(.staging)
+/// try notes.signIn(token)
+/// let page = try await ListNotes().schedule(with: notes)  // throws NotesError
+/// ```
+/// A value that holds the session by reference: copies share it, two services made separately do not.
+public struct NotesService: HttpService {
+    /// A token of another environment was offered; it was not sent anywhere.
+    public struct WrongEnvironment: Error, CustomStringConvertible {
+        /// What the token is for, and what this service is.
+        public let description: String
+    }
+
+    /// Where the calls go.
+    public let environment: NotesEnvironment
+    /// What moves bytes.
+    public let transport: any HttpTransport
+    /// What time is measured and slept on.
+    public let clock: any Clock<Duration>
+    /// What is told of attempts and decisions.
+    public let observer: any CallObserver
+    private let coordinator: RefreshCoordinator<Token>
+    private let backoff: Backoff
+    private let maxAttemptsOfBackoff: Int
+
+    /// Creates a service that nobody is signed in to.
+    ///
+    /// - Parameters:
+    ///   - environment: Where the calls go.
+    ///   - backoff: The delays between attempts. Default: the framework's.
+    ///   - maxAttempts: The most attempts of a call, those that a new token caused not counted. Default: 4, the
+    ///     framework's.
+    ///   - transport: What moves bytes. Default: URL loading.
+    ///   - clock: What time is measured and slept on. Default: the continuous clock.
+    ///   - observer: What is told of attempts and decisions. Default: nobody.
+    public init(
+        _ environment: NotesEnvironment,
+        backoff: Backoff = .exponential(),
+        maxAttempts: Int = 4,
+        transport: any HttpTransport = URLSessionTransport.shared,
+        clock: any Clock<Duration> = ContinuousClock(),
+        observer: any CallObserver = NilCallObserver()
+    ) {
+        let tokens = TokenEndpoint(environment: environment, transport: transport, clock: clock)
+        self.environment = environment
+        self.backoff = backoff
+        self.maxAttemptsOfBackoff = maxAttempts
+        self.transport = transport
+        self.clock = clock
+        self.observer = observer
+        self.coordinator = RefreshCoordinator(lifetime: { $0.lifetime }, clock: clock, observer: observer) { token in
+            try await tokens.refresh(token)
+        }
+    }
+
+    /// The first version of the API.
+    public var apiUrl: any UrlConvertible { environment.origin + "/v1" }
+    /// What the app reads, and which environment it believes to talk to.
+    public var header: HttpHeader { [.accept: "application/json", "X-Notes-Environment": environment.name] }
+
+    /// A rejected token is replaced; what passes with time is retried, but not while a token is being replaced.
+    public var retrierFactory: any RetrierFactory {
+        ComposedRetrier.factory(
+            AuthorizationRetrier.factory(coordinator),
+            BackoffRetrier.factory(backoff: backoff, maxAttempts: maxAttemptsOfBackoff, gate: coordinator)
+        )
+    }
+
+    /// In the app's words.
+    public func mapError(_ error: HttpError) -> NotesError { NotesError(error) }
+}
+
+extension NotesService {
+    /// Starts a session with a token of this environment.
+    ///
+    /// - Throws: ``WrongEnvironment``.
+    public func signIn(_ token: Token) throws(WrongEnvironment) {
+        guard token.environment == environment else {
+            throw WrongEnvironment(
+                description: "A token of \(token.environment) was offered to \(environment); sign in there instead."
+            )
+        }
+        coordinator.signIn(token)
+    }
+
+    /// Ends the session; calls fail until somebody signs in.
+    public func signOut() {
+        coordinator.signOut()
+    }
+
+    /// What happens to the session: subscribe to store refreshed tokens, and to ask for a sign-in when one has expired.
+    public var sessionEvents: AsyncStream<RefreshEvent> {
+        coordinator.events
+    }
+
+    /// The present token, to store it; nil when nobody is signed in.
+    public var token: Token? {
+        coordinator.current?.credential
+    }
+}

@@ -1,0 +1,32 @@
+import Foundation
+import Nautilus
+
+/// `grant_type=refresh_token` (RFC 6749 §6).
+struct RefreshToken: JsonRequest {
+    struct Result: Decodable, Sendable {
+        let accessToken: String
+        let refreshToken: String?
+        let expiresIn: Int64?
+    }
+
+    let refreshToken: String
+
+    var method: HttpMethod { .post }
+    var route: HttpRoute { ["oauth", "token"] }
+    var body: HttpBody { .form(["grant_type": "refresh_token", "refresh_token": refreshToken]) }
+    var usesSnakeCase: Bool { true }
+    // Shorter than the coordinator's own limit, so that the refresh fails with its own reason.
+    var timeout: Duration? { .seconds(20) }
+}
+
+extension HttpError {
+    private struct TokenFailure: Decodable {
+        let error: String
+    }
+
+    /// Whether the token endpoint says that the session is over (RFC 6749 §5.2).
+    var isInvalidGrant: Bool {
+        guard let response, response.status == 400 || response.status == 401 else { return false }
+        return (try? JSONDecoder().decode(TokenFailure.self, from: response.body))?.error == "invalid_grant"
+    }
+}

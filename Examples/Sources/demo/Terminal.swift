@@ -1,0 +1,36 @@
+import Foundation
+
+/// What the standard output is, and what it can show.
+struct Terminal: Sendable {
+    /// Whether a person watches: only then is a line redrawn.
+    let isInteractive: Bool
+    /// How emphasis is shown.
+    let style: TextStyle
+
+    init(environment: [String: String] = ProcessInfo.processInfo.environment) {
+        let isInteractive = isatty(STDOUT_FILENO) == 1 && environment["TERM"] != "dumb"
+        // https://no-color.org: set and not empty means no colour.
+        let refusesColor = environment["NO_COLOR"].map { !$0.isEmpty } ?? false
+        self.isInteractive = isInteractive
+        self.style = TextStyle(isColored: isInteractive && !refusesColor)
+    }
+
+    /// Writes at once, without a line break.
+    func write(_ text: String) {
+        FileHandle.standardOutput.write(Data(text.utf8))
+    }
+}
+
+/// Emphasis by colour, or none.
+struct TextStyle: Sendable {
+    let isColored: Bool
+
+    func bold(_ text: String) -> String { wrapped(text, "1") }
+    func dim(_ text: String) -> String { wrapped(text, "2") }
+    func good(_ text: String) -> String { wrapped(text, "32") }
+    func bad(_ text: String) -> String { wrapped(text, "31") }
+
+    private func wrapped(_ text: String, _ code: String) -> String {
+        isColored ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
+    }
+}

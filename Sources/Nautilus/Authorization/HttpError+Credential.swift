@@ -1,0 +1,16 @@
+extension HttpError {
+    /// Whether the server has rejected the service's credential, so that a fresh one may help.
+    ///
+    /// True for a 401 of the service's own origin, with or without challenges. False for everything else: a 403, a 401
+    /// of another origin, which has never seen the credential, and `insufficient_scope`, since a fresh credential of the
+    /// same user has no more rights (RFC 6750 §3.1).
+    public var rejectsCredential: Bool {
+        guard let request, let response, response.status == 401 else { return false }
+        guard request.isToServiceOrigin else { return false }
+        // A redirect has led elsewhere, and the credential was left behind.
+        if let url = response.url, HttpOrigin(url) != request.origin { return false }
+        return !response.header.challenges.contains {
+            $0.scheme == "bearer" && $0["error"]?.lowercased() == "insufficient_scope"
+        }
+    }
+}

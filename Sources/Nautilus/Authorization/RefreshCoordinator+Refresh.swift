@@ -1,0 +1,32 @@
+extension RefreshCoordinator {
+    /// Runs the refresh in a task of its own, with its timer beside it: no waiter's cancellation reaches it.
+    func start(_ flight: RefreshFlight, from credential: Credential, tasks: RefreshTasks) {
+        let timer = BackgroundTask.start { [weak self, clock, limit = limits.timeLimit] in
+            // The refresh has ended in time.
+            guard (try? await clock.sleep(for: limit)) != nil else { return }
+            guard let self else { return }
+            self.handle(.timeLimitReached(flight, coolDown: self.coolDown(after: flight)))
+        }
+        let refresh = BackgroundTask.start {
+            let input = await self.run(flight, from: credential)
+            let now = self.stopwatch.elapsed
+            self.perform(self.core.withLock { $0.handle(input, endOf: flight, at: now) })
+        }
+        tasks.handIn(refresh: refresh, timer: timer)
+    }
+
+    private func run(_ flight: RefreshFlight, from credential: Credential) async -> Core.Machine.Input {
+        let mark = RefreshScope.Mark(self)
+        defer { mark.end() }
+        do {
+            let fresh = try await RefreshScope.$marks.withValue(RefreshScope.marks + [mark]) {
+                try await obtain(credential)
+            }
+            return .refreshSucceeded(flight, fresh, lifetime: lifetime(fresh))
+        } catch let failure as TerminalRefreshFailure {
+            return .refreshFailed(flight, .terminal(failure))
+        } catch {
+            return .refreshFailed(flight, .transient(error, coolDown: coolDown(after: flight)))
+        }
+    }
+}

@@ -1,0 +1,166 @@
+/// Keeps one credential for all calls of a service and refreshes it once, however many calls need it.
+///
+/// A hundred calls that fail together must not cause a hundred refreshes: a rotating refresh token that is spent twice
+/// ends the session. So every attempt is stamped with a ``Grant``, and a rejected call brings its grant back. Only the
+/// first one that brings the present generation starts a refresh; the others wait for it, or get its result.
+///
+/// ```swift
+/// let coordinator = RefreshCoordinator<Token>(lifetime: { $0.lifetime }) { expired in
+///     try await RefreshToken(expired).schedule(with: AccountService())
+/// }
+/// coordinator.signIn(token)
+/// var grant = try await coordinator.grant()                // before sending: waits for a refresh in flight
+/// grant = try await coordinator.refresh(rejecting: grant)  // after a 401: at most one refresh for all
+/// ```
+/// Shared by reference. It is also the gate of the service's retries; see ``pass(to:)``.
+public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
+    /// What happened to the session.
+    public typealias Event = RefreshEvent
+
+    let core: Locked<RefreshCore<Credential>>
+    let limits: RefreshLimits
+    let clock: any Clock<Duration>
+    let stopwatch: Stopwatch
+    let pauses: OriginPauses
+    let obtain: @Sendable (Credential) async throws -> Credential
+    let lifetime: @Sendable (Credential) -> Duration?
+    private let random: any RandomSource
+    private let observer: any CallObserver
+    private let broadcast = Broadcast<Event>(bufferLimit: 100)
+
+    /// Creates a coordinator.
+    ///
+    /// - Parameters:
+    ///   - credential: The credential of a user who is signed in already; nil, the default, for nobody.
+    ///   - lifetime: How long a credential serves, from its receipt; nil for no expiry, which is the default. It is asked
+    ///     once for each credential. For one that was stored, return what is left of its lifetime.
+    ///   - limits: The bounds of refreshing. Default: those of ``RefreshLimits``.
+    ///   - clock: What expiry, limits and pauses are measured on. Default: `ContinuousClock`, which no change of the
+    ///     wall clock moves, and which goes on while the device sleeps, as the server's clock does.
+    ///   - random: Where the jitter of the cool-down comes from. Default: the system's generator.
+    ///   - observer: What is told when a refresh starts and ends. Default: nobody.
+    ///   - refresh: Turns the credential into a new one; never runs twice at a time for one credential, and in a task of
+    ///     its own. Whatever the reply leaves out, such as a `refresh_token` that stays the same (RFC 6749 §6), it has to
+    ///     take over from the old credential. It throws ``TerminalRefreshFailure`` to end the session.
+    public init(
+        credential: Credential? = nil,
+        lifetime: @escaping @Sendable (Credential) -> Duration? = { _ in nil },
+        limits: RefreshLimits = RefreshLimits(),
+        clock: any Clock<Duration> = ContinuousClock(),
+        random: any RandomSource = SystemRandomSource(),
+        observer: any CallObserver = NilCallObserver(),
+        refresh: @escaping @Sendable (Credential) async throws -> Credential
+    ) {
+        self.core = Locked(RefreshCore(limits: limits))
+        self.limits = limits
+        self.clock = clock
+        self.stopwatch = Stopwatch(clock)
+        self.pauses = OriginPauses(clock: clock)
+        self.obtain = refresh
+        self.lifetime = lifetime
+        self.random = random
+        self.observer = observer
+        if let credential { signIn(credential) }
+    }
+
+    /// The credential as it is, expired or not; nil when signed out, and after the session has expired.
+    ///
+    /// Synchronous, for a `header` that cannot wait. Prefer ``grant(continuing:)``, which never gives a credential that
+    /// is known to be dead.
+    public var current: Grant? {
+        core.withLock { $0.machine.state.session?.grant }
+    }
+
+    /// What happens to the session from now on: a new stream for each access, any number at a time.
+    ///
+    /// A stream keeps the latest 100 events for a slow reader, and ends with the coordinator.
+    public var events: AsyncStream<Event> { broadcast.stream() }
+
+    /// The credential to stamp on an attempt.
+    ///
+    /// A valid one comes at once; within the leeway before its expiry it is also refreshed in the background. One that
+    /// has expired, or that the server has rejected, is refreshed first; many calls wait for one refresh.
+    ///
+    /// - Parameter previous: The grant of the call's attempt before; nil, the default, for its first. A call that was
+    ///   stamped in an earlier session fails, so that it never goes out as another user.
+    /// - Throws: ``RefreshError``, or `CancellationError` as soon as the task is cancelled; the refresh goes on then.
+    public func grant(continuing previous: Grant? = nil) async throws -> Grant {
+        try await ask(.init(rejected: nil, stamp: previous?.generation))
+    }
+
+    /// The credential to send a call again with, whose `grant` the server has rejected.
+    ///
+    /// When that is the present generation, it is refreshed, by one refresh for all; when it has been replaced since, the
+    /// replacement comes, without another refresh. A call refreshes at most once: a fresh credential that is rejected
+    /// again is an error to surface.
+    ///
+    /// - Throws: ``RefreshError``, or `CancellationError` as soon as the task is cancelled; the refresh goes on then.
+    public func refresh(rejecting grant: Grant) async throws -> Grant {
+        try await ask(.init(rejected: grant.generation, stamp: grant.generation))
+    }
+
+    /// Begins a session, in place of the one before: its refresh is cancelled, and its waiting calls fail.
+    public func signIn(_ credential: Credential) {
+        handle(.signIn(credential, lifetime: lifetime(credential)))
+    }
+
+    /// Ends the session: its refresh is cancelled, its late result dropped, and its waiting calls fail.
+    public func signOut() {
+        handle(.signOut)
+    }
+
+    /// Takes over a credential that was refreshed elsewhere, by another process, say: the session goes on.
+    ///
+    /// - Parameters:
+    ///   - grant: What it replaces. Nothing happens when that is no longer the present one.
+    ///   - credential: The replacement. Calls that wait for a refresh get it; the refresh is cancelled.
+    public func replace(_ grant: Grant, with credential: Credential) {
+        handle(.replace(generation: grant.generation, credential, lifetime: lifetime(credential)))
+    }
+}
+
+// MARK: - Carrying out what the machine says
+
+extension RefreshCoordinator {
+    typealias Core = RefreshCore<Credential>
+
+    func handle(_ input: Core.Machine.Input) {
+        let now = stopwatch.elapsed
+        perform(core.withLock { $0.handle(input, at: now) })
+    }
+
+    func perform(_ effects: [Core.Effect]) {
+        for effect in effects {
+            switch effect {
+            case .resume(let waiters, let result): for waiter in waiters { waiter.resume(with: result) }
+            case .pass(let retry): retry.resume()
+            case .start(let flight, let credential, let tasks): start(flight, from: credential, tasks: tasks)
+            case .cancel(let tasks): tasks.cancel()
+            case .end(let tasks): tasks.end()
+            }
+        }
+        deliverAnnouncements()
+    }
+
+    private func deliverAnnouncements() {
+        var batch = core.withLock { $0.outbox.beginDelivery() }
+        while let announcements = batch {
+            for announcement in announcements {
+                switch announcement {
+                case .session(let event): broadcast.send(event)
+                case .call(let event): if observer.isEnabled { observer.observe(event) }
+                }
+            }
+            batch = core.withLock { $0.outbox.continueDelivery() }
+        }
+    }
+
+    /// The cool-down if this refresh fails; drawn here, since the machine draws nothing.
+    func coolDown(after flight: RefreshFlight) -> Duration {
+        limits.coolDown.delay(
+            beforeRetry: flight.failures + 1,
+            previous: flight.previousCoolDown,
+            random: random
+        )
+    }
+}

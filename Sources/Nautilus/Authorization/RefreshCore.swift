@@ -1,0 +1,92 @@
+/// What a coordinator's lock guards: the machine, those who wait for it, and what it has set going.
+struct RefreshCore<Credential: Sendable>: Sendable {
+    typealias Machine = RefreshMachine<Credential>
+    typealias Grant = RefreshCoordinator<Credential>.Grant
+
+    /// What is left to do when the lock has been released.
+    enum Effect: Sendable {
+        case resume([RefreshWaiter<Credential>], Result<Grant, RefreshError>)
+        case pass(CheckedContinuation<Void, any Error>)
+        case start(RefreshFlight, Credential, RefreshTasks)
+        case cancel(RefreshTasks)
+        case end(RefreshTasks)
+    }
+
+    private(set) var machine: Machine
+    var waiters = RefreshWaiters<Credential>()
+    var outbox = Outbox<Machine.Announcement>()
+    private var tasks: [Int: RefreshTasks] = [:]
+
+    /// How many refreshes have not ended, those included that nobody waits for.
+    var runningCount: Int { tasks.count }
+
+    init(limits: RefreshLimits) {
+        machine = Machine(limits: limits)
+    }
+
+    /// Lets `waiter` ask, and wait if it has to.
+    mutating func ask(
+        _ question: Machine.Question,
+        for waiter: RefreshWaiter<Credential>,
+        ticket: Int,
+        at now: Duration
+    ) -> [Effect] {
+        handle(.ask(question), at: now) { core, result in
+            guard let result else {
+                core.waiters.add(waiter, ticket: ticket)
+                return nil
+            }
+            return .resume([waiter], result)
+        }
+    }
+
+    /// Lets `waiter` wait until no refresh holds back retries.
+    mutating func waitOutRefresh(
+        _ retry: CheckedContinuation<Void, any Error>,
+        ticket: Int,
+        at now: Duration
+    ) -> [Effect] {
+        guard machine.state.holdsRetries(at: now) else { return [.pass(retry)] }
+        waiters.add(.retry(retry), ticket: ticket)
+        return []
+    }
+
+    /// Handles what is nobody's question.
+    mutating func handle(_ input: Machine.Input, at now: Duration) -> [Effect] {
+        handle(input, at: now) { _, _ in nil }
+    }
+
+    /// A refresh has ended: handles how, and lets go of its tasks.
+    mutating func handle(_ input: Machine.Input, endOf flight: RefreshFlight, at now: Duration) -> [Effect] {
+        let effects = handle(input, at: now)
+        guard let ended = tasks.removeValue(forKey: flight.id) else { return effects }
+        return effects + [.end(ended)]
+    }
+
+    private mutating func handle(
+        _ input: Machine.Input,
+        at now: Duration,
+        answer: (inout RefreshCore, Result<Grant, RefreshError>?) -> Effect?
+    ) -> [Effect] {
+        var effects: [Effect] = []
+        for action in machine.handle(input, at: now) {
+            switch action {
+            case .answer(let result):
+                if let effect = answer(&self, result) { effects.append(effect) }
+            case .wait:
+                if let effect = answer(&self, nil) { effects.append(effect) }
+            case .resumeWaiters(let result):
+                effects.append(.resume(waiters.removeAll(), result))
+            case .startRefresh(let flight, let credential):
+                let running = RefreshTasks()
+                tasks[flight.id] = running
+                effects.append(.start(flight, credential, running))
+            case .cancelRefresh(let flight):
+                if let running = tasks[flight.id] { effects.append(.cancel(running)) }
+            case .announce(let announcement):
+                outbox.add(announcement)
+            }
+        }
+        return effects
+    }
+}

@@ -1,0 +1,64 @@
+extension RefreshMachine {
+    /// What can happen to the machine.
+    enum Input: Sendable {
+        /// A call asks for a credential.
+        case ask(Question)
+        /// The app signs in; the lifetime counts from now.
+        case signIn(Credential, lifetime: Duration?)
+        /// The app signs out.
+        case signOut
+        /// A credential of this generation has been refreshed elsewhere.
+        case replace(generation: Int, Credential, lifetime: Duration?)
+        /// A refresh has ended with a credential.
+        case refreshSucceeded(RefreshFlight, Credential, lifetime: Duration?)
+        /// A refresh has ended with an error.
+        case refreshFailed(RefreshFlight, Failure)
+        /// A refresh's time is up; the cool-down that follows if it is still in flight.
+        case timeLimitReached(RefreshFlight, coolDown: Duration)
+    }
+
+    /// How a refresh failed.
+    enum Failure: Sendable {
+        /// For now: the next one may start after the cool-down.
+        case transient(any Error, coolDown: Duration)
+        /// For good.
+        case terminal(any Error)
+    }
+
+    /// What a call asks.
+    struct Question: Sendable {
+        /// The generation that the server has rejected; nil when the call has not been sent.
+        var rejected: Int?
+        /// The generation that the call was last stamped with; nil when it never was.
+        var stamp: Int?
+
+        /// Whether the call was stamped in a session before `session`.
+        func isOlder(than session: RefreshSession<Credential>) -> Bool {
+            stamp.map { $0 < session.firstGeneration } ?? false
+        }
+    }
+
+    /// What is to be done after a transition, outside of the lock.
+    enum Action: Sendable {
+        /// Answer the call that asked.
+        case answer(Result<Grant, RefreshError>)
+        /// The call that asked waits with the others.
+        case wait
+        /// All who wait go on.
+        case resumeWaiters(Result<Grant, RefreshError>)
+        /// Run the refresh, and its timer.
+        case startRefresh(RefreshFlight, Credential)
+        /// Cancel a refresh; it reports its end all the same.
+        case cancelRefresh(RefreshFlight)
+        /// Tell those who watch.
+        case announce(Announcement)
+    }
+
+    /// What watchers are told.
+    enum Announcement: Sendable {
+        /// For the subscribers of ``RefreshCoordinator/events``.
+        case session(RefreshEvent)
+        /// For the observer.
+        case call(CallEvent)
+    }
+}

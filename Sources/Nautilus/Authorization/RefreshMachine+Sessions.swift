@@ -1,0 +1,69 @@
+extension RefreshMachine {
+    mutating func signIn(_ credential: Credential, lifetime: Duration?, at now: Duration) -> [Action] {
+        let released = release(resumingWith: .failure(.superseded))
+        let grant = nextGrant(credential)
+        let session = RefreshSession(
+            firstGeneration: grant.generation,
+            grant: grant,
+            expiry: expiry(of: lifetime, at: now)
+        )
+        state = .idle(session)
+        return released + [.announce(.session(.signedIn(generation: grant.generation)))]
+    }
+
+    mutating func signOut() -> [Action] {
+        guard let session = state.session else {
+            state = .signedOut(expiredBy: nil)
+            return []
+        }
+        let released = release(resumingWith: .failure(.superseded))
+        state = .signedOut(expiredBy: nil)
+        return released + [.announce(.session(.signedOut(generation: session.grant.generation)))]
+    }
+
+    mutating func replace(
+        _ generation: Int,
+        with credential: Credential,
+        lifetime: Duration?,
+        at now: Duration
+    ) -> [Action] {
+        guard let session = state.session, session.grant.generation == generation else { return [] }
+        return publish(credential, lifetime: lifetime, in: session, at: now)
+    }
+
+    /// Makes `credential` the next generation of `session`, and hands it to all who wait.
+    mutating func publish(
+        _ credential: Credential,
+        lifetime: Duration?,
+        in session: RefreshSession<Credential>,
+        endOf ended: RefreshFlight? = nil,
+        at now: Duration
+    ) -> [Action] {
+        let grant = nextGrant(credential)
+        let released = release(resumingWith: .success(grant), endOf: ended)
+        state = .idle(
+            RefreshSession(
+                firstGeneration: session.firstGeneration,
+                grant: grant,
+                expiry: expiry(of: lifetime, at: now)
+            )
+        )
+        return released + [.announce(.session(.refreshed(generation: grant.generation)))]
+    }
+
+    /// Lets go of the refresh in flight, if there is one: who waits for it goes on, and it is cancelled unless it has
+    /// `ended`. To be called before the state changes; nobody waits in any other state.
+    func release(resumingWith result: Result<Grant, RefreshError>, endOf ended: RefreshFlight? = nil) -> [Action] {
+        guard case .refreshing(_, let flight) = state else { return [] }
+        return (flight == ended ? [] : [.cancelRefresh(flight)]) + [.resumeWaiters(result)]
+    }
+
+    private mutating func nextGrant(_ credential: Credential) -> Grant {
+        lastGeneration += 1
+        return Grant(credential: credential, generation: lastGeneration)
+    }
+
+    private func expiry(of lifetime: Duration?, at now: Duration) -> CredentialExpiry? {
+        lifetime.map { CredentialExpiry(receivedAt: now, lifetime: $0, limits: limits) }
+    }
+}

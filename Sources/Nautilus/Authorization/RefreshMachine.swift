@@ -1,0 +1,121 @@
+/// The refresh coordinator's rules, as one pure transition function: no clock, no lock, no closure, no task.
+///
+/// Time comes in as a parameter, everything to be done goes out as ``Action``s. `RefreshCoordinator` is the shell that
+/// feeds it under a lock and carries out the actions after releasing the lock.
+struct RefreshMachine<Credential: Sendable>: Sendable {
+    typealias Grant = RefreshCoordinator<Credential>.Grant
+
+    var state: RefreshState<Credential> = .signedOut(expiredBy: nil)
+    let limits: RefreshLimits
+    var lastGeneration = 0
+    private var lastFlight = 0
+    private var starts: [Duration] = []  // within the window; outlives sessions, as what it protects is the server
+
+    init(limits: RefreshLimits) {
+        self.limits = limits
+    }
+
+    /// Takes one input and says what is to be done about it, in order.
+    mutating func handle(_ input: Input, at now: Duration) -> [Action] {
+        switch input {
+        case .ask(let question):
+            answer(question, at: now)
+        case .signIn(let credential, let lifetime):
+            signIn(credential, lifetime: lifetime, at: now)
+        case .signOut:
+            signOut()
+        case .replace(let generation, let credential, let lifetime):
+            replace(generation, with: credential, lifetime: lifetime, at: now)
+        case .refreshSucceeded(let flight, let credential, let lifetime):
+            succeed(flight, with: credential, lifetime: lifetime, at: now)
+        case .refreshFailed(let flight, .transient(let error, let coolDown)):
+            fail(flight, with: error, coolDown: coolDown, at: now)
+        case .refreshFailed(let flight, .terminal(let error)):
+            expire(flight, with: error)
+        case .timeLimitReached(let flight, let coolDown):
+            overrun(flight, coolDown: coolDown, at: now)
+        }
+    }
+
+    /// The answer to a question that needs no transition; nil when ``handle(_:at:)`` has to answer it.
+    func immediateAnswer(to question: Question, at now: Duration) -> Grant? {
+        guard let session = state.session, session.serves(at: now), !question.isOlder(than: session) else { return nil }
+        guard question.rejected != session.grant.generation else { return nil }
+        if case .refreshing = state { return session.grant }
+        return session.isDue(at: now) ? nil : session.grant
+    }
+}
+
+extension RefreshMachine {
+    private mutating func answer(_ question: Question, at now: Duration) -> [Action] {
+        guard var session = state.session else { return [.answer(.failure(signedOutError))] }
+        // A call that was stamped as one user must not go out as another.
+        if question.isOlder(than: session) { return [.answer(.failure(.superseded))] }
+        // Only the generation that was stamped tells whether the rejected credential is the present one.
+        if question.rejected == session.grant.generation { session.isRejected = true }
+        state = state.with(session)
+
+        if session.serves(at: now) {
+            // A background refresh that may not start is no concern of a call that has a valid credential.
+            let background = session.isDue(at: now) ? (try? begin(session, at: now)) ?? [] : []
+            return background + [.answer(.success(session.grant))]
+        }
+        if case .refreshing = state { return [.wait] }
+        do throws(RefreshError) {
+            return try begin(session, at: now) + [.wait]
+        } catch {
+            return [.answer(.failure(error))]
+        }
+    }
+
+    /// Starts a refresh, unless one holds the slot; throws when none may start.
+    private mutating func begin(_ session: RefreshSession<Credential>, at now: Duration) throws(RefreshError)
+        -> [Action]
+    {
+        var (failures, previousCoolDown) = (0, Duration.zero)
+        switch state {
+        case .refreshing, .signedOut:
+            return []
+        case .idle:
+            break
+        case .coolingDown(_, let coolDown):
+            let remaining = coolDown.remaining(at: now)
+            guard remaining == .zero else { throw .coolingDown(remaining: remaining, underlying: coolDown.cause) }
+            (failures, previousCoolDown) = (coolDown.failures, coolDown.length)
+        }
+        let recent = starts.filter { now - $0 < limits.window }
+        guard recent.count < limits.maxStarts else {
+            throw .tooManyRefreshes(limit: limits.maxStarts, window: limits.window)
+        }
+        starts = recent + [now]
+        lastFlight += 1
+        let flight = RefreshFlight(
+            id: lastFlight,
+            generation: session.grant.generation,
+            failures: failures,
+            previousCoolDown: previousCoolDown
+        )
+        state = .refreshing(session, flight)
+        return [
+            .startRefresh(flight, session.grant.credential),
+            .announce(.call(.refreshStarted(generation: flight.generation))),
+        ]
+    }
+
+    private var signedOutError: RefreshError {
+        guard case .signedOut(let cause?) = state else { return .signedOut }
+        return .sessionExpired(underlying: cause)
+    }
+}
+
+extension RefreshState {
+    /// The same state with the session changed.
+    fileprivate func with(_ session: RefreshSession<Credential>) -> RefreshState {
+        switch self {
+        case .signedOut: self
+        case .idle: .idle(session)
+        case .refreshing(_, let flight): .refreshing(session, flight)
+        case .coolingDown(_, let coolDown): .coolingDown(session, coolDown)
+        }
+    }
+}

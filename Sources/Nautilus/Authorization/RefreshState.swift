@@ -1,0 +1,108 @@
+/// What a coordinator knows of its session; ``RefreshMachine`` alone changes it.
+enum RefreshState<Credential: Sendable>: Sendable {
+    /// No credential: nobody has signed in since, or a refresh failed for good with this error.
+    case signedOut(expiredBy: (any Error)?)
+    /// A credential, and nothing under way.
+    case idle(RefreshSession<Credential>)
+    /// A refresh is in flight; while the credential serves, it does so in the background.
+    case refreshing(RefreshSession<Credential>, RefreshFlight)
+    /// The last refresh failed; an overdue one may still be running.
+    case coolingDown(RefreshSession<Credential>, RefreshCoolDown)
+
+    /// The session; nil when signed out.
+    var session: RefreshSession<Credential>? {
+        switch self {
+        case .signedOut: nil
+        case .idle(let session), .refreshing(let session, _), .coolingDown(let session, _): session
+        }
+    }
+
+    /// The refresh that holds the slot: in flight, or overdue and not known to have ended; nil when there is none.
+    var flight: RefreshFlight? {
+        switch self {
+        case .signedOut, .idle: nil
+        case .refreshing(_, let flight): flight
+        case .coolingDown(_, let coolDown): coolDown.overdue?.flight
+        }
+    }
+
+    /// Whether retries have to wait: a refresh is in flight, and the credential does not serve until it has ended.
+    func holdsRetries(at now: Duration) -> Bool {
+        guard case .refreshing(let session, _) = self else { return false }
+        return !session.serves(at: now)
+    }
+}
+
+/// One user's time between signing in and signing out.
+struct RefreshSession<Credential: Sendable>: Sendable {
+    /// The generation it began with: generations never repeat, so a smaller one belongs to an earlier session.
+    let firstGeneration: Int
+    /// The credential now.
+    var grant: RefreshCoordinator<Credential>.Grant
+    /// When the credential expires; nil for never.
+    var expiry: CredentialExpiry?
+    /// Whether the server has rejected this very credential.
+    var isRejected = false
+
+    /// Whether calls may go out with the credential.
+    func serves(at now: Duration) -> Bool {
+        guard !isRejected else { return false }
+        return expiry.map { now < $0.end } ?? true
+    }
+
+    /// Whether it is time to refresh in the background.
+    func isDue(at now: Duration) -> Bool {
+        expiry.map { now >= $0.leewayStart } ?? false
+    }
+}
+
+/// When a credential stops serving, on the coordinator's stopwatch.
+struct CredentialExpiry: Hashable, Sendable {
+    /// From here on it is refreshed in the background.
+    let leewayStart: Duration
+    /// From here on it does not serve.
+    let end: Duration
+
+    init(receivedAt now: Duration, lifetime: Duration, limits: RefreshLimits) {
+        end = now + lifetime.addable
+        leewayStart = end - limits.leeway(forLifetime: lifetime)
+    }
+}
+
+/// One refresh, as the machine knows it.
+struct RefreshFlight: Hashable, Sendable {
+    /// Its number, never repeated.
+    let id: Int
+    /// The generation it replaces: its result counts only while that is the present one.
+    let generation: Int
+    /// How many refreshes failed in a row before it.
+    let failures: Int
+    /// The cool-down before it; zero when it follows a success.
+    let previousCoolDown: Duration
+}
+
+/// The time after a failed refresh, in which none starts.
+struct RefreshCoolDown: Sendable {
+    /// A refresh that ran into its time limit and has not ended.
+    struct Overdue: Sendable {
+        let flight: RefreshFlight
+        /// When the slot is freed though it has not ended.
+        let freedAt: Duration
+    }
+
+    /// When it ends, an overdue refresh apart.
+    let end: Duration
+    /// How long it was from the start.
+    let length: Duration
+    /// How many refreshes have failed in a row.
+    let failures: Int
+    /// Why the last one failed.
+    let cause: any Error
+    /// The refresh that still holds the slot; nil when it is known to have ended.
+    var overdue: Overdue?
+
+    /// How long until a refresh may start; zero when one may.
+    func remaining(at now: Duration) -> Duration {
+        max(.zero, max(end, overdue?.freedAt ?? end) - now)
+    }
+}

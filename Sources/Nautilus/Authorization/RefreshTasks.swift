@@ -1,0 +1,40 @@
+/// The running side of one refresh: its task and its timer, which may be cancelled before they have been handed in.
+final class RefreshTasks: Sendable {
+    private struct State {
+        var refresh: Task<Void, Never>?
+        var timer: Task<Void, Never>?
+        var isCancelled = false
+        var hasEnded = false
+    }
+
+    private let state = Locked(State())
+
+    /// Takes charge of the two tasks; what has been asked of them meanwhile is done now.
+    func handIn(refresh: Task<Void, Never>, timer: Task<Void, Never>) {
+        let (isCancelled, hasEnded) = state.withLock { state in
+            (state.refresh, state.timer) = (refresh, timer)
+            return (state.isCancelled, state.hasEnded)
+        }
+        if isCancelled { refresh.cancel() }
+        if isCancelled || hasEnded { timer.cancel() }
+    }
+
+    /// Cancels the refresh: nobody waits for its result any more.
+    func cancel() {
+        let (refresh, timer) = state.withLock { state in
+            state.isCancelled = true
+            return (state.refresh, state.timer)
+        }
+        refresh?.cancel()
+        timer?.cancel()
+    }
+
+    /// The refresh has ended, so its timer is of no use.
+    func end() {
+        let timer = state.withLock { state in
+            state.hasEnded = true
+            return state.timer
+        }
+        timer?.cancel()
+    }
+}

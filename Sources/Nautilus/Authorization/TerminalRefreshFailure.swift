@@ -1,0 +1,23 @@
+/// Thrown by a refresh to end the session: trying again cannot help, the user has to sign in.
+///
+/// Throw it for `invalid_grant` (RFC 6749 §5.2) and when there is no refresh token. Every other error counts as
+/// transient: the credential is kept and a later call refreshes again.
+public struct TerminalRefreshFailure: Error, CustomStringConvertible {
+    /// Why, for people: no secret.
+    public let reason: String
+    /// The error underneath; nil when there is none.
+    public let underlying: (any Error)?
+
+    /// Creates the failure.
+    ///
+    /// - Parameters:
+    ///   - reason: Why, for people: `invalid_grant`, say. It is printed, so no secret.
+    ///   - underlying: The error that led to it.
+    public init(_ reason: String, underlying: (any Error)? = nil) {
+        self.reason = reason
+        self.underlying = underlying
+    }
+
+    /// The reason.
+    public var description: String { reason }
+}

@@ -1,0 +1,73 @@
+import Foundation
+
+extension Call {
+    /// A failure that the call itself has found.
+    func failure(
+        _ kind: FailureKind,
+        in stage: CallStage,
+        response: HttpResponse<Data>? = nil,
+        underlying: (any Error)? = nil
+    ) -> HttpError {
+        let hint = response?.header.retryAfter()
+        var error = HttpError(
+            kind,
+            stage: stage,
+            delivery: response.map { Delivery(status: $0.status, hasRetryAfter: hint != nil) } ?? .maybeExecuted,
+            response: response,
+            retryAfter: hint,
+            underlying: underlying
+        )
+        locate(&error)
+        return error
+    }
+
+    /// A failure that somebody has thrown: the user's code, a transport, a stage further in.
+    func failure(_ thrown: any Error, in stage: CallStage, delivery: Delivery = .maybeExecuted) -> HttpError {
+        var error = HttpError(wrapping: thrown, stage: stage, delivery: delivery)
+        // A cancellation that comes from the deadline is the deadline's.
+        if error.kind == .cancelled, let deadline, recorder.elapsed >= deadline { error.kind = .deadline(deadline) }
+        locate(&error)
+        return error
+    }
+
+    private func locate(_ error: inout HttpError) {
+        if error.request == nil { error.request = recorder.request }
+        error.attempt = recorder.number
+    }
+}
+
+extension HttpError {
+    /// Whatever was thrown, as an error of the framework.
+    init(wrapping thrown: any Error, stage: CallStage, delivery: Delivery) {
+        switch thrown {
+        case let error as HttpError:
+            self = error
+        case is CancellationError:
+            self.init(.cancelled, stage: stage, delivery: delivery)
+        case let error as InvalidRequest:
+            self.init(.invalidRequest(error), stage: stage, delivery: .notSent)
+        case let error as TransportError:
+            self.init(error, stage: stage)
+        case let error as URLError where error.code == .cancelled:
+            self.init(.cancelled, stage: stage, delivery: delivery)
+        case let error as URLError:
+            // The error itself holds the URL with its query, which may hold a token; its code is kept.
+            self.init(.transport(error.code), stage: stage, delivery: delivery)
+        case let error as RefreshError:
+            self.init(.authorization, stage: stage, delivery: delivery, underlying: error)
+        default:
+            self.init(.custom, stage: stage, delivery: delivery, underlying: thrown)
+        }
+    }
+
+    private init(_ error: TransportError, stage: CallStage) {
+        switch error {
+        case .failed(.cancelled, let delivery, _):
+            self.init(.cancelled, stage: stage, delivery: delivery)
+        case .failed(let code, let delivery, _):
+            self.init(.transport(code), stage: stage, delivery: delivery, underlying: error)
+        case .responseTooLarge(let limit):
+            self.init(.responseTooLarge(limit: limit), stage: stage, underlying: error)
+        }
+    }
+}

@@ -1,0 +1,60 @@
+extension Call {
+    /// What follows a failure: the delay before the next attempt.
+    ///
+    /// - Throws: The error that surfaces when there is no next attempt.
+    mutating func delay(after error: HttpError) async throws(HttpError) -> Duration {
+        // Nobody waits for another attempt, or no time is left: the retrier is not asked.
+        if Task.isCancelled || error.kind == .cancelled { throw recorder.failed(error) }
+
+        let decision = await retrier.retry(request, failingWith: error)
+        let (name, reason) = (retrier.name, retrier.reason)
+        // The retrier was woken, not answered.
+        if Task.isCancelled { throw interrupted(error) }
+
+        switch decision {
+        case .doNotRetry:
+            throw recorder.failed(error, .init(retrier: name, action: .stop, reason: reason))
+        case .fail(let other):
+            throw recorder.failed(other, .init(retrier: name, action: .fail, reason: reason))
+        case .retry(let delay):
+            let delay = max(.zero, delay)
+            if let objection = objection(to: delay) {
+                throw recorder.failed(error, .init(retrier: "Call", action: .stop, reason: objection))
+            }
+            recorder.willRetry(after: error, .init(retrier: name, action: .retry(after: delay), reason: reason))
+            return delay
+        }
+    }
+
+    /// Sleeps on the service's clock.
+    ///
+    /// - Throws: The cancellation, with the failure underneath.
+    mutating func sleep(for delay: Duration, after failure: HttpError) async throws(HttpError) {
+        do {
+            if delay > .zero { try await clock.sleep(for: delay) }
+            try Task.checkCancellation()
+        } catch {
+            throw interrupted(failure)
+        }
+    }
+
+    /// Why the call does not follow a retrier that wants another attempt; nil when it does.
+    private func objection(to delay: Duration) -> RetryReason? {
+        // We can't send the request body again.
+        if !builder.isReplayable { return .bodySpent }
+        // No retrier may keep a call going for ever.
+        if recorder.number >= service.maxAttempts { return .ceiling(service.maxAttempts) }
+        // The attempt would begin after the deadline: the caller hears of the failure now.
+        if let remaining, delay >= remaining { return .deadline(remaining: max(.zero, remaining)) }
+        return nil
+    }
+
+    /// The end of a call that was cancelled between two attempts: by its deadline, the last failure; by the caller,
+    /// the cancellation with the failure underneath.
+    private mutating func interrupted(_ last: HttpError) -> HttpError {
+        if let deadline, recorder.elapsed >= deadline { return recorder.failed(last) }
+        var error = self.failure(.cancelled, in: .retry, underlying: last)
+        error.delivery = last.delivery
+        return recorder.failed(error)
+    }
+}

@@ -1,0 +1,44 @@
+import Foundation
+
+/// The path of a call, from a request to its decoded result or its last real failure.
+///
+/// This file is the path and nothing else; each stage lives in a file of its own beside it. The value belongs to one
+/// task: the retrier in it is never shared.
+struct Call<R: Request, S: HttpService> {
+    let request: R
+    let service: S
+    let clock: any Clock<Duration>
+    let deadline: Duration?
+    var retrier: any Retrier
+    var builder = RequestBuilder()
+    var recorder: TraceRecorder
+
+    /// Attempts, one after the other, until one succeeds or a failure surfaces.
+    mutating func run() async throws(HttpError) -> HttpResponse<R.Result> {
+        while true {
+            do throws(HttpError) {
+                return recorder.succeeded(try await attempt())
+            } catch {
+                let delay = try await delay(after: error)
+                try await sleep(for: delay, after: error)
+            }
+        }
+    }
+
+    /// One pass along the path.
+    private mutating func attempt() async throws(HttpError) -> HttpResponse<R.Result> {
+        let (built, context) = try await build()  // 1
+        let response = try await intercept(built, context)  // 2, around 3 to 5
+        try validate(response)  // 6
+        return try decode(response)  // 7
+    }
+
+    /// What the interceptors wrap.
+    mutating func exchange(
+        _ request: HttpRequest,
+        _ context: AttemptContext
+    ) async throws(HttpError) -> HttpResponse<Data> {
+        let prepared = try await prepare(request, context)  // 3
+        return try await send(prepared, context)  // 4 and 5
+    }
+}

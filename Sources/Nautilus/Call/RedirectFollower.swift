@@ -1,0 +1,89 @@
+import Foundation
+
+/// Sends a request and follows its redirects (RFC 9110 §15.4), so that the transport does not have to.
+///
+/// Across origins, sensitive fields stay behind: what a transport's own redirects get wrong most often.
+struct RedirectFollower: Sendable {
+    /// How it ended.
+    enum Outcome: Sendable {
+        case response(HttpResponse<Data>)
+        case refused(RedirectRefusal, HttpResponse<Data>)
+        case failed(any Error)
+    }
+
+    /// The most redirects of one attempt: what browsers follow (Fetch standard, "HTTP-redirect fetch").
+    static let limit = 20
+
+    let transport: any HttpTransport
+    let context: AttemptContext
+    /// Statuses that the caller wants to see; a redirect among them is an answer.
+    let accepted: HttpStatusCodes
+
+    func send(_ request: HttpRequest) async -> Outcome {
+        var request = request
+        var visited: [Visit] = []
+        do {
+            while true {
+                var response = try await transport.send(request, context: context)
+                if response.url == nil { response.url = request.url }
+                guard let location = location(in: response) else { return .response(response) }
+
+                visited.append(Visit(request))
+                do throws(RedirectRefusal) {
+                    request = try redirected(request, by: response.status, to: location)
+                    guard visited.count <= Self.limit else { throw .tooMany(limit: Self.limit) }
+                    guard !visited.contains(Visit(request)) else { throw .loop }
+                } catch {
+                    return .refused(error, response)
+                }
+            }
+        } catch {
+            return .failed(error)
+        }
+    }
+
+    /// Where a redirect leads; nil when there is nothing to follow.
+    private func location(in response: HttpResponse<Data>) -> String? {
+        guard [301, 302, 303, 307, 308].contains(response.status), !accepted.contains(response.status) else {
+            return nil
+        }
+        return response.header.values(of: .location).first
+    }
+
+    private func redirected(
+        _ request: HttpRequest,
+        by status: Int,
+        to location: String
+    ) throws(RedirectRefusal) -> HttpRequest {
+        guard let url = URL(string: location, relativeTo: request.url)?.absoluteURL,
+            let origin = HttpOrigin(url), origin.scheme == "http" || origin.scheme == "https",
+            url.user == nil, url.password == nil
+        else { throw .invalidLocation }
+        guard request.origin?.scheme != "https" || origin.scheme == "https" else { throw .downgrade }
+
+        var next = request
+        next.url = url
+        // 303 asks for a GET; 301 and 302 turn a POST into one, as every client does (RFC 9110 §15.4.2).
+        if status == 303 && request.method != .head || status < 303 && request.method == .post {
+            next.method = .get
+            next.body = .empty
+            for name in [HttpHeader.Name.contentType, .contentLength, "Content-Encoding", "Content-Language"] {
+                next.header[name] = nil
+            }
+        }
+        guard next.body.isReplayable else { throw .bodySpent }
+        // Credentials go to the origin they were meant for.
+        if origin != request.origin { next.header = next.header.withoutSensitiveFields }
+        return next
+    }
+
+    /// A place where the attempt has been.
+    private struct Visit: Hashable {
+        let method: HttpMethod
+        let url: URL
+
+        init(_ request: HttpRequest) {
+            (method, url) = (request.method, request.url)
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import Foundation
+
+/// Makes the request of each attempt from what request and service say at that moment.
+///
+/// Two things stay as the first attempt had them: the `Idempotency-Key` with its body, since a server compares them,
+/// and a one-shot body, since there is no other.
+struct RequestBuilder {
+    private var key: String?
+    private var pinnedBody: HttpBody.Payload?
+
+    /// Whether the body can be sent once more.
+    var isReplayable: Bool { pinnedBody?.isReplayable ?? true }
+
+    /// Reads everything again and checks it.
+    ///
+    /// - Throws: ``InvalidRequest``, and whatever an asynchronous header throws.
+    mutating func build<R: Request, S: HttpService>(
+        _ request: R,
+        for service: S
+    ) async throws -> (HttpRequest, serviceOrigin: HttpOrigin) {
+        let serviceBase = try BaseUrl(service.apiUrl, isSecure: service.usesSecureProtocol)
+        let base = try base(of: request, for: service) ?? serviceBase
+
+        var header = service.header
+        header.merge(try await service.asyncHeader)
+        // Credentials go to the service's own origin only.
+        if base.origin != serviceBase.origin { header = header.withoutSensitiveFields }
+        header.merge(request.header)
+        pinKey(in: &header)
+
+        let body = request.body
+        let payload = try pinnedBody ?? payload(of: body, request.encoder)
+        pin(payload)
+        if !payload.isEmpty, header[.contentType] == nil { header[.contentType] = body.contentType }
+
+        let built = HttpRequest(
+            method: request.method,
+            url: try base.appending(request.route, query: request.query),
+            header: header,
+            body: payload,
+            priority: request.priority
+        )
+        try built.validate(timeout: request.timeout)
+        return (built, serviceBase.origin)
+    }
+
+    /// The request's own base; nil when it overrides neither URL nor scheme.
+    private func base(of request: some Request, for service: some HttpService) throws(InvalidRequest) -> BaseUrl? {
+        guard request.url != nil || request.usesSecureProtocol != nil else { return nil }
+        return try BaseUrl(
+            request.url ?? service.apiUrl,
+            isSecure: request.usesSecureProtocol ?? service.usesSecureProtocol
+        )
+    }
+
+    private mutating func pinKey(in header: inout HttpHeader) {
+        if let key { header[.idempotencyKey] = key } else { key = header[.idempotencyKey] }
+    }
+
+    private mutating func pin(_ payload: HttpBody.Payload) {
+        switch payload {
+        case .stream(let stream) where stream.isOneShot: pinnedBody = payload
+        case .data where key != nil: pinnedBody = payload
+        default: break
+        }
+    }
+
+    private func payload(
+        of body: HttpBody,
+        _ encoder: @autoclosure () -> JSONEncoder
+    ) throws -> HttpBody.Payload {
+        do {
+            return try body.payload(encoder)
+        } catch let error as EncodingError {
+            throw InvalidRequest.bodyNotEncodable(at: error.path)
+        }
+    }
+}
+
+extension HttpRequest {
+    /// Refuses what must not go on the wire.
+    fileprivate func validate(timeout: Duration?) throws(InvalidRequest) {
+        guard method.rawValue.isToken else { throw .method }
+        for field in header.fields {
+            guard field.name.rawValue.isToken else { throw .headerName }
+            guard field.value.utf8.allSatisfy({ $0 != 0x0D && $0 != 0x0A && $0 != 0 }) else {
+                throw .headerValue(name: field.name)
+            }
+        }
+        guard body.isEmpty || !["GET", "HEAD", "TRACE"].contains(method.rawValue) else {
+            throw .bodyNotAllowed(method)
+        }
+        if let timeout, timeout <= .zero { throw .notPositive(parameter: "timeout") }
+    }
+}
+
+extension String {
+    fileprivate var isToken: Bool {
+        !utf8.isEmpty && utf8.allSatisfy(\.isTokenCharacter)
+    }
+}
+
+extension EncodingError {
+    fileprivate var path: String {
+        guard case .invalidValue(_, let context) = self, !context.codingPath.isEmpty else { return "the top level" }
+        return context.codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".")
+    }
+}

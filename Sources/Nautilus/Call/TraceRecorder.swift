@@ -1,0 +1,73 @@
+/// Writes a call's trace as it happens, and tells the observer.
+struct TraceRecorder {
+    private let observer: (any CallObserver)?
+    private let requestName: @Sendable () -> String
+    private let stopwatch: Stopwatch
+    private var start = Duration.zero
+    private var trace = CallTrace()
+
+    /// The number of the attempt in progress, or of the last; 0 before the first.
+    private(set) var number = 0
+    /// What the attempt has sent, or was about to send; nil until it is built.
+    private(set) var request: RequestSummary?
+
+    init<R: Request>(_ type: R.Type, clock: any Clock<Duration>, observer: any CallObserver) {
+        self.observer = observer.isEnabled ? observer : nil
+        self.requestName = { String(describing: R.self) }
+        self.stopwatch = Stopwatch(clock)
+    }
+
+    /// The time since the call began.
+    var elapsed: Duration { stopwatch.elapsed }
+
+    mutating func begin() {
+        number += 1
+        request = nil
+        start = elapsed
+        observer?.observe(.attemptStarted(request: requestName(), number: number))
+    }
+
+    mutating func willSend(_ request: HttpRequest, serviceOrigin: HttpOrigin) {
+        self.request = RequestSummary(request, serviceOrigin: serviceOrigin)
+        trace.request = self.request
+    }
+
+    /// The attempt, and with it the call, has succeeded.
+    mutating func succeeded<Body>(_ response: HttpResponse<Body>) -> HttpResponse<Body> {
+        end(.succeeded(status: response.status), nil)
+        var response = response
+        response.trace = finished()
+        return response
+    }
+
+    /// The attempt has failed, and another follows.
+    mutating func willRetry(after error: HttpError, _ decision: CallTrace.Decision) {
+        end(.failed(error.stage, error.kind, error.delivery), decision)
+    }
+
+    /// The attempt, and with it the call, has failed; nothing is recorded twice.
+    mutating func failed(_ error: HttpError, _ decision: CallTrace.Decision? = nil) -> HttpError {
+        if trace.attempts.count < number { end(.failed(error.stage, error.kind, error.delivery), decision) }
+        var error = error
+        error.trace = finished()
+        return error
+    }
+
+    private mutating func end(_ outcome: CallTrace.Outcome, _ decision: CallTrace.Decision?) {
+        let attempt = CallTrace.Attempt(
+            number: number,
+            start: start,
+            duration: elapsed - start,
+            outcome: outcome,
+            decision: decision
+        )
+        trace.attempts.append(attempt)
+        observer?.observe(.attemptEnded(request: requestName(), attempt))
+    }
+
+    private mutating func finished() -> CallTrace {
+        trace.duration = elapsed
+        observer?.observe(.callEnded(request: requestName(), trace))
+        return trace
+    }
+}

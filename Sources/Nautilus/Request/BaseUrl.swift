@@ -1,0 +1,75 @@
+import Foundation
+
+/// A checked base URL: everything a request's own path and query are appended to.
+struct BaseUrl: Sendable {
+    /// Scheme and authority.
+    private let root: String
+    /// The path as it was written, a slash at its end included; empty for none.
+    private let path: String
+    /// What the base brings along, without `?`; empty for none.
+    private let query: String
+    let origin: HttpOrigin
+
+    /// Reads a base URL.
+    ///
+    /// - Parameter isSecure: Whether a missing scheme means `https`; a scheme that is there wins.
+    /// - Throws: ``InvalidRequest/baseUrl(reason:)``; no reason repeats the URL, which may hold a password.
+    init(_ convertible: any UrlConvertible, isSecure: Bool) throws(InvalidRequest) {
+        let text = convertible.urlString
+        guard text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "\\") }) else {
+            throw .baseUrl(reason: "it contains a blank, a control character or a backslash")
+        }
+        guard !text.utf8.contains(UInt8(ascii: "#")) else { throw .baseUrl(reason: "a fragment is never sent") }
+        let (scheme, rest) = Self.splitScheme(of: text, isSecure: isSecure)
+        guard scheme == "http" || scheme == "https" else { throw .baseUrl(reason: "only http and https are spoken") }
+
+        // Bytes, not characters: a slash with a combining accent is one character, and still ends the host.
+        let bytes = rest.utf8
+        let authorityEnd = bytes.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? bytes.endIndex
+        let pathEnd = bytes[authorityEnd...].firstIndex(of: UInt8(ascii: "?")) ?? bytes.endIndex
+        self.root = "\(scheme)://\(try HttpAuthority(rest[..<authorityEnd]))"
+        self.path = try Self.encode(rest[authorityEnd..<pathEnd])
+        self.query = try Self.encode(rest[pathEnd...].dropFirst())
+        guard let url = URL(string: root), let origin = HttpOrigin(url) else {
+            throw .baseUrl(reason: "its host is malformed")
+        }
+        self.origin = origin
+    }
+
+    /// The URL of a request below this base; without a route it is the base as it was written.
+    ///
+    /// - Throws: ``InvalidRequest``, for a route with an empty component.
+    func appending(_ route: HttpRoute, query own: HttpQuery) throws(InvalidRequest) -> URL {
+        let below = try route.encoded()
+        var text = root + (below.isEmpty ? path : path.withoutTrailingSlashes + below)
+        let own = own.encoded
+        if !query.isEmpty || !own.isEmpty {
+            text += "?" + query + (query.isEmpty || own.isEmpty ? "" : "&") + own
+        }
+        guard let url = URL(string: text) else { throw .baseUrl(reason: "its path or query is malformed") }
+        return url
+    }
+
+    private static func splitScheme(of text: String, isSecure: Bool) -> (scheme: String, rest: Substring) {
+        let end = text.utf8.firstIndex { ":/?".utf8.contains($0) } ?? text.endIndex
+        guard text.utf8[end...].starts(with: "://".utf8) else { return (isSecure ? "https" : "http", text[...]) }
+        return (text[..<end].lowercased(), text[text.utf8.index(end, offsetBy: 3)...])
+    }
+
+    /// A path or a query with what does not belong into a URL percent-encoded, and what is encoded left as it is.
+    ///
+    /// Left to Foundation, one such character would have it encode every `%` of the URL a second time.
+    private static func encode(_ text: Substring) throws(InvalidRequest) -> String {
+        let pieces = text.utf8.split(separator: UInt8(ascii: "%"), omittingEmptySubsequences: false)
+        guard pieces.dropFirst().allSatisfy({ $0.prefix(2).count == 2 && $0.prefix(2).allSatisfy(\.isHexDigit) }) else {
+            throw .baseUrl(reason: "a percent sign in it does not begin an encoded byte")
+        }
+        return String.percentEncoding(text.utf8) { $0.isUnreserved || "!$&'()*+,;=:@/?%".utf8.contains($0) }
+    }
+}
+
+extension String {
+    fileprivate var withoutTrailingSlashes: Substring {
+        self[..<(utf8.lastIndex { $0 != UInt8(ascii: "/") }.map { utf8.index(after: $0) } ?? startIndex)]
+    }
+}

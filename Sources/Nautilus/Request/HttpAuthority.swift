@@ -1,0 +1,67 @@
+/// Host and port of a base URL.
+///
+/// Read by hand: Foundation decodes, maps and refuses hosts differently from one system to the next, and on the host
+/// hangs where credentials go.
+struct HttpAuthority: CustomStringConvertible {
+    /// The host as it goes into a URL, an IPv6 address in brackets.
+    let host: String
+    /// The port; nil when there is none.
+    let port: Int?
+
+    /// Reads `host`, `host:port` or `[address]:port`.
+    ///
+    /// - Throws: ``InvalidRequest/baseUrl(reason:)``.
+    init(_ text: Substring) throws(InvalidRequest) {
+        guard !text.isEmpty else { throw .baseUrl(reason: "it names no host") }
+        guard !text.utf8.contains(UInt8(ascii: "@")) else {
+            throw .baseUrl(reason: "credentials do not belong into a URL; put them into the header")
+        }
+        let hostEnd = Self.endOfHost(in: text)
+        guard let host = Self.checkedHost(text[..<hostEnd]) else { throw .baseUrl(reason: "its host is malformed") }
+        self.host = host
+        self.port = try Self.checkedPort(text[hostEnd...])
+    }
+
+    /// `host` or `host:port`.
+    var description: String {
+        port.map { "\(host):\($0)" } ?? host
+    }
+
+    private static func endOfHost(in text: Substring) -> Substring.Index {
+        let afterBrackets = text.utf8.lastIndex(of: UInt8(ascii: "]")) ?? text.startIndex
+        return text.utf8[afterBrackets...].firstIndex(of: UInt8(ascii: ":")) ?? text.endIndex
+    }
+
+    private static func checkedHost(_ text: Substring) -> String? {
+        guard text.utf8.first == UInt8(ascii: "[") else { return Punycode.host(text) }
+        guard text.utf8.last == UInt8(ascii: "]") else { return nil }
+        let literal = text.utf8.dropFirst().dropLast()
+        // A zone is written after an encoded percent sign (RFC 6874).
+        let address = literal.prefix { $0 != UInt8(ascii: "%") }
+        let zone = literal[address.endIndex...]
+        guard address.allSatisfy(\.isAddressCharacter), address.count(of: UInt8(ascii: ":")) >= 2,
+            zone.isEmpty || zone.starts(with: "%25".utf8) && zone.dropFirst(3).allSatisfy(\.isUnreserved)
+        else { return nil }
+        return text.lowercased()
+    }
+
+    private static func checkedPort(_ text: Substring) throws(InvalidRequest) -> Int? {
+        guard !text.isEmpty else { return nil }
+        let digits = text.utf8.dropFirst()
+        guard (1...5).contains(digits.count), digits.allSatisfy(\.isDigit),
+            let port = Int(text.dropFirst()), (1...65_535).contains(port)
+        else { throw .baseUrl(reason: "its port is not a number from 1 to 65535") }
+        return port
+    }
+}
+
+extension UInt8 {
+    /// What an IPv6 address is written with, one that ends in an IPv4 address included.
+    fileprivate var isAddressCharacter: Bool { isHexDigit || self == UInt8(ascii: ":") || self == UInt8(ascii: ".") }
+}
+
+extension Collection where Element: Equatable {
+    fileprivate func count(of element: Element) -> Int {
+        reduce(0) { $0 + ($1 == element ? 1 : 0) }
+    }
+}

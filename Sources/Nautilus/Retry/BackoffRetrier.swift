@@ -1,0 +1,122 @@
+/// Retries what passes with time: after growing, randomised delays, and never what may have been executed twice.
+///
+/// ```swift
+/// var retrierFactory: any RetrierFactory { BackoffRetrier.factory(maxAttempts: 5) }
+/// ```
+/// Its state is the call's own: how often it has retried, and its last delay. What calls share is the gate.
+public struct BackoffRetrier: Retrier {
+    private let policy: Policy
+    private var retries = 0
+    private var lastDelay = Duration.zero
+    /// Why the last decision was taken; nil before the first.
+    public private(set) var reason: RetryReason?
+
+    /// Makes one retrier per call.
+    ///
+    /// - Parameters:
+    ///   - backoff: The delays. Default: exponential from 0.5 s, doubling, up to 20 s, full jitter.
+    ///   - maxAttempts: The most attempts, the first included; retries of other retriers do not count.
+    ///     Default: 4, three retries: the fourth attempt still comes within a person's patience (about 3.5 s of delays
+    ///     at most), and triples the load of an outage at worst.
+    ///   - condition: Which failures are retried. Default: ``RetryCondition/standard``.
+    ///   - retryAfterCap: The longest `Retry-After` that is waited for; beyond it the error surfaces at once, with the
+    ///     hint. Default: 60 s: a caller rather hears of it than waits longer.
+    ///   - gate: What holds back retries while a credential is refreshed, or while the origin has ordered a pause, to
+    ///     whichever call. Default: nil, none.
+    ///   - random: Where jitter comes from. Default: the system's generator.
+    ///   - retriesNonIdempotentRequests: Whether to repeat a POST that the server may have executed, and execute it
+    ///     twice. Default: false; send an `Idempotency-Key` instead.
+    public static func factory(
+        backoff: Backoff = .exponential(),
+        maxAttempts: Int = 4,
+        condition: RetryCondition = .standard,
+        retryAfterCap: Duration = .seconds(60),
+        gate: (any RetryGate)? = nil,
+        random: any RandomSource = SystemRandomSource(),
+        retriesNonIdempotentRequests: Bool = false
+    ) -> AnyRetrierFactory {
+        let policy = Policy(
+            backoff: backoff,
+            maxAttempts: maxAttempts,
+            condition: condition,
+            retryAfterCap: retryAfterCap,
+            gate: gate,
+            random: random,
+            retriesNonIdempotentRequests: retriesNonIdempotentRequests
+        )
+        return AnyRetrierFactory { BackoffRetrier(policy: policy) }
+    }
+
+    private init(policy: Policy) {
+        self.policy = policy
+    }
+
+    /// Waits until the gate lets retries pass; first attempts are not held back.
+    ///
+    /// - Throws: `CancellationError`.
+    public mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
+        guard context.number > 1, let gate = policy.gate, let origin = httpRequest.origin else { return }
+        try await gate.pass(to: origin)
+    }
+
+    /// Retries after the longest of the schedule's delay, `Retry-After` and the origin's pause, or says why not.
+    public mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision {
+        if let refusal = refusal(of: error) {
+            reason = refusal
+            return .doNotRetry
+        }
+        retries += 1
+        lastDelay = policy.backoff.delay(beforeRetry: retries, previous: lastDelay, random: policy.random)
+        var (delay, reason) = (lastDelay, RetryReason.backoff(retry: retries))
+        if let hint = error.retryAfter, hint > delay { (delay, reason) = (hint, .retryAfter(hint)) }
+        if let pause = policy.remainingPause(for: error), pause > delay { (delay, reason) = (pause, .gate(pause)) }
+        self.reason = reason
+        return .retry(after: delay)
+    }
+
+    /// Why `error` is not retried; nil when it is.
+    private func refusal(of error: HttpError) -> RetryReason? {
+        let verdict = policy.condition.verdict(for: error)
+        // Another attempt would fail the same way.
+        guard verdict.isRetryable else { return .notRetryable(verdict.reason) }
+
+        if let hint = error.retryAfter {
+            // The caller rather hears of it than waits so long.
+            guard hint <= policy.retryAfterCap else { return .retryAfterOverCap(hint, cap: policy.retryAfterCap) }
+            // What one call hears holds for all: also when this call has no attempt left.
+            policy.closeGate(for: hint, after: error)
+        }
+
+        // It might be executed twice.
+        guard policy.mayRepeat(error) else { return .mayHaveExecuted }
+
+        // More attempts would be load without hope.
+        guard retries + 1 < policy.maxAttempts else { return .attemptsUsed(policy.maxAttempts) }
+        return nil
+    }
+}
+
+extension BackoffRetrier {
+    /// What all retriers of one factory share.
+    private struct Policy: Sendable {
+        let backoff: Backoff
+        let maxAttempts: Int
+        let condition: RetryCondition
+        let retryAfterCap: Duration
+        let gate: (any RetryGate)?
+        let random: any RandomSource
+        let retriesNonIdempotentRequests: Bool
+
+        func mayRepeat(_ error: HttpError) -> Bool {
+            error.delivery != .maybeExecuted || error.request?.isIdempotent == true || retriesNonIdempotentRequests
+        }
+
+        func remainingPause(for error: HttpError) -> Duration? {
+            error.request.flatMap { gate?.remainingPause(of: $0.origin) }
+        }
+
+        func closeGate(for pause: Duration, after error: HttpError) {
+            if pause > .zero, let origin = error.request?.origin { gate?.close(origin, for: pause) }
+        }
+    }
+}

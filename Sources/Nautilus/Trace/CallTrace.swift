@@ -1,0 +1,59 @@
+/// What happened in a call: every attempt, every delay, and why each decision was taken.
+///
+/// It holds no header, no body and no query, so it can be logged. Printed, it is a timeline.
+public struct CallTrace: Sendable, Hashable {
+    /// One pass along the path of a call.
+    public struct Attempt: Sendable, Hashable {
+        /// The number, from 1.
+        public var number: Int
+        /// When it began, counted from the call's start.
+        public var start: Duration
+        /// How long it took, waiting for a credential included, the delay after it not.
+        public var duration: Duration
+        /// How it ended.
+        public var outcome: Outcome
+        /// What was decided after a failure; nil after a success, and when no retrier was asked.
+        public var decision: Decision?
+    }
+
+    /// How an attempt ended.
+    public enum Outcome: Sendable, Hashable {
+        /// An accepted status, and a decoded result.
+        case succeeded(status: Int)
+        /// A failure: where, what, and what the server may have done.
+        case failed(CallStage, FailureKind, Delivery)
+    }
+
+    /// What followed a failure.
+    public struct Decision: Sendable, Hashable {
+        /// What to do.
+        public enum Action: Sendable, Hashable {
+            /// Try again after the delay.
+            case retry(after: Duration)
+            /// The error surfaces.
+            case stop
+            /// Another error surfaces in its place.
+            case fail
+        }
+
+        /// The type of the retrier that decided; `Call` where the call itself overruled it.
+        public var retrier: String
+        /// What to do.
+        public var action: Action
+        /// Why; nil when the retrier gives no reason.
+        public var reason: RetryReason?
+    }
+
+    /// What was sent, without header and query; nil when no request could be built.
+    public var request: RequestSummary?
+    /// All attempts, in order.
+    public var attempts: [Attempt] = []
+    /// From `schedule(with:)` to the end.
+    public var duration: Duration = .zero
+
+    /// Creates an empty trace.
+    public init() {}
+
+    /// The retries: all attempts but the first.
+    public var retries: Int { max(0, attempts.count - 1) }
+}

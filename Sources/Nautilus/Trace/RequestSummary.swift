@@ -1,0 +1,31 @@
+import Foundation
+
+/// What an error tells of the request: enough to decide on a retry and to find it in a log, and no secret.
+public struct RequestSummary: Hashable, Sendable, CustomStringConvertible {
+    /// The method.
+    public let method: HttpMethod
+    /// Where it was sent first, before redirects.
+    public let origin: HttpOrigin
+    /// The path, without query, and percent-encoded: decoded, a component could break the line of a log.
+    public let path: String
+    /// Whether it carries an `Idempotency-Key`.
+    public let hasIdempotencyKey: Bool
+    /// Whether it went to the service's own origin: only then may the service's credential be on it.
+    public let isToServiceOrigin: Bool
+
+    /// Sums up `request`; nil when its URL has no origin.
+    public init?(_ request: HttpRequest, serviceOrigin: HttpOrigin) {
+        guard let origin = request.origin else { return nil }
+        self.method = request.method
+        self.origin = origin
+        self.path = request.url.path(percentEncoded: true)
+        self.hasIdempotencyKey = request.header[.idempotencyKey] != nil
+        self.isToServiceOrigin = origin == serviceOrigin
+    }
+
+    /// Whether sending it twice does what sending it once does: its method is idempotent, or it has a key.
+    public var isIdempotent: Bool { method.isIdempotent || hasIdempotencyKey }
+
+    /// Method and URL, without query.
+    public var description: String { "\(method) \(origin)\(path)" }
+}

@@ -1,0 +1,132 @@
+import Foundation
+import Nautilus
+
+/// Runs concurrent code in one thread, in an order that a seed decides, on a clock that never waits.
+///
+/// ```swift
+/// @Test(arguments: 0..<100 as Range<UInt64>) func storm(seed: UInt64) async throws {
+///     let results = try await Simulation(seed: seed).run { simulation in
+///         let service = Notes(transport: server, clock: simulation.clock)
+///         return try await withThrowingTaskGroup(of: Note.self) { … }
+///     }
+/// }
+/// ```
+/// Each seed is one interleaving, the same whenever it is run: a failure that comes once in a thousand runs is found by
+/// a thousand seeds, and seen again by its own. Time moves only when no job is left, straight to the next deadline on
+/// ``clock``, so an hour of backoff takes no time; and code that would hang is told from code that takes long:
+/// ``SimulationError/stuck(seed:at:jobCount:)``.
+///
+/// What takes part: the body, its task groups and `async let`s, nonisolated async functions, actors without an executor
+/// of their own, and tasks started by ``task(_:)``. An unstructured `Task`, the main actor, and callbacks of other
+/// threads do not: they work, but in an order of their own.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+public final class Simulation: Sendable {
+    /// What decides the order; 0 means first come, first served.
+    public let seed: UInt64
+    /// The simulation's time. Starts at zero.
+    public let clock: ManualClock
+    /// Randomness that the seed decides.
+    public let random: SeededRandomSource
+
+    let executor: SimulationExecutor
+    let background = BackgroundWork()
+    let maxJobs: Int
+    let grace: Duration
+    private let hasRun = Locked(false)
+
+    /// Creates a simulation.
+    ///
+    /// - Parameters:
+    ///   - seed: What decides the order and the randomness; 0, the default, for first come, first served.
+    ///   - maxJobs: After how many jobs it gives up. A job is a piece of work between two suspensions. Default: ten
+    ///     million, some ten seconds' worth.
+    ///   - grace: How long, in real time, other threads get to bring work before the simulation counts as stuck. Only
+    ///     a simulation that is stuck waits for it. Default: 5 s, enough for a busy machine.
+    public init(seed: UInt64 = 0, maxJobs: Int = 10_000_000, grace: Duration = .seconds(5)) {
+        let executor = SimulationExecutor(seed: seed)
+        self.seed = seed
+        self.executor = executor
+        self.clock = ManualClock(settle: { _ in await executor.settle() })
+        self.random = SeededRandomSource(seed: seed)
+        self.maxJobs = maxJobs
+        self.grace = grace
+    }
+
+    /// Runs `body` to its end, once.
+    ///
+    /// Tasks of ``task(_:)`` that are still there then are cancelled, and may finish what they can without time passing.
+    ///
+    /// - Throws: What `body` throws; ``SimulationError``, after cancelling `body`, when it cannot end.
+    public func run<Result: Sendable>(
+        _ body: @escaping @Sendable (Simulation) async throws -> Result
+    ) async throws -> Result {
+        let isFirst = hasRun.withLock { hasRun in
+            defer { hasRun = true }
+            return !hasRun
+        }
+        guard isFirst else { throw SimulationError.alreadyRun }
+        let outcome = Locked<Swift.Result<Result, any Error>?>(nil)
+        // Made here and not on the thread, so that it has the caller's task-local values: the current test, above all.
+        let root = Task(executorPreference: executor) {
+            let result = await self.result(of: body)
+            outcome.withLock { $0 = result }
+        }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                // A thread of its own, so that none of the pool is blocked: other work may be waiting for one.
+                Thread.detachNewThread {
+                    let result = self.work { outcome.withLock { $0 } }
+                    self.finish(cancelling: root)
+                    continuation.resume(with: result)
+                }
+            }
+        } onCancel: {
+            root.cancel()
+        }
+    }
+
+    /// Starts a task in the simulation that nobody needs to wait for: in place of an unstructured `Task`.
+    ///
+    /// It has the caller's task-local values but not its cancellation, and is cancelled when the simulation's body ends.
+    @discardableResult
+    public func task<Result: Sendable>(
+        _ operation: @escaping @Sendable () async throws -> Result
+    ) -> Task<Result, any Error> {
+        let id = background.begin()
+        let task = Task(executorPreference: executor) { [background] in
+            defer { background.end(id) }
+            return try await operation()
+        }
+        background.keep(id) { task.cancel() }
+        return task
+    }
+
+    /// Returns once nothing else can run before time moves on.
+    ///
+    /// Several callers come back one after the other, each when the others' work is done.
+    public func settle() async {
+        await executor.settle()
+    }
+
+    private func result<Result: Sendable>(
+        of body: @escaping @Sendable (Simulation) async throws -> Result
+    ) async -> Swift.Result<Result, any Error> {
+        await BackgroundTask.$starter.withValue({ self.start($0) }) {
+            do {
+                return .success(try await body(self))
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+
+    private func start(_ work: @escaping BackgroundTask.Work) -> Task<Void, Never> {
+        let id = background.begin()
+        let task = Task(executorPreference: executor) { [background] in
+            await work()
+            background.end(id)
+        }
+        background.keep(id) { task.cancel() }
+        return task
+    }
+}

@@ -1,0 +1,97 @@
+import Dispatch
+import Nautilus
+
+/// Collects the jobs of a ``Simulation`` from all threads and hands them out one at a time.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+final class SimulationExecutor: TaskExecutor {
+    enum Phase {
+        /// Jobs wait for the simulation's thread.
+        case simulating
+        /// The simulation is over; stragglers run on a queue of their own, so that nothing waits for ever.
+        case over
+        /// The simulation has given up on jobs that beget jobs without end; they are dropped.
+        case abandoned
+    }
+
+    private struct State {
+        var phase = Phase.simulating
+        var jobs: JobQueue
+        var settling: [CheckedContinuation<Void, Never>] = []
+        var isThreadWaiting = false
+    }
+
+    private let state: Locked<State>
+    private let arrivals = DispatchSemaphore(value: 0)
+    private let stragglers = DispatchQueue(label: "Nautilus.Simulation.stragglers")
+
+    init(seed: UInt64) {
+        self.state = Locked(State(jobs: JobQueue(seed: seed)))
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let (phase, isThreadWaiting) = state.withLock { state in
+            if state.phase == .simulating { state.jobs.append(job) }
+            defer { state.isThreadWaiting = false }
+            return (state.phase, state.isThreadWaiting)
+        }
+        if phase == .over { stragglers.async { self.run(job) } }
+        if isThreadWaiting { arrivals.signal() }
+    }
+
+    /// Runs the next job on the calling thread; false when there is none.
+    func runNext() -> Bool {
+        guard let job = state.withLock({ $0.jobs.next() }) else { return false }
+        run(job)
+        return true
+    }
+
+    /// Suspends the caller until no job is left; several callers come back one after the other.
+    func settle() async {
+        await withCheckedContinuation { continuation in
+            let isSimulating = state.withLock { state in
+                if state.phase == .simulating { state.settling.append(continuation) }
+                return state.phase == .simulating
+            }
+            if !isSimulating { continuation.resume() }
+        }
+    }
+
+    /// Resumes who has waited longest for there to be no job; false when nobody has.
+    func resumeSettled() -> Bool {
+        let settled = state.withLock { $0.settling.isEmpty ? nil : $0.settling.removeFirst() }
+        settled?.resume()
+        return settled != nil
+    }
+
+    /// Blocks the calling thread until another thread brings a job; false when none has come in time.
+    func waitForJob(milliseconds: Int) -> Bool {
+        let mustWait = state.withLock { state in
+            state.isThreadWaiting = state.jobs.isEmpty
+            return state.isThreadWaiting
+        }
+        guard mustWait else { return true }
+        if arrivals.wait(timeout: .now() + .milliseconds(milliseconds)) == .success { return true }
+        let isStillWaiting = state.withLock { state in
+            defer { state.isThreadWaiting = false }
+            return state.isThreadWaiting
+        }
+        // A job came between the end of waiting and here: its signal must not be left for the next wait.
+        if !isStillWaiting { arrivals.wait() }
+        return !isStillWaiting
+    }
+
+    /// Ends the simulation: jobs that are left are dropped if they are to be `abandoned`, otherwise there are none.
+    func end(abandoning abandoned: Bool) {
+        let settling = state.withLock { state in
+            state.phase = abandoned ? .abandoned : .over
+            defer { state.settling = [] }
+            return state.settling
+        }
+        settling.forEach { $0.resume() }
+    }
+
+    private func run(_ job: UnownedJob) {
+        job.runSynchronously(on: asUnownedTaskExecutor())
+    }
+}

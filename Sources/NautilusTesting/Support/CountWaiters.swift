@@ -1,0 +1,61 @@
+import Nautilus
+
+/// Tasks that wait until a count is reached: of sleepers, of attempts.
+///
+/// A part of its owner's state and guarded by the owner's lock; continuations are resumed after the lock is released.
+struct CountWaiters: Sendable {
+    typealias Continuation = CheckedContinuation<Void, any Error>
+
+    private var waiting: [(id: Int, count: Int, continuation: Continuation)] = []
+    private var lastId = 0
+
+    fileprivate mutating func makeId() -> Int {
+        lastId += 1
+        return lastId
+    }
+
+    fileprivate mutating func add(_ continuation: Continuation, id: Int, until count: Int) {
+        waiting.append((id: id, count: count, continuation: continuation))
+    }
+
+    /// Takes out those who wait for no more than `count`.
+    mutating func reached(_ count: Int) -> [Continuation] {
+        guard !waiting.isEmpty else { return [] }
+        let reached = waiting.filter { $0.count <= count }
+        waiting.removeAll { $0.count <= count }
+        return reached.map(\.continuation)
+    }
+
+    fileprivate mutating func remove(_ id: Int) -> Continuation? {
+        waiting.firstIndex { $0.id == id }.map { waiting.remove(at: $0).continuation }
+    }
+}
+
+/// A state with a count that tasks wait for.
+protocol CountedState: Sendable {
+    var count: Int { get }
+    var waiters: CountWaiters { get set }
+}
+
+extension Locked where Value: CountedState {
+    /// Returns once the state's count is at least `count`.
+    ///
+    /// - Throws: `CancellationError` when the task is or becomes cancelled.
+    func waitForCount(_ count: Int) async throws {
+        let id = withLock { $0.waiters.makeId() }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let result: Result<Void, any Error>? = withLock { state in
+                    // The flag is set before the handler runs: it is seen here, or the handler finds the waiter.
+                    if Task.isCancelled { return .failure(CancellationError()) }
+                    if state.count >= count { return .success(()) }
+                    state.waiters.add(continuation, id: id, until: count)
+                    return nil
+                }
+                if let result { continuation.resume(with: result) }
+            }
+        } onCancel: {
+            withLock { $0.waiters.remove(id) }?.resume(throwing: CancellationError())
+        }
+    }
+}

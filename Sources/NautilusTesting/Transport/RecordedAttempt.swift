@@ -1,0 +1,70 @@
+import Foundation
+import Nautilus
+
+/// What a ``ScriptedTransport`` saw of one attempt.
+public struct RecordedAttempt: Sendable {
+    /// How an attempt ended.
+    public enum Outcome: Sendable {
+        /// It has not.
+        case inFlight
+        /// With a response of this status.
+        case replied(status: Int)
+        /// With an error.
+        case failed(any Error)
+        /// By the cancellation of its task.
+        case cancelled
+    }
+
+    /// The request as it came, secrets and all. A one-shot body in it has been read; ``body`` has its bytes.
+    public let request: HttpRequest
+    /// The context as it came.
+    public let context: AttemptContext
+    /// The bytes of the body; nil when there is none, or when the attempt ended before it was read.
+    public internal(set) var body: Data?
+    /// When it began, on the transport's clock, counted from the making of the transport.
+    public let start: Duration
+    /// When it ended; nil while it has not.
+    public internal(set) var end: Duration?
+    /// How it ended.
+    public internal(set) var outcome: Outcome
+
+    /// The header of the request.
+    public var header: HttpHeader { request.header }
+}
+
+extension RecordedAttempt: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Request, start and outcome, fit for a log: no query, no header, no body.
+    public var description: String {
+        "attempt \(context.number): \(request) at \(start.brief): \(outcome)"
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Shows the description and the redacted header, never the body.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["attempt": description, "header": header.description])
+    }
+}
+
+extension RecordedAttempt.Outcome: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The outcome in a few words; of an error, only its type unless it is known to hold no secret.
+    public var description: String {
+        switch self {
+        case .inFlight: "in flight"
+        case .replied(let status): "\(status)"
+        case .failed(let error as TransportError): "failed, \(error)"
+        case .failed(let error as ScriptExhausted): "failed, \(error)"
+        case .failed(let error): "failed, \(type(of: error))"
+        case .cancelled: "cancelled"
+        }
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Shows the description.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["outcome": description])
+    }
+}

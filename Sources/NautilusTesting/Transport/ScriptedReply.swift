@@ -1,0 +1,101 @@
+import Foundation
+import Nautilus
+
+/// One answer of a ``ScriptedTransport``.
+///
+/// ```swift
+/// ScriptedTransport(.status(503), .fail(.networkConnectionLost), .json(note))
+/// ```
+public struct ScriptedReply: Sendable {
+    /// A model of a server: what it answers depends on the request. The request's body has been read into
+    /// `HttpBody.Payload.data`.
+    public typealias Responder =
+        @Sendable (_ request: HttpRequest, _ context: AttemptContext) async throws -> ScriptedReply
+
+    indirect enum Step: Sendable {
+        case respond(status: Int, header: HttpHeader, body: Data)
+        case fail(any Error)
+        case delay(Duration, then: Step)
+        case hang
+        case ask(Responder)
+    }
+
+    let step: Step
+
+    /// A response with bytes for a body; none by default.
+    public static func reply(status: Int = 200, header: HttpHeader = [:], body: Data = Data()) -> ScriptedReply {
+        ScriptedReply(step: .respond(status: status, header: header, body: body))
+    }
+
+    /// A response with a text for a body, as UTF-8.
+    public static func reply(status: Int = 200, header: HttpHeader = [:], text: String) -> ScriptedReply {
+        .reply(status: status, header: header, body: Data(text.utf8))
+    }
+
+    /// A response without a body.
+    public static func status(_ status: Int, header: HttpHeader = [:]) -> ScriptedReply {
+        .reply(status: status, header: header)
+    }
+
+    /// A response with a value as JSON, its keys sorted. A value that cannot be encoded fails the attempt with the
+    /// encoder's error.
+    ///
+    /// - Parameters:
+    ///   - header: Fields beside `Content-Type`, which is `application/json` unless this has one.
+    ///   - encoder: What encodes; nil for one that leaves names as they are.
+    public static func json(
+        _ value: some Encodable & Sendable,
+        status: Int = 200,
+        header: HttpHeader = [:],
+        encoder: JSONEncoder? = nil
+    ) -> ScriptedReply {
+        let encoder = encoder ?? sortingEncoder
+        do {
+            let header = HttpHeader([.init(name: .contentType, value: "application/json")]).merging(header)
+            return .reply(status: status, header: header, body: try encoder.encode(value))
+        } catch {
+            return .fail(error)
+        }
+    }
+
+    /// No response: the network fails.
+    ///
+    /// - Parameters:
+    ///   - code: How it fails.
+    ///   - delivery: What the server may have done; by default the worst, anything.
+    public static func fail(_ code: URLError.Code, delivery: Delivery = .maybeExecuted) -> ScriptedReply {
+        .fail(TransportError.failed(code, delivery: delivery, reason: "scripted failure"))
+    }
+
+    /// No response: the transport throws `error`. A `CancellationError` counts as cancelled.
+    public static func fail(_ error: any Error) -> ScriptedReply {
+        ScriptedReply(step: .fail(error))
+    }
+
+    /// Another answer, after a sleep on the transport's clock.
+    public static func delay(_ duration: Duration, then reply: ScriptedReply) -> ScriptedReply {
+        ScriptedReply(step: .delay(duration, then: reply.step))
+    }
+
+    /// No answer, until the task is cancelled: a silent server.
+    public static let hang = ScriptedReply(step: .hang)
+
+    /// What `responder` answers, to this attempt and to all that follow: put it last.
+    public static func respond(_ responder: @escaping Responder) -> ScriptedReply {
+        ScriptedReply(step: .ask(responder))
+    }
+
+    /// Whether the same reply serves all further attempts.
+    var isEndless: Bool {
+        var step = step
+        while case .delay(_, let then) = step { step = then }
+        if case .ask = step { return true }
+        return false
+    }
+
+    private static var sortingEncoder: JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        return encoder
+    }
+}

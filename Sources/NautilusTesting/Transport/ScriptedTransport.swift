@@ -1,0 +1,183 @@
+import Foundation
+import Nautilus
+
+/// A transport that answers by a script and remembers every attempt: the server of a test, without a network.
+///
+/// ```swift
+/// let transport = ScriptedTransport(.status(503), .status(503), .json(note))
+/// …
+/// #expect(transport.count == 3)
+/// ```
+/// Attempts take the replies in the order in which they come. Scripts for single routes go before the general one, and
+/// a closure models a server that decides for itself:
+/// ```swift
+/// let transport = ScriptedTransport { request, _ in
+///     request.header[.authorization] == "Bearer new" ? .status(204) : .status(401)
+/// }
+/// transport.on(.post, "/token", .json(token))
+/// ```
+/// Like a real transport it reads the body, takes any status for a success, and ends with `CancellationError` as soon
+/// as its task is cancelled.
+public final class ScriptedTransport: HttpTransport {
+    /// What comes after the last reply of a script.
+    public enum AfterLast: Hashable, Sendable {
+        /// ``ScriptExhausted``: a test knows how many attempts it expects.
+        case fail
+        /// The last reply again and again.
+        case `repeat`
+    }
+
+    struct State: CountedState {
+        var script: Script
+        var routes: [(route: ScriptRoute, script: Script)] = []
+        var attempts: [RecordedAttempt] = []
+        var inFlight = 0
+        var maxInFlight = 0
+        var waiters = CountWaiters()
+
+        var count: Int { attempts.count }
+    }
+
+    let state: Locked<State>
+    private let clock: any Clock<Duration>
+    private let watch: Stopwatch
+
+    /// Creates a transport with a script.
+    ///
+    /// - Parameters:
+    ///   - replies: One for each attempt, in order; a ``ScriptedReply/respond(_:)`` serves all that follow.
+    ///   - afterLast: What an attempt beyond them gets. Default: an error, since a test knows how many it expects.
+    ///   - clock: What delays sleep on and starts are measured by. Default: real time, as a service's own default.
+    public init(
+        _ replies: ScriptedReply...,
+        afterLast: AfterLast = .fail,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.state = Locked(State(script: Script(replies, afterLast: afterLast)))
+        self.clock = clock
+        self.watch = Stopwatch(clock)
+    }
+
+    /// Creates a transport that asks `responder` for every reply: a model of a server.
+    public convenience init(
+        clock: any Clock<Duration> = ContinuousClock(),
+        responder: @escaping ScriptedReply.Responder
+    ) {
+        self.init(.respond(responder), clock: clock)
+    }
+
+    /// Gives a route a script of its own, which replaces the one it had.
+    ///
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - path: The whole path of the URL, percent-encoded as it is sent: `/v1/notes/7`. A component `*` stands for any
+    ///     one component. When several routes fit, the one added last is taken.
+    ///   - replies: One for each attempt, in order.
+    ///   - afterLast: What an attempt beyond them gets. Default: an error.
+    /// - Returns: The transport itself, to add the next route.
+    @discardableResult
+    public func on(
+        _ method: HttpMethod,
+        _ path: String,
+        _ replies: ScriptedReply...,
+        afterLast: AfterLast = .fail
+    ) -> Self {
+        setScript(Script(replies, afterLast: afterLast), for: ScriptRoute(method: method, path: path))
+    }
+
+    /// Has `responder` answer for a route; otherwise like ``on(_:_:_:afterLast:)``.
+    @discardableResult
+    public func on(_ method: HttpMethod, _ path: String, responder: @escaping ScriptedReply.Responder) -> Self {
+        on(method, path, .respond(responder))
+    }
+
+    /// Answers by the script.
+    ///
+    /// - Throws: What the script says, ``ScriptExhausted`` when it has no more to say, `CancellationError`.
+    public func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+        let (index, reply, replyCount) = begin(request, context)
+        do {
+            try Task.checkCancellation()
+            var request = request
+            if let body = try await request.body.collected(limit: .max) {
+                state.withLock { $0.attempts[index].body = body }
+                request.body = .data(body)
+            }
+            try Task.checkCancellation()
+            guard let reply else { throw ScriptExhausted(request: request, replyCount: replyCount) }
+            let response = try await perform(reply.step, request, context)
+            end(index, .replied(status: response.status))
+            return response
+        } catch {
+            end(index, error is CancellationError ? .cancelled : .failed(error))
+            throw error
+        }
+    }
+
+    private func perform(
+        _ step: ScriptedReply.Step,
+        _ request: HttpRequest,
+        _ context: AttemptContext
+    ) async throws -> HttpResponse<Data> {
+        switch step {
+        case .respond(let status, let header, let body):
+            return HttpResponse(status: status, header: header, body: body, url: request.url)
+        case .fail(let error):
+            throw error
+        case .delay(let duration, let then):
+            try await clock.sleep(for: duration)
+            return try await perform(then, request, context)
+        case .hang:
+            // A stream that nobody feeds ends only with the task.
+            for await _ in AsyncStream<Never>(Never.self, { _ in }) {}
+            throw CancellationError()
+        case .ask(let responder):
+            let reply = try await responder(request, context)
+            try Task.checkCancellation()
+            return try await perform(reply.step, request, context)
+        }
+    }
+
+    private func setScript(_ script: Script, for route: ScriptRoute) -> Self {
+        state.withLock { state in
+            state.routes.removeAll { $0.route == route }
+            state.routes.append((route: route, script: script))
+        }
+        return self
+    }
+
+    private func begin(_ request: HttpRequest, _ context: AttemptContext) -> (Int, ScriptedReply?, Int) {
+        let start = watch.elapsed
+        let (index, reply, count, waiters) = state.withLock { state in
+            state.attempts.append(
+                RecordedAttempt(request: request, context: context, start: start, outcome: .inFlight)
+            )
+            state.inFlight += 1
+            state.maxInFlight = max(state.maxInFlight, state.inFlight)
+            // A server never hears of an attempt that was cancelled before: it takes no reply.
+            let (reply, count) = Task.isCancelled ? (nil, 0) : state.nextReply(to: request)
+            return (state.attempts.count - 1, reply, count, state.waiters.reached(state.count))
+        }
+        waiters.forEach { $0.resume() }
+        return (index, reply, count)
+    }
+
+    private func end(_ index: Int, _ outcome: RecordedAttempt.Outcome) {
+        let end = watch.elapsed
+        state.withLock { state in
+            state.attempts[index].outcome = outcome
+            state.attempts[index].end = end
+            state.inFlight -= 1
+        }
+    }
+}
+
+extension ScriptedTransport.State {
+    /// The reply to `request`, nil when its script is exhausted, and how many replies that script has.
+    fileprivate mutating func nextReply(to request: HttpRequest) -> (ScriptedReply?, Int) {
+        guard let index = routes.lastIndex(where: { $0.route.matches(request) }) else {
+            return (script.next(), script.replies.count)
+        }
+        return (routes[index].script.next(), routes[index].script.replies.count)
+    }
+}

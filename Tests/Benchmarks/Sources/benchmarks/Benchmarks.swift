@@ -1,0 +1,28 @@
+import Foundation
+
+/// Measures what Nautilus costs, against baselines of the same run.
+@main
+struct Benchmarks {
+    static func main() async throws {
+        let options: Options
+        do {
+            options = try Options(CommandLine.arguments.dropFirst())
+        } catch {
+            FileHandle.standardError.write(Data("\(error)\n\(Options.usage)\n".utf8))
+            exit(2)
+        }
+        guard !options.printsUsage else { return print(Options.usage) }
+        try await report(options)
+    }
+
+    private static func report(_ options: Options) async throws {
+        // Memory first, while the process is still small.
+        let wanted = (MemorySuite.all + CallSuite.all).filter(options.wants)
+        var lines: [Line] = []
+        for measurable in wanted {
+            FileHandle.standardError.write(Data("measuring: \(measurable.name)\n".utf8))
+            lines += try await measurable.lines(options.effort)
+        }
+        print(options.printsJson ? try JsonReport(lines: lines).text : Table(lines: lines).text)
+    }
+}

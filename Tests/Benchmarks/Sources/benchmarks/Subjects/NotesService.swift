@@ -1,0 +1,32 @@
+import Nautilus
+
+/// A service as apps declare it, with everything switchable.
+struct NotesService: HttpService {
+    let apiUrl: any UrlConvertible
+    let header: HttpHeader = ["Accept": "application/json", "User-Agent": "Notes/1.0"]
+    var interceptors: [any HttpInterceptor] = []
+    var retrierFactory: any RetrierFactory = NilRetrier.factory()
+    let transport: any HttpTransport
+
+    init(apiUrl: String, transport: any HttpTransport) {
+        self.apiUrl = apiUrl
+        self.transport = transport
+    }
+
+    /// A service whose answers come at once.
+    static let instant = NotesService(apiUrl: "http://api.example.com/v1", transport: InstantTransport())
+
+    /// This service with interceptors that do nothing but pass on.
+    func withInterceptors(_ count: Int) -> NotesService {
+        var service = self
+        service.interceptors = Array(repeating: PassOn(), count: count)
+        return service
+    }
+
+    /// This service with another retrier.
+    func with(_ retrierFactory: any RetrierFactory) -> NotesService {
+        var service = self
+        service.retrierFactory = retrierFactory
+        return service
+    }
+}

@@ -1,0 +1,9 @@
+import Foundation
+import Nautilus
+
+/// An interceptor that does nothing: its cost is the chain's.
+struct PassOn: HttpInterceptor {
+    func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
+        try await next(request)
+    }
+}

@@ -1,0 +1,155 @@
+import Foundation
+import Testing
+
+@testable import Nautilus
+
+@Suite("HttpError")
+struct HttpErrorTests {
+    private static let kinds: [(FailureKind, String)] = [
+        (.cancelled, "cancelled"),
+        (
+            .invalidRequest(.baseUrl(reason: "it names no host")), "The base URL cannot be used: it names no host."
+        ),
+        (
+            .invalidRequest(.emptyRouteComponent(index: 1)),
+            "Component 1 of the route is empty, which would address another resource; check the identifier, "
+                + "or ask for a trailing slash with HttpRoute(_:trailingSlash:)."
+        ),
+        (.invalidRequest(.method), "The method is not a token of letters, digits and hyphens."),
+        (
+            .invalidRequest(.headerName),
+            "A header name is empty or has characters other than letters, digits and hyphens."
+        ),
+        (
+            .invalidRequest(.headerValue(name: "X-A")),
+            "The value of header X-A contains a line break or NUL; remove it before it splits the header."
+        ),
+        (
+            .invalidRequest(.bodyNotEncodable(at: "a.1")),
+            "The body cannot be encoded: the value at a.1 has no representation."
+        ),
+        (
+            .invalidRequest(.bodyNotAllowed(.get)),
+            "GET does not carry a body; use POST, or put the values into the query."
+        ),
+        (
+            .invalidRequest(.notPositive(parameter: "timeout")),
+            "The timeout must be more than zero; use nil for none."
+        ),
+        (.transport(.cannotConnectToHost), "network failure (URLError -1004)"),
+        (.timeout(.milliseconds(1_500)), "timed out after 1.500 s"),
+        (.deadline(.seconds(30)), "the deadline of 30 s passed"),
+        (.status(503), "status 503"),
+        (.redirect(.tooMany(limit: 20)), "more than 20 redirects"),
+        (.redirect(.loop), "the redirects lead in a circle"),
+        (.redirect(.downgrade), "the redirect leads from https to http"),
+        (.redirect(.invalidLocation), "the redirect's Location is not an http or https URL"),
+        (
+            .redirect(.bodySpent),
+            "the redirect asks for the body again, which is a one-shot stream; declare it with a factory"
+        ),
+        (.responseTooLarge(limit: 1024), "the response is larger than 1024 bytes"),
+        (.decoding, "the body does not decode"),
+        (.authorization, "not authorized"),
+        (.custom, "an error of the application"),
+    ]
+
+    @Test("every kind has its words", arguments: kinds)
+    func kind(kind: FailureKind, words: String) {
+        let error = HttpError(kind, stage: .send)
+        #expect(error.description == "A request failed: \(words)")
+        #expect(error.debugDescription == error.description)
+        #expect(error.errorDescription == error.description)
+        #expect(error.localizedDescription == error.description)
+    }
+
+    @Test("it names the request, the attempt, the hint, and the error underneath")
+    func whole() throws {
+        let origin = try #require(HttpOrigin(.reading("https://api.example.com")))
+        let request = HttpRequest(method: .post, url: try .reading("https://api.example.com/a%20b?token=secret"))
+        var error = HttpError(
+            .status(503),
+            stage: .validate,
+            request: RequestSummary(request, serviceOrigin: origin),
+            retryAfter: .seconds(5),
+            underlying: HttpError(.decoding, stage: .decode),
+            attempt: 2
+        )
+        let words =
+            "POST https://api.example.com/a%20b failed: status 503; at attempt 2; the server asks to wait 5 s; "
+            + "A request failed: the body does not decode"
+        #expect(error.description == words)
+        error.trace.attempts = [
+            .init(number: 1, start: .zero, duration: .zero, outcome: .succeeded(status: 200), decision: nil)
+        ]
+        #expect(error.debugDescription == "\(words)\n\(error.trace)")
+    }
+
+    private struct Silent: Error { let token = "secret" }
+    private struct Talking: Error, CustomStringConvertible { let description = "said so" }
+    private struct Localized: LocalizedError { let errorDescription: String? = "said so, too" }
+    private struct Mute: LocalizedError {}
+
+    private static let underlyings: [(any Error, String)] = [
+        (Silent(), "Silent"),
+        (Talking(), "said so"),
+        (Localized(), "said so, too"),
+        (Mute(), "Mute"),
+        (CancellationError(), "CancellationError"),
+        (URLError(.timedOut, userInfo: ["url": "https://a.example?token=secret"]), "URLError -1001"),
+        (NSError(domain: "Domain", code: 3, userInfo: ["url": "https://a.example?token=secret"]), "Domain 3"),
+        (CocoaError(.fileNoSuchFile, userInfo: ["path": "secret"]), "CocoaError 4"),
+        (
+            TransportError.failed(.timedOut, delivery: .maybeExecuted, reason: "no answer"),
+            "no answer (URLError -1001)"
+        ),
+    ]
+
+    @Test("an error underneath is named without what it holds", arguments: underlyings.indices)
+    func underlying(index: Int) {
+        let (underlying, words) = Self.underlyings[index]
+        let error = HttpError(.custom, stage: .send, underlying: underlying)
+        #expect(error.description == "A request failed: an error of the application; \(words)")
+    }
+
+    @Test(
+        "a decoding error tells the place, not what stood there",
+        arguments: [
+            (#"{"notes":[{"id":"secret"}]}"#, "not a Int at notes.0.id"),
+            (#"{"notes":[{}]}"#, "no value for 'id' at notes.0"),
+            (#"{"notes":[{"id":null}]}"#, "null in place of Int at notes.0.id"),
+            ("secret", "unreadable data at the top level"),
+            (#""secret""#, "not a Dictionary<String, Any> at the top level"),
+        ]
+    )
+    func decoding(json: String, words: String) throws {
+        struct List: Decodable { struct Note: Decodable { let id: Int }; let notes: [Note] }
+        let thrown = try #require(throws: DecodingError.self) {
+            try JSONDecoder().decode(List.self, from: Data(json.utf8))
+        }
+        let error = HttpError(.decoding, stage: .decode, underlying: thrown)
+        #expect(error.description == "A request failed: the body does not decode; \(words)")
+    }
+
+    @Test("it keeps 64 KiB of the body in a copy, and a smaller body whole")
+    func body() throws {
+        for count in [0, HttpError.bodyLimit - 1, HttpError.bodyLimit, HttpError.bodyLimit + 1, 1_000_000] {
+            let response = HttpResponse(status: 500, body: Data(repeating: 7, count: count))
+            let kept = try #require(HttpError(.status(500), stage: .validate, response: response).response)
+            #expect(kept.body == Data(repeating: 7, count: min(count, 65_536)))
+            #expect(kept.body.startIndex == 0)
+            #expect(kept.status == 500)
+        }
+    }
+
+    @Test("as a failure of authorization it keeps its response and gets the refresh's error")
+    func authorization() {
+        let response = HttpResponse(status: 401, body: Data())
+        let error = HttpError(.status(401), stage: .validate, response: response, attempt: 2)
+            .asAuthorizationFailure(Talking())
+        #expect(error.kind == .authorization)
+        #expect(error.status == 401)
+        #expect(error.attempt == 2)
+        #expect(error.underlying is Talking)
+    }
+}

@@ -1,0 +1,373 @@
+import Testing
+
+@testable import Nautilus
+
+@Suite("RefreshCoordinator: single-flight")
+struct RefreshCoordinatorTests {
+    typealias Coordinator = RefreshCoordinator<String>
+
+    let clock = TestClock()
+    let script = RefreshScript()
+
+    private func signedIn(limits: RefreshLimits = RefreshLimits()) -> Coordinator {
+        Coordinator(credential: "a", limits: limits, clock: clock, random: Draw(1), refresh: script.run)
+    }
+
+    @Test("B1: a hundred calls rejected together cause one refresh")
+    func hundredCalls() async throws {
+        let coordinator = signedIn()
+        let grant = try await coordinator.grant()
+        let calls = await startWaiting(100, on: coordinator) { try await coordinator.refresh(rejecting: grant) }
+        await script.succeed(with: "b")
+        #expect(await calls.outcomes == Array(repeating: "generation 2", count: 100))
+        #expect(script.received == ["a"])
+        #expect(coordinator.current?.credential == "b")
+    }
+
+    @Test("B2: a late 401 with an old generation does not refresh again")
+    func lateRejection() async throws {
+        let coordinator = signedIn()
+        let (early, late) = (try await coordinator.grant(), try await coordinator.grant())
+        let first = await startWaiting(1, on: coordinator) { try await coordinator.refresh(rejecting: early) }
+        await script.succeed(with: "b")
+        #expect(await first.outcomes == ["generation 2"])
+        #expect(try await coordinator.refresh(rejecting: late).credential == "b")
+        #expect(script.count == 1)
+    }
+
+    @Test("B3: six calls with an expired credential cause one refresh")
+    func expired() async throws {
+        let coordinator = Coordinator(
+            credential: "a",
+            lifetime: { _ in .seconds(100) },
+            clock: clock,
+            refresh: script.run
+        )
+        clock.advance(by: .seconds(100))
+        let calls = await startWaiting(6, on: coordinator) { try await coordinator.grant() }
+        await script.succeed(with: "b")
+        #expect(await calls.outcomes == Array(repeating: "generation 2", count: 6))
+        #expect(script.count == 1)
+    }
+
+    @Test("invariant 9: within the leeway one refresh runs in the background while the credential serves")
+    func leeway() async throws {
+        let coordinator = Coordinator(
+            credential: "a",
+            lifetime: { _ in .seconds(100) },
+            clock: clock,
+            refresh: script.run
+        )
+        clock.advance(by: .seconds(90))
+        for _ in 1...3 { #expect(try await coordinator.grant().generation == 1) }
+        await script.succeed(with: "b")
+        await eventually("the new credential is there") { coordinator.current?.generation == 2 }
+        #expect(script.count == 1)
+    }
+
+    @Test("invariant 9: lifetimes count from receipt, for each credential anew")
+    func receipt() async throws {
+        let coordinator = Coordinator(
+            credential: "a",
+            lifetime: { $0 == "a" ? .seconds(100) : .seconds(200) },
+            clock: clock,
+            refresh: script.run
+        )
+        clock.advance(by: .seconds(100))
+        let call = await startWaiting(1, on: coordinator) { try await coordinator.grant() }
+        clock.advance(by: .seconds(10))
+        await script.succeed(with: "b")
+        #expect(await call.outcomes == ["generation 2"])
+        clock.advance(by: .seconds(180) - .nanoseconds(1))
+        #expect(try await coordinator.grant().generation == 2)
+        #expect(script.count == 1)
+        clock.advance(by: .nanoseconds(1))
+        #expect(try await coordinator.grant().generation == 2)
+        await script.succeed(with: "c")
+        await eventually("the new credential is there") { coordinator.current?.generation == 3 }
+        #expect(script.received == ["a", "b"])
+    }
+
+    @Test("B4: the call that started the refresh is cancelled; it ends at once and the other nine succeed")
+    func starterCancelled() async throws {
+        let coordinator = signedIn()
+        let grant = try await coordinator.grant()
+        let starter = await startWaiting(1, on: coordinator) { try await coordinator.refresh(rejecting: grant) }
+        let others = await startWaiting(9, on: coordinator) { try await coordinator.refresh(rejecting: grant) }
+        starter.forEach { $0.cancel() }
+        #expect(await starter.outcomes == ["cancelled"])
+        #expect(coordinator.waiterCount == 9)
+        await script.succeed(with: "b")
+        #expect(await others.outcomes == Array(repeating: "generation 2", count: 9))
+        #expect((script.count, script.cancellations) == (1, 0))
+        #expect(coordinator.current?.credential == "b")
+    }
+
+    @Test("B5: all waiters are cancelled; the refresh goes on and its credential is kept")
+    func allCancelled() async throws {
+        let coordinator = signedIn()
+        let grant = try await coordinator.grant()
+        let calls = await startWaiting(5, on: coordinator) { try await coordinator.refresh(rejecting: grant) }
+        calls.forEach { $0.cancel() }
+        #expect(await calls.outcomes == Array(repeating: "cancelled", count: 5))
+        await script.succeed(with: "b")
+        await eventually("the new credential is there") { coordinator.current?.credential == "b" }
+        #expect((script.count, script.cancellations) == (1, 0))
+    }
+
+    @Test("a call that is cancelled before it asks starts no refresh")
+    func cancelledBefore() async throws {
+        let coordinator = signedIn()
+        let grant = try await coordinator.grant()
+        let (stream, gate) = AsyncStream<Void>.makeStream()
+        let call = Task {
+            for await _ in stream {}
+            return await outcome { try await coordinator.refresh(rejecting: grant) }
+        }
+        call.cancel()
+        gate.finish()
+        #expect(await call.value == "cancelled")
+        #expect(script.count == 0)
+        #expect(try await coordinator.grant().generation == 1, "nobody has reported the credential as rejected")
+    }
+
+    @Test("B6: a transient failure fails all twenty with the same error, and a later call may refresh again")
+    func transientFailure() async throws {
+        let coordinator = signedIn()
+        let grant = try await coordinator.grant()
+        let calls = await startWaiting(20, on: coordinator) { try await coordinator.refresh(rejecting: grant) }
+        await script.fail(with: Unreachable())
+        #expect(await calls.outcomes == Array(repeating: "failed(Unreachable)", count: 20))
+        #expect(coordinator.current?.credential == "a", "the credential is kept")
+
+        #expect(await outcome { try await coordinator.refresh(rejecting: grant) } == "coolingDown(1 s)")
+        #expect(await outcome { try await coordinator.grant() } == "coolingDown(1 s)", "not sent with the dead one")
+        clock.advance(by: .seconds(1) - .nanoseconds(1))
+        #expect(await outcome { try await coordinator.grant() } == "coolingDown(0 ms)")
+        #expect(script.count == 1)
+        clock.advance(by: .nanoseconds(1))
+        let later = await startWaiting(1, on: coordinator) { try await coordinator.refresh(rejecting: grant) }
+        await script.succeed(with: "b")
+        #expect(await later.outcomes == ["generation 2"])
+        #expect(script.count == 2)
+    }
+
+    @Test("invariant 5: cool-downs back off from 1 s to 30 s")
+    func coolDowns() async throws {
+        let coordinator = signedIn(limits: RefreshLimits(maxStarts: 100))
+        let grant = try await coordinator.grant()
+        for expected in [1, 2, 4, 8, 16, 30, 30] {
+            let call = await startWaiting(1, on: coordinator) { try await coordinator.refresh(rejecting: grant) }
+            await script.fail(with: Unreachable())
+            #expect(await call.outcomes == ["failed(Unreachable)"])
+            #expect(await outcome { try await coordinator.grant() } == "coolingDown(\(expected) s)")
+            clock.advance(by: .seconds(expected))
+        }
+    }
+
+    @Test("B7: a terminal failure ends the session: one event, and later calls fail without a refresh")
+    func terminalFailure() async throws {
+        let coordinator = signedIn()
+        let events = coordinator.events
+        let grant = try await coordinator.grant()
+        let calls = await startWaiting(20, on: coordinator) { try await coordinator.refresh(rejecting: grant) }
+        await script.fail(with: TerminalRefreshFailure("invalid_grant"))
+        #expect(await calls.outcomes == Array(repeating: "sessionExpired", count: 20))
+        #expect(await outcome { try await coordinator.grant() } == "sessionExpired")
+        #expect(await outcome { try await coordinator.refresh(rejecting: grant) } == "sessionExpired")
+        #expect(coordinator.current == nil)
+        #expect(script.count == 1)
+        coordinator.signIn("b")
+        #expect(await events.first(2) == ["sessionExpired 1 sessionExpired", "signedIn 2"])
+    }
+
+    @Test("B8: a fresh credential that is rejected again is refreshed only for the next call")
+    func rejectedAgain() async throws {
+        let coordinator = signedIn()
+        let grant = try await coordinator.grant()
+        let call = await startWaiting(1, on: coordinator) { try await coordinator.refresh(rejecting: grant) }
+        await script.succeed(with: "b")
+        #expect(await call.outcomes == ["generation 2"])
+        #expect(try await coordinator.grant().generation == 2, "nothing refreshes unless somebody asks for it")
+        #expect(script.count == 1)
+    }
+
+    @Test("B9: a hundred calls whose every credential is rejected cause five refreshes in 30 s")
+    func refreshLoop() async throws {
+        let count = Counter()
+        let coordinator = Coordinator(credential: "a", clock: clock) { _ in "fresh \(count.increment())" }
+        var outcomes: [String: Int] = [:]
+        for _ in 1...100 {
+            let result = await outcome {
+                let grant = try await coordinator.grant()
+                return try await coordinator.refresh(rejecting: grant)
+            }
+            outcomes[result.hasPrefix("generation") ? "refreshed" : result, default: 0] += 1
+        }
+        #expect(outcomes == ["refreshed": 5, "tooManyRefreshes(5 in 30 s)": 95])
+        #expect(count.value == 5)
+        clock.advance(by: .seconds(30))
+        #expect(try await coordinator.grant().generation == 7, "the rejected credential is replaced before it is used")
+    }
+
+    @Test(
+        "B11: a sign-out during a refresh fails the waiters, and the late result is dropped",
+        arguments: [true, false]
+    )
+    func signOut(obeysCancellation: Bool) async throws {
+        let script = RefreshScript(obeysCancellation: obeysCancellation)
+        let coordinator = Coordinator(credential: "a", clock: clock, refresh: script.run)
+        let events = coordinator.events
+        let grant = try await coordinator.grant()
+        let calls = await startWaiting(3, on: coordinator) { try await coordinator.refresh(rejecting: grant) }
+        await eventually("the refresh has started") { script.count == 1 }
+        coordinator.signOut()
+        #expect(await calls.outcomes == Array(repeating: "superseded", count: 3))
+        if !obeysCancellation { await script.succeed(with: "late") }
+        await eventually("the refresh has ended") { coordinator.runningCount == 0 }
+        #expect(script.cancellations == 1)
+        #expect(coordinator.current == nil)
+        #expect(await outcome { try await coordinator.grant() } == "signedOut")
+        #expect(await outcome { try await coordinator.refresh(rejecting: grant) } == "signedOut")
+        coordinator.signIn("b")
+        #expect(await events.first(2) == ["signedOut 1", "signedIn 2"])
+        #expect(script.count == 1)
+    }
+
+    @Test("B12: a sign-in as B during A's refresh fails A's calls and keeps B's credential", arguments: [true, false])
+    func signInAsAnother(obeysCancellation: Bool) async throws {
+        let script = RefreshScript(obeysCancellation: obeysCancellation)
+        let coordinator = Coordinator(credential: "a", clock: clock, refresh: script.run)
+        let grant = try await coordinator.grant()
+        let rejected = await startWaiting(3, on: coordinator) { try await coordinator.refresh(rejecting: grant) }
+        let unsent = await startWaiting(3, on: coordinator) { try await coordinator.grant() }
+        await eventually("the refresh has started") { script.count == 1 }
+        coordinator.signIn("b")
+        #expect(await (rejected + unsent).outcomes == Array(repeating: "superseded", count: 6))
+        if !obeysCancellation { await script.succeed(with: "late a") }
+        await eventually("the refresh has ended") { coordinator.runningCount == 0 }
+        #expect(coordinator.current?.credential == "b")
+        #expect(await outcome { try await coordinator.refresh(rejecting: grant) } == "superseded")
+        #expect(await outcome { try await coordinator.grant(continuing: grant) } == "superseded")
+        #expect(await outcome { try await coordinator.grant() } == "generation 2")
+        #expect(script.received == ["a"])
+    }
+
+    @Test("invariant 6: B's session may refresh while A's refresh has not ended")
+    func otherUsersSlot() async throws {
+        let script = RefreshScript(obeysCancellation: false)
+        let coordinator = Coordinator(credential: "a", clock: clock, refresh: script.run)
+        let first = try await coordinator.grant()
+        let calls = await startWaiting(1, on: coordinator) { try await coordinator.refresh(rejecting: first) }
+        await eventually("the refresh has started") { script.count == 1 }
+        coordinator.signIn("b")
+        #expect(await calls.outcomes == ["superseded"])
+        let second = try await coordinator.grant()
+        let others = await startWaiting(1, on: coordinator) { try await coordinator.refresh(rejecting: second) }
+        await eventually("the second refresh has started") { script.count == 2 }
+        await script.succeed(with: "late a")
+        await eventually("A's refresh has ended") { coordinator.runningCount == 1 }
+        #expect(coordinator.current?.credential == "b")
+        await script.succeed(with: "b'")
+        #expect(await others.outcomes == ["generation 3"])
+        #expect(coordinator.current?.credential == "b'")
+    }
+
+    @Test("B13: a call that starts during a refresh waits and gets the new credential")
+    func startsDuringRefresh() async throws {
+        let coordinator = signedIn()
+        let grant = try await coordinator.grant()
+        let rejected = await startWaiting(1, on: coordinator) { try await coordinator.refresh(rejecting: grant) }
+        let fresh = await startWaiting(4, on: coordinator) { try await coordinator.grant() }
+        await script.succeed(with: "b")
+        #expect(await (rejected + fresh).outcomes == Array(repeating: "generation 2", count: 5))
+        #expect(script.count == 1)
+    }
+
+    @Test("B14: a credential replaced between the 401 and its handling is used, without a refresh")
+    func replacedMeanwhile() async throws {
+        let coordinator = signedIn()
+        let grant = try await coordinator.grant()
+        coordinator.replace(grant, with: "from elsewhere")
+        #expect(try await coordinator.refresh(rejecting: grant).credential == "from elsewhere")
+        #expect(try await coordinator.grant(continuing: grant).credential == "from elsewhere")
+        #expect(script.count == 0)
+    }
+
+    @Test("a replacement during a refresh serves those who wait, and the refresh is cancelled and dropped")
+    func replacedDuringRefresh() async throws {
+        let script = RefreshScript(obeysCancellation: false)
+        let coordinator = Coordinator(credential: "a", clock: clock, refresh: script.run)
+        let grant = try await coordinator.grant()
+        let calls = await startWaiting(3, on: coordinator) { try await coordinator.refresh(rejecting: grant) }
+        coordinator.replace(grant, with: "from elsewhere")
+        #expect(await calls.outcomes == Array(repeating: "generation 2", count: 3))
+        await script.fail(with: TerminalRefreshFailure("spent twice"))
+        await eventually("the refresh has ended") { coordinator.runningCount == 0 }
+        #expect(coordinator.current?.credential == "from elsewhere")
+        #expect(script.cancellations == 1)
+    }
+
+    @Test("a replacement of a grant that is no longer the present one does nothing")
+    func replacedTooLate() async throws {
+        let coordinator = signedIn()
+        let grant = try await coordinator.grant()
+        coordinator.signIn("b")
+        coordinator.replace(grant, with: "a's, from elsewhere")
+        #expect(coordinator.current?.credential == "b")
+        coordinator.signOut()
+        coordinator.replace(grant, with: "a's, from elsewhere")
+        #expect(coordinator.current == nil)
+    }
+
+    @Test("B15: a refresh that finishes synchronously resumes everybody once")
+    func synchronousRefresh() async throws {
+        let count = Counter()
+        let coordinator = Coordinator(credential: "a", limits: .init(maxStarts: 1_000), clock: clock) { _ in
+            "fresh \(count.increment())"
+        }
+        for round in 1...200 {
+            let grant = try await coordinator.grant()
+            let calls = (0..<4).map { _ in Task { await outcome { try await coordinator.refresh(rejecting: grant) } } }
+            #expect(await calls.outcomes == Array(repeating: "generation \(round + 1)", count: 4))
+        }
+        #expect(count.value == 200)
+        await eventually("all timers have gone") { clock.sleeperCount == 0 }
+        #expect((coordinator.waiterCount, coordinator.runningCount) == (0, 0))
+    }
+
+    @Test("B20: a credential that expires as it comes is handed out once, without a loop")
+    func expiresAtOnce() async throws {
+        let count = Counter()
+        let coordinator = Coordinator(credential: "a", lifetime: { _ in .zero }, clock: clock) { _ in
+            "fresh \(count.increment())"
+        }
+        #expect(try await coordinator.grant().generation == 2)
+        #expect(count.value == 1)
+        for _ in 2...10 { _ = await outcome { try await coordinator.grant() } }
+        #expect(count.value == 5)
+    }
+
+    @Test("invariant 2: whoever is resumed finds the new credential published")
+    func publishedFirst() async throws {
+        let coordinator = signedIn()
+        let grant = try await coordinator.grant()
+        let calls = (0..<50).map { _ in
+            Task {
+                let fresh = try await coordinator.refresh(rejecting: grant)
+                return coordinator.current?.generation == fresh.generation
+            }
+        }
+        await eventually("all wait") { coordinator.waiterCount == 50 }
+        await script.succeed(with: "b")
+        for call in calls { #expect(try await call.value) }
+    }
+
+    @Test("nobody signed in: calls fail, and nothing is refreshed")
+    func signedOut() async {
+        let coordinator = Coordinator(clock: clock, refresh: script.run)
+        #expect(coordinator.current == nil)
+        #expect(await outcome { try await coordinator.grant() } == "signedOut")
+        #expect(script.count == 0)
+    }
+}

@@ -1,0 +1,280 @@
+import Testing
+
+@testable import Nautilus
+
+@Suite("RefreshMachine: the pure transitions")
+struct RefreshMachineTests {
+    typealias Machine = RefreshMachine<String>
+
+    /// The states, each reached by the shortest way; generation 1 lives for 100 s, so its leeway begins at 90 s.
+    enum Start: String, CaseIterable {
+        case signedOut, expired, idle, refreshing, background, coolingDown, overdue
+    }
+
+    static let flight = RefreshFlight(id: 1, generation: 1, failures: 0, previousCoolDown: .zero)
+
+    static func machine(_ start: Start) -> (machine: Machine, now: Duration) {
+        var machine = Machine(limits: RefreshLimits())
+        func run(_ input: Machine.Input, _ now: Duration) { _ = machine.handle(input, at: now) }
+        guard start != .signedOut else { return (machine, .seconds(3)) }
+        run(.signIn("a", lifetime: .seconds(100)), .zero)
+        switch start {
+        case .signedOut, .idle:
+            return (machine, .seconds(3))
+        case .background:
+            run(.ask(.init()), .seconds(90))
+            return (machine, .seconds(91))
+        case .expired, .refreshing, .coolingDown, .overdue:
+            run(.ask(.init(rejected: 1, stamp: 1)), .seconds(1))
+        }
+        switch start {
+        case .expired: run(.refreshFailed(flight, .terminal(TerminalRefreshFailure("over"))), .seconds(2))
+        case .coolingDown:
+            run(.refreshFailed(flight, .transient(Unreachable(), coolDown: .seconds(10))), .seconds(2))
+        case .overdue:
+            run(.timeLimitReached(flight, coolDown: .seconds(10)), .seconds(31))
+            return (machine, .seconds(32))
+        default: break
+        }
+        return (machine, .seconds(3))
+    }
+
+    static let inputs: [(name: String, input: Machine.Input)] = [
+        ("ask", .ask(.init())),
+        ("reject present", .ask(.init(rejected: 1, stamp: 1))),
+        ("continue older session", .ask(.init(rejected: nil, stamp: 0))),
+        ("sign in", .signIn("b", lifetime: nil)),
+        ("sign out", .signOut),
+        ("replace present", .replace(generation: 1, "c", lifetime: nil)),
+        ("replace other", .replace(generation: 0, "c", lifetime: nil)),
+        ("success", .refreshSucceeded(flight, "d", lifetime: nil)),
+        ("failure", .refreshFailed(flight, .transient(Unreachable(), coolDown: .seconds(10)))),
+        ("terminal", .refreshFailed(flight, .terminal(TerminalRefreshFailure("over")))),
+        ("time limit", .timeLimitReached(flight, coolDown: .seconds(10))),
+    ]
+
+    @Test("every state answers every input as the table says", arguments: Start.allCases)
+    func everyTransition(start: Start) {
+        for (row, (name, input)) in Self.inputs.enumerated() {
+            var (machine, now) = Self.machine(start)
+            let actions = machine.handle(input, at: now).map(Self.summary).joined(separator: ", ")
+            let found = "\(name): \(actions.isEmpty ? "nothing" : actions) → \(Self.summary(machine.state))"
+            #expect(found == Self.table[start]?[row])
+        }
+    }
+
+    @Test(
+        "invariant 9: the leeway is a tenth of the lifetime, at most 60 s",
+        arguments: [
+            (Duration.seconds(3600), Duration.seconds(60)), (.seconds(600), .seconds(60)),
+            (.seconds(599), .milliseconds(59_900)), (.seconds(100), .seconds(10)), (.nanoseconds(10), .nanoseconds(1)),
+            (.zero, .zero), (.seconds(-1), .zero), (.seconds(Int64.max), .seconds(60)),
+        ]
+    )
+    func leeway(lifetime: Duration, expected: Duration) {
+        #expect(RefreshLimits().leeway(forLifetime: lifetime) == expected)
+    }
+
+    @Test(
+        "invariant 9: at ±1 ns around leeway and expiry, a credential serves, is refreshed beside, or is waited for",
+        arguments: [
+            (Duration.seconds(90) - .nanoseconds(1), "answer a1"),
+            (.seconds(90), "start 1 from a, started 1, answer a1"),
+            (.seconds(90) + .nanoseconds(1), "start 1 from a, started 1, answer a1"),
+            (.seconds(100) - .nanoseconds(1), "start 1 from a, started 1, answer a1"),
+            (.seconds(100), "start 1 from a, started 1, wait"),
+            (.seconds(100) + .nanoseconds(1), "start 1 from a, started 1, wait"),
+        ]
+    )
+    func expiry(now: Duration, expected: String) {
+        var (machine, _) = Self.machine(.idle)
+        let immediate = machine.immediateAnswer(to: .init(), at: now).map { "answer \($0.credential)\($0.generation)" }
+        let answer = Self.list(machine.handle(.ask(.init()), at: now))
+        #expect(answer == expected)
+        #expect(immediate == (answer == "answer a1" ? answer : nil), "both ways of asking agree")
+    }
+
+    @Test("a lifetime of zero, or less, expires at once; one without end never", arguments: [-1, 0, 1])
+    func lifetimes(sign: Int) {
+        var machine = Machine(limits: RefreshLimits())
+        let lifetime =
+            sign < 0 ? Duration.seconds(-5) : sign == 0 ? .zero : .seconds(Double.greatestFiniteMagnitude / 1e290)
+        _ = machine.handle(.signIn("a", lifetime: lifetime), at: .seconds(1))
+        let answer = Self.list(machine.handle(.ask(.init()), at: .seconds(1)))
+        #expect(answer == (sign > 0 ? "answer a1" : "start 1 from a, started 1, wait"))
+    }
+
+    @Test("invariant 9: a call waits for a background refresh once the credential has expired")
+    func backgroundPastExpiry() {
+        var (machine, _) = Self.machine(.background)
+        #expect(Self.list(machine.handle(.ask(.init()), at: .seconds(100) - .nanoseconds(1))) == "answer a1")
+        #expect(!machine.state.holdsRetries(at: .seconds(100) - .nanoseconds(1)))
+        #expect(Self.list(machine.handle(.ask(.init()), at: .seconds(100))) == "wait")
+        #expect(machine.state.holdsRetries(at: .seconds(100)))
+    }
+
+    @Test("a failed background refresh fails no call while the credential serves, and starts again after its cool-down")
+    func backgroundFailure() {
+        var (machine, now) = Self.machine(.background)
+        _ = machine.handle(.refreshFailed(Self.flight, .transient(Unreachable(), coolDown: .seconds(5))), at: now)
+        #expect(Self.list(machine.handle(.ask(.init()), at: .seconds(95))) == "answer a1")
+        #expect(Self.list(machine.handle(.ask(.init()), at: .seconds(96))) == "start 2 from a, started 1, answer a1")
+    }
+
+    @Test(
+        "invariant 5: the cool-down ends at its last nanosecond",
+        arguments: [
+            (Duration.seconds(12) - .nanoseconds(1), "answer coolingDown(0 ms)"),
+            (.seconds(12), "start 2 from a, started 1, wait"),
+            (.seconds(12) + .nanoseconds(1), "start 2 from a, started 1, wait"),
+        ]
+    )
+    func coolDownEnd(now: Duration, expected: String) {
+        var (machine, _) = Self.machine(.coolingDown)
+        #expect(Self.list(machine.handle(.ask(.init()), at: now)) == expected)
+    }
+
+    @Test("a refresh knows how many failed in a row before it, until one succeeds")
+    func failuresInARow() throws {
+        var (machine, _) = Self.machine(.coolingDown)
+        let second = try #require(Self.started(machine.handle(.ask(.init()), at: .seconds(12))))
+        #expect((second.failures, second.previousCoolDown) == (1, .seconds(10)))
+        _ = machine.handle(.refreshFailed(second, .transient(Unreachable(), coolDown: .seconds(20))), at: .seconds(13))
+        let third = try #require(Self.started(machine.handle(.ask(.init()), at: .seconds(33))))
+        #expect((third.failures, third.previousCoolDown) == (2, .seconds(20)))
+        _ = machine.handle(.refreshSucceeded(third, "b", lifetime: nil), at: .seconds(34))
+        let fourth = try #require(Self.started(machine.handle(.ask(.init(rejected: 2, stamp: 2)), at: .seconds(34))))
+        #expect((fourth.failures, fourth.previousCoolDown) == (0, .zero))
+    }
+
+    @Test("B9: the sixth refresh within 30 s does not start; one nanosecond makes the difference")
+    func window() throws {
+        var machine = Machine(limits: RefreshLimits())
+        _ = machine.handle(.signIn("a", lifetime: nil), at: .zero)
+        for start in 1...5 {
+            let question = Machine.Question(rejected: start, stamp: start)
+            let flight = try #require(Self.started(machine.handle(.ask(question), at: .seconds(start))))
+            _ = machine.handle(.refreshSucceeded(flight, "a", lifetime: nil), at: .seconds(start))
+        }
+        let sixth = Machine.Input.ask(.init(rejected: 6, stamp: 6))
+        let opening = Duration.seconds(31)
+        #expect(Self.list(machine.handle(sixth, at: .seconds(6))) == "answer tooManyRefreshes(5 in 30 s)")
+        let refused = machine.handle(sixth, at: opening - .nanoseconds(1))
+        #expect(Self.list(refused) == "answer tooManyRefreshes(5 in 30 s)")
+        #expect(Self.list(machine.handle(sixth, at: opening)) == "start 6 from a, started 6, wait")
+    }
+
+    @Test("the window outlives a sign-in: an app that signs in again by itself makes a loop, too")
+    func windowAcrossSessions() throws {
+        var machine = Machine(limits: RefreshLimits(maxStarts: 1))
+        _ = machine.handle(.signIn("a", lifetime: nil), at: .zero)
+        _ = machine.handle(.ask(.init(rejected: 1, stamp: 1)), at: .zero)
+        _ = machine.handle(.signIn("b", lifetime: nil), at: .zero)
+        let actions = machine.handle(.ask(.init(rejected: 2, stamp: 2)), at: .seconds(1))
+        #expect(Self.list(actions) == "answer tooManyRefreshes(1 in 30 s)")
+    }
+
+    @Test("the window refuses a background refresh silently")
+    func windowInLeeway() {
+        var machine = Machine(limits: RefreshLimits(maxStarts: 1, window: .seconds(1000)))
+        _ = machine.handle(.signIn("a", lifetime: nil), at: .zero)
+        let first = Self.started(machine.handle(.ask(.init(rejected: 1, stamp: 1)), at: .zero)) ?? Self.flight
+        _ = machine.handle(.refreshSucceeded(first, "b", lifetime: .seconds(100)), at: .zero)
+        #expect(Self.list(machine.handle(.ask(.init()), at: .seconds(95))) == "answer b2")
+        #expect(Self.list(machine.handle(.ask(.init()), at: .seconds(100))) == "answer tooManyRefreshes(1 in 1000 s)")
+    }
+
+    @Test("invariant 10: the slot of an overdue refresh is freed when it ends, or at the end of its grace")
+    func grace() {
+        var (ignoring, _) = Self.machine(.overdue)
+        let freed = Duration.seconds(61)
+        #expect(Self.list(ignoring.handle(.ask(.init()), at: freed - .nanoseconds(1))) == "answer coolingDown(0 ms)")
+        #expect(Self.list(ignoring.handle(.ask(.init()), at: freed)) == "start 2 from a, started 1, wait")
+
+        var (obeying, _) = Self.machine(.overdue)
+        _ = obeying.handle(
+            .refreshFailed(Self.flight, .transient(CancellationError(), coolDown: .zero)),
+            at: .seconds(32)
+        )
+        #expect(Self.list(obeying.handle(.ask(.init()), at: .seconds(40))) == "answer coolingDown(1 s)")
+        #expect(Self.list(obeying.handle(.ask(.init()), at: .seconds(41))) == "start 2 from a, started 1, wait")
+    }
+
+    @Test(
+        "invariant 10: a success after the grace is adopted in place of the refresh that followed, whose own is dropped"
+    )
+    func lateSuccess() throws {
+        var (machine, _) = Self.machine(.overdue)
+        let second = try #require(Self.started(machine.handle(.ask(.init()), at: .seconds(61))))
+        let late = machine.handle(.refreshSucceeded(Self.flight, "late", lifetime: nil), at: .seconds(62))
+        #expect(Self.list(late) == "cancel 2, resume late2, refreshed 2, ended 2")
+        let dropped = machine.handle(.refreshSucceeded(second, "dropped", lifetime: nil), at: .seconds(63))
+        #expect(Self.list(dropped) == "ended in vain")
+        #expect(machine.state.session?.grant.credential == "late")
+    }
+
+    @Test("a late terminal failure does not end the session of the refresh that followed")
+    func lateTerminalFailure() throws {
+        var (machine, _) = Self.machine(.overdue)
+        _ = machine.handle(.ask(.init()), at: .seconds(61))
+        let actions = machine.handle(.refreshFailed(Self.flight, .terminal(Unreachable())), at: .seconds(62))
+        #expect(Self.list(actions) == "ended in vain")
+        #expect(Self.summary(machine.state) == "refreshing a1 rejected by 2")
+    }
+
+    @Test("time that runs backwards between threads, by the order of their locks, does no harm")
+    func unorderedTimes() {
+        var (machine, _) = Self.machine(.coolingDown)
+        #expect(Self.list(machine.handle(.ask(.init()), at: .seconds(1))) == "answer coolingDown(11 s)")
+        #expect(Self.list(machine.handle(.ask(.init()), at: .seconds(12))) == "start 2 from a, started 1, wait")
+        #expect(Self.list(machine.handle(.ask(.init()), at: .seconds(2))) == "wait")
+    }
+
+    static func started(_ actions: [Machine.Action]) -> RefreshFlight? {
+        actions.lazy.compactMap { if case .startRefresh(let flight, _) = $0 { flight } else { nil } }.first
+    }
+
+    static func list(_ actions: [Machine.Action]) -> String {
+        actions.map(summary).joined(separator: ", ")
+    }
+}
+
+// MARK: - What the tables are written in
+
+extension RefreshMachineTests {
+    static func summary(_ action: Machine.Action) -> String {
+        switch action {
+        case .answer(let result): "answer \(summary(result))"
+        case .wait: "wait"
+        case .resumeWaiters(let result): "resume \(summary(result))"
+        case .startRefresh(let flight, let credential): "start \(flight.id) from \(credential)"
+        case .cancelRefresh(let flight): "cancel \(flight.id)"
+        case .announce(.session(let event)): event.summary
+        case .announce(.call(.refreshStarted(let generation))): "started \(generation)"
+        case .announce(.call(.refreshEnded(let generation))): "ended \(generation.map { "\($0)" } ?? "in vain")"
+        case .announce: "unexpected"
+        }
+    }
+
+    private static func summary(_ result: Result<Machine.Grant, RefreshError>) -> String {
+        switch result {
+        case .success(let grant): "\(grant.credential)\(grant.generation)"
+        case .failure(let error): kind(error)
+        }
+    }
+
+    static func summary(_ state: RefreshState<String>) -> String {
+        switch state {
+        case .signedOut(nil): "signedOut"
+        case .signedOut: "signedOut (expired)"
+        case .idle(let session): "idle \(summary(session))"
+        case .refreshing(let session, let flight): "refreshing \(summary(session)) by \(flight.id)"
+        case .coolingDown(let session, let coolDown):
+            "coolingDown \(summary(session))" + (coolDown.overdue.map { " after overdue \($0.flight.id)" } ?? "")
+        }
+    }
+
+    private static func summary(_ session: RefreshSession<String>) -> String {
+        "\(session.grant.credential)\(session.grant.generation)" + (session.isRejected ? " rejected" : "")
+    }
+}

@@ -1,0 +1,98 @@
+import Testing
+
+@testable import Nautilus
+
+@Suite("RefreshCoordinator: a refresh that asks its own coordinator")
+struct RefreshScopeTests {
+    /// A coordinator that its own refresh can reach.
+    final class Loop: Sendable {
+        let coordinator = Locked<RefreshCoordinator<String>?>(nil)
+        let found = Locked<[String]>([])
+
+        func get() throws -> RefreshCoordinator<String> {
+            guard let coordinator = coordinator.withLock({ $0 }) else { throw Unreachable() }
+            return coordinator
+        }
+    }
+
+    let clock = TestClock()
+
+    @Test("B10: grant and refresh fail at once, the gate lets it pass, and current still answers")
+    func everyEntry() async throws {
+        let loop = Loop()
+        let origin = try testOrigin()
+        let coordinator = RefreshCoordinator(credential: "a", clock: clock) { _ in
+            let coordinator = try loop.get()
+            guard let grant = coordinator.current else { throw Unreachable() }
+            var found = ["current \(grant.generation)"]
+            found.append(await outcome { try await coordinator.grant() })
+            found.append(await outcome { try await coordinator.refresh(rejecting: grant) })
+            found.append(await Task { await outcome { try await coordinator.grant() } }.value)
+            try await coordinator.pass(to: origin)
+            loop.found.withLock { [found] in $0 = found }
+            return "b"
+        }
+        loop.coordinator.withLock { $0 = coordinator }
+        let grant = try await coordinator.grant()
+        #expect(try await coordinator.refresh(rejecting: grant).generation == 2)
+        #expect(loop.found.withLock { $0 } == ["current 1", "recursive", "recursive", "recursive"])
+        loop.coordinator.withLock { $0 = nil }
+    }
+
+    @Test("B10: the calls that wait for such a refresh fail with its error underneath")
+    func waitersFail() async throws {
+        let loop = Loop()
+        let coordinator = RefreshCoordinator(credential: "a", clock: clock) { _ in
+            try await loop.get().grant().credential
+        }
+        loop.coordinator.withLock { $0 = coordinator }
+        let grant = try await coordinator.grant()
+        await #expect {
+            try await coordinator.refresh(rejecting: grant)
+        } throws: { error in
+            guard case RefreshError.failed(RefreshError.recursive) = error else { return false }
+            return true
+        }
+        loop.coordinator.withLock { $0 = nil }
+    }
+
+    @Test("a refresh may use another coordinator's service, whose refresh may in turn not come back to it")
+    func chain() async throws {
+        let loop = Loop()
+        let inner = RefreshCoordinator(credential: "inner", clock: clock) { _ in
+            let found = await outcome { try await loop.get().grant() }
+            loop.found.withLock { $0.append(found) }
+            return "inner 2"
+        }
+        let outer = RefreshCoordinator(credential: "outer", clock: clock) { _ in
+            let grant = try await inner.grant()
+            return try await inner.refresh(rejecting: grant).credential
+        }
+        loop.coordinator.withLock { $0 = outer }
+        let grant = try await outer.grant()
+        #expect(try await outer.refresh(rejecting: grant).credential == "inner 2")
+        #expect(loop.found.withLock { $0 } == ["recursive"])
+        loop.coordinator.withLock { $0 = nil }
+    }
+
+    @Test("a task that a refresh has left behind asks like any other once the refresh has ended")
+    func leftBehind() async throws {
+        let loop = Loop()
+        let (stream, gate) = AsyncStream<Void>.makeStream()
+        let left = Locked<Task<String, Never>?>(nil)
+        let coordinator = RefreshCoordinator(credential: "a", clock: clock) { _ in
+            let task = Task {
+                for await _ in stream {}
+                return await outcome { try await loop.get().grant() }
+            }
+            left.withLock { $0 = task }
+            return "b"
+        }
+        loop.coordinator.withLock { $0 = coordinator }
+        let grant = try await coordinator.grant()
+        _ = try await coordinator.refresh(rejecting: grant)
+        gate.finish()
+        #expect(await left.withLock { $0 }?.value == "generation 2")
+        loop.coordinator.withLock { $0 = nil }
+    }
+}

@@ -1,0 +1,94 @@
+import Testing
+
+@testable import Nautilus
+
+@Suite("RefreshCoordinator: the time limit of a refresh")
+struct RefreshTimeLimitTests {
+    let clock = TestClock()
+
+    /// A coordinator whose refresh has run into its time limit.
+    private func overdue(_ script: RefreshScript) async throws -> RefreshCoordinator<String> {
+        let coordinator = RefreshCoordinator(credential: "a", clock: clock, random: Draw(1), refresh: script.run)
+        let grant = try await coordinator.grant()
+        let calls = await startWaiting(3, on: coordinator) { try await coordinator.refresh(rejecting: grant) }
+        await eventually("refresh and timer run") { script.count == 1 && clock.sleeperCount == 1 }
+        clock.advance(by: .seconds(30) - .nanoseconds(1))
+        #expect(coordinator.waiterCount == 3)
+        clock.advance(by: .nanoseconds(1))
+        #expect(await calls.outcomes == Array(repeating: "timedOut(30 s)", count: 3))
+        await eventually("the refresh has been cancelled") { script.cancellations == 1 }
+        return coordinator
+    }
+
+    @Test("invariant 10: a refresh that obeys its cancellation frees the slot at once; only the cool-down remains")
+    func obeys() async throws {
+        let script = RefreshScript()
+        let coordinator = try await overdue(script)
+        await eventually("the refresh has ended") { coordinator.runningCount == 0 }
+        #expect(await outcome { try await coordinator.grant() } == "coolingDown(1 s)")
+        clock.advance(by: .seconds(1))
+        let call = await startWaiting(1, on: coordinator) { try await coordinator.grant() }
+        await script.succeed(with: "b")
+        #expect(await call.outcomes == ["generation 2"])
+        #expect(script.count == 2)
+    }
+
+    @Test("invariant 10: a refresh that ignores its cancellation holds the slot until its grace is over")
+    func ignores() async throws {
+        let script = RefreshScript(obeysCancellation: false)
+        let coordinator = try await overdue(script)
+        clock.advance(by: .seconds(30) - .nanoseconds(1))
+        #expect(await outcome { try await coordinator.grant() } == "coolingDown(0 ms)")
+        #expect(script.count == 1)
+        clock.advance(by: .nanoseconds(1))
+        let call = await startWaiting(1, on: coordinator) { try await coordinator.grant() }
+        await eventually("the next refresh has started") { script.count == 2 }
+        await script.succeed(with: "late, from the first")
+        #expect(await call.outcomes == ["generation 2"])
+        #expect(coordinator.current?.credential == "late, from the first")
+        await eventually("the second is cancelled") { script.cancellations == 2 }
+        await script.succeed(with: "from the second")
+        await eventually("both have ended") { coordinator.runningCount == 0 }
+        #expect(coordinator.current?.credential == "late, from the first")
+    }
+
+    @Test("invariant 10: a success that still arrives is adopted, and ends the cool-down")
+    func lateSuccess() async throws {
+        let script = RefreshScript(obeysCancellation: false)
+        let coordinator = try await overdue(script)
+        await script.succeed(with: "late")
+        await eventually("the late credential is there") { coordinator.current?.credential == "late" }
+        #expect(try await coordinator.grant().generation == 2)
+    }
+
+    @Test("a refresh that ends in time leaves no timer behind", arguments: [true, false])
+    func noTimerLeft(succeeds: Bool) async throws {
+        let script = RefreshScript()
+        let coordinator = RefreshCoordinator(credential: "a", clock: clock, refresh: script.run)
+        let grant = try await coordinator.grant()
+        let call = await startWaiting(1, on: coordinator) { try await coordinator.refresh(rejecting: grant) }
+        await eventually("the timer runs") { clock.sleeperCount == 1 }
+        await script.end(with: succeeds ? .success("b") : .failure(Unreachable()))
+        _ = await call.outcomes
+        await eventually("the timer has gone") { clock.sleeperCount == 0 }
+    }
+
+    @Test("the refresh keeps its coordinator alive until its result is stored")
+    func outlivesItsOwner() async throws {
+        let script = RefreshScript()
+        weak var coordinator: RefreshCoordinator<String>?
+        var events: AsyncStream<RefreshEvent>?
+        do {
+            let owned = RefreshCoordinator(credential: "a", clock: clock, refresh: script.run)
+            (coordinator, events) = (owned, owned.events)
+            let grant = try await owned.grant()
+            let call = Task { await outcome { try await owned.refresh(rejecting: grant) } }
+            await eventually("the refresh has started") { script.count == 1 }
+            call.cancel()
+            #expect(await call.value == "cancelled")
+        }
+        await script.succeed(with: "b")
+        #expect(await events?.first(2) == ["refreshed 2"], "the stream ends with the coordinator")
+        #expect(coordinator == nil)
+    }
+}

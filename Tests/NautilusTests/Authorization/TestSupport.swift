@@ -1,0 +1,23 @@
+@testable import Nautilus
+
+/// A source of always the same draw.
+struct Draw: RandomSource {
+    let fraction: Double
+    init(_ fraction: Double) { self.fraction = fraction }
+    func nextFraction() -> Double { fraction }
+}
+
+extension RefreshCoordinator {
+    /// How many refreshes have not ended, those included that nobody waits for.
+    var runningCount: Int { core.withLock { $0.runningCount } }
+}
+
+extension AsyncStream<RefreshEvent> {
+    /// The next events, in a few words.
+    func first(_ count: Int) async -> [String] {
+        var summaries: [String] = []
+        var iterator = makeAsyncIterator()
+        while summaries.count < count, let event = await iterator.next() { summaries.append(event.summary) }
+        return summaries
+    }
+}

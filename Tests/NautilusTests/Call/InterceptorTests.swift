@@ -1,0 +1,121 @@
+import Foundation
+import Nautilus
+import NautilusTesting
+import Testing
+
+@Suite("Interceptors wrap every attempt")
+struct InterceptorTests {
+    /// Writes its name into a header on the way in and on the way out.
+    private struct Marking: HttpInterceptor {
+        let name: String
+        func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
+            var request = request
+            request.header.add("\(name)\(context.number)", to: "X-Path")
+            var response = try await next(request)
+            response.header.add(name, to: "X-Path")
+            return response
+        }
+    }
+
+    private struct Closure: HttpInterceptor {
+        let handle: @Sendable (HttpRequest, Next) async throws -> HttpResponse<Data>
+        func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
+            try await handle(request, next)
+        }
+    }
+
+    /// Stamps how often it was prepared.
+    private struct Stamping: Retrier {
+        var count = 0
+        mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
+            count += 1
+            httpRequest.header["X-Stamp"] = "\(count)"
+        }
+        mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { false }
+    }
+
+    @Test("the first is the outermost, and all see every attempt")
+    func order() async throws {
+        let transport = ScriptedTransport(.status(503), .reply(text: "ok"))
+        let outcome = try await outcome(
+            of: Call.get,
+            interceptors: [Marking(name: "a"), Marking(name: "b")],
+            transport
+        )
+        #expect(transport.attempts.map { $0.header.values(of: "X-Path") } == [["a1", "b1"], ["a2", "b2"]])
+        #expect(outcome.response?.header.values(of: "X-Path") == ["b", "a"])
+    }
+
+    @Test("one that answers by itself spares the credential and the network")
+    func shortCircuit() async throws {
+        struct Untouchable: Retrier {
+            mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
+                Issue.record("a credential was fetched for a request that was never sent")
+            }
+            mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { false }
+        }
+        let transport = ScriptedTransport()
+        let cache = Closure { _, _ in HttpResponse(status: 200, body: Data("cached".utf8)) }
+        let outcome = try await outcome(
+            of: Call.get,
+            retrier: AnyRetrierFactory { Untouchable() },
+            interceptors: [cache],
+            transport
+        )
+        #expect(outcome.response?.body == "cached")
+        #expect(outcome.response?.url == nil)
+        #expect(transport.count == 0)
+    }
+
+    @Test("one that sends again by itself is prepared again, within one attempt")
+    func ownRetry() async throws {
+        let transport = ScriptedTransport(.status(503), .reply(text: "ok"))
+        let twice = Closure { request, next in
+            let first = try await next(request)
+            return first.status == 503 ? try await next(request) : first
+        }
+        let outcome = try await outcome(
+            of: Call.get,
+            retrier: AnyRetrierFactory { Stamping() },
+            interceptors: [twice],
+            transport
+        )
+        #expect(outcome.response?.body == "ok")
+        #expect(outcome.attempts == 1)
+        #expect(transport.attempts.map { $0.header["X-Stamp"] } == ["1", "2"])
+    }
+
+    @Test("what it throws is the attempt's failure, of its own kind, and the retrier is asked once")
+    func throwing() async throws {
+        struct Refused: Error {}
+        let asked = Counter()
+        let transport = ScriptedTransport()
+        let outcome = try await outcome(
+            of: Call.get,
+            retrier: ScriptedRetrier.factory { _, _ in
+                asked.increment()
+                return false
+            },
+            interceptors: [Closure { _, _ in throw Refused() }],
+            transport
+        )
+        #expect(outcome.error?.kind == .custom)
+        #expect(outcome.error?.stage == .intercept)
+        #expect(outcome.error?.underlying is Refused)
+        #expect(asked.value == 1)
+    }
+
+    @Test("it sees a failure of the exchange as the framework's error, and may turn it into an answer")
+    func recovering() async throws {
+        let transport = ScriptedTransport(.fail(.notConnectedToInternet, delivery: .notSent))
+        let offline = Closure { request, next in
+            do {
+                return try await next(request)
+            } catch let error as HttpError where error.kind == .transport(.notConnectedToInternet) {
+                return HttpResponse(status: 200, body: Data("stale".utf8))
+            }
+        }
+        let outcome = try await outcome(of: Call.get, interceptors: [offline], transport)
+        #expect(outcome.response?.body == "stale")
+    }
+}

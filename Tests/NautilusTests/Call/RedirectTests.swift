@@ -1,0 +1,156 @@
+import Foundation
+import Nautilus
+import NautilusTesting
+import Testing
+
+@Suite("Redirects are followed above the transport")
+struct RedirectTests {
+    private static let secrets: HttpHeader = [
+        "Authorization": "Bearer secret", "Cookie": "session=secret", "X-Api-Key": "secret", "Accept": "text/plain",
+    ]
+
+    private func redirected(
+        _ status: Int,
+        to location: String,
+        _ request: Call = Call(header: secrets)
+    ) async throws -> (Outcome, ScriptedTransport) {
+        let transport = ScriptedTransport(
+            .status(status, header: ["Location": location]),
+            .reply(text: "there")
+        )
+        return (try await outcome(of: request, retrier: NilRetrier.factory(), transport), transport)
+    }
+
+    @Test(
+        "B17: to another host, port or scheme no credential and no cookie goes along",
+        arguments: ["https://other.example.com/", "https://api.example.com:8443/", "//evil.example.com/things"]
+    )
+    func crossOrigin(_ location: String) async throws {
+        let (outcome, transport) = try await redirected(302, to: location)
+        #expect(outcome.response?.body == "there")
+        let header = transport.attempts[1].header
+        #expect(header.fields.map(\.name) == ["Accept"])
+    }
+
+    @Test(
+        "B17: to the same origin everything goes along",
+        arguments: ["/elsewhere", "elsewhere", "https://api.example.com/x", "https://API.example.com:443/x", "?page=2"]
+    )
+    func sameOrigin(_ location: String) async throws {
+        let (outcome, transport) = try await redirected(302, to: location)
+        #expect(outcome.response?.body == "there")
+        #expect(transport.attempts[1].header == Self.secrets)
+        #expect(outcome.attempts == 1)
+    }
+
+    @Test("a secret that was left behind stays behind on the way back")
+    func thereAndBack() async throws {
+        let transport = ScriptedTransport(
+            .status(302, header: ["Location": "https://other.example.com/"]),
+            .status(302, header: ["Location": "https://api.example.com/back"]),
+            .reply(text: "home")
+        )
+        let outcome = try await outcome(of: Call(header: Self.secrets), transport)
+        #expect(outcome.response?.body == "home")
+        #expect(transport.attempts[2].header[.authorization] == nil)
+    }
+
+    @Test("B18: 307 and 308 send method and body again", arguments: [307, 308])
+    func keepsBody(_ status: Int) async throws {
+        let (_, transport) = try await redirected(status, to: "/elsewhere", .post)
+        #expect(transport.attempts[1].request.method == .post)
+        #expect(transport.attempts[1].body == Data("payload".utf8))
+        #expect(transport.attempts[1].header[.contentType] == "application/octet-stream")
+    }
+
+    @Test("B18: 303 makes a GET of a POST, and so do 301 and 302", arguments: [301, 302, 303])
+    func becomesGet(_ status: Int) async throws {
+        let (_, transport) = try await redirected(status, to: "/elsewhere", .post)
+        #expect(transport.attempts[1].request.method == .get)
+        #expect(transport.attempts[1].body == nil)
+        #expect(transport.attempts[1].header[.contentType] == nil)
+    }
+
+    @Test("301 and 302 leave a PUT a PUT; 303 makes it a GET, and leaves HEAD alone")
+    func otherMethods() async throws {
+        for (status, method, expected) in [(302, "PUT", "PUT"), (303, "PUT", "GET"), (303, "HEAD", "HEAD")]
+            as [(Int, HttpMethod, HttpMethod)]
+        {
+            let (_, transport) = try await redirected(status, to: "/elsewhere", Call(method: method))
+            #expect(transport.attempts[1].request.method == expected)
+        }
+    }
+
+    @Test("from https to http nothing follows")
+    func downgrade() async throws {
+        let (outcome, transport) = try await redirected(302, to: "http://api.example.com/things")
+        #expect(outcome.error?.kind == .redirect(.downgrade))
+        #expect(outcome.error?.status == 302)
+        #expect(transport.count == 1)
+    }
+
+    @Test("a circle is refused when it closes")
+    func loop() async throws {
+        let transport = ScriptedTransport(
+            .status(302, header: ["Location": "/b"]),
+            .status(302, header: ["Location": "/things"]),
+            afterLast: .repeat
+        )
+        let outcome = try await outcome(of: Call.get, transport)
+        #expect(outcome.error?.kind == .redirect(.loop))
+        #expect(transport.count == 2)
+    }
+
+    @Test("20 redirects are followed, the 21st is not", arguments: [20, 21])
+    func limit(_ count: Int) async throws {
+        let served = Counter()
+        let transport = ScriptedTransport { _, _ in
+            let number = served.increment()
+            return number > count ? .reply(text: "there") : .status(302, header: ["Location": "/\(number)"])
+        }
+        let outcome = try await outcome(of: Call.get, transport)
+        #expect((outcome.response?.body == "there") == (count == 20))
+        #expect(outcome.error?.kind == (count == 20 ? nil : .redirect(.tooMany(limit: 20))))
+        #expect(transport.count == 21)
+    }
+
+    @Test(
+        "a Location that leads nowhere is refused",
+        arguments: ["ftp://x.example.com/", "https://", "https://me:secret@api.example.com/", "mailto:a@b.c"]
+    )
+    func invalidLocation(_ location: String) async throws {
+        let (outcome, _) = try await redirected(302, to: location)
+        #expect(outcome.error?.kind == .redirect(.invalidLocation))
+    }
+
+    @Test("a one-shot body is not sent again by 307, and 303 does not need it")
+    func oneShot() async throws {
+        for (status, kind) in [(307, FailureKind.redirect(.bodySpent)), (303, nil)] as [(Int, FailureKind?)] {
+            let body = HttpBody.stream(AsyncThrowingStream { $0.finish() })
+            let (outcome, _) = try await redirected(status, to: "/elsewhere", Call(method: .post, body: body))
+            #expect(outcome.error?.kind == kind)
+        }
+    }
+
+    @Test("a 3xx without Location, 304, and a redirect that the request accepts are answers")
+    func answers() async throws {
+        let transport = ScriptedTransport(.status(302), .status(304), .status(302, header: ["Location": "/x"]))
+        #expect(try await outcome(of: Call.get, retrier: NilRetrier.factory(), transport).error?.kind == .status(302))
+        #expect(try await outcome(of: Call.get, retrier: NilRetrier.factory(), transport).error?.kind == .status(304))
+        let accepting = try await outcome(of: Call(acceptedStatusCodes: [.success, 302]), transport)
+        #expect(accepting.response?.status == 302)
+    }
+
+    @Test("a retry after a redirect begins at the request's own URL, credentials and all")
+    func retryStartsOver() async throws {
+        let transport = ScriptedTransport(
+            .status(302, header: ["Location": "https://other.example.com/"]),
+            .status(503),
+            .reply(text: "ok")
+        )
+        let outcome = try await outcome(of: Call(header: Self.secrets), transport)
+        #expect(outcome.response?.body == "ok")
+        #expect(transport.attempts[2].request.url.host == "api.example.com")
+        #expect(transport.attempts[2].header == Self.secrets)
+    }
+}

@@ -1,0 +1,31 @@
+import Foundation
+import Nautilus
+
+/// A request of which each test sets what it is about.
+struct Call: Request {
+    typealias Result = String
+
+    var method: HttpMethod = .get
+    var route: HttpRoute = ["things"]
+    var header: HttpHeader = [:]
+    var body: HttpBody = .empty
+    var acceptedStatusCodes: HttpStatusCodes = .success
+    var timeout: Duration?
+    var deadline: Duration?
+    var url: (any UrlConvertible)?
+
+    static var get: Call { Call() }
+    static var post: Call { Call(method: .post, body: .data(Data("payload".utf8))) }
+    static var keyedPost: Call {
+        Call(method: .post, header: ["Idempotency-Key": "key-1"], body: .data(Data("payload".utf8)))
+    }
+}
+
+/// A body that does not decode.
+struct Undecodable: Request {
+    typealias Result = String
+
+    struct Failure: Error {}
+
+    func decode(_ data: Data) throws -> String { throw Failure() }
+}

@@ -1,0 +1,77 @@
+import Nautilus
+import NautilusTesting
+
+/// What a call did, as black-box cases ask for it.
+struct Outcome: Sendable {
+    let response: HttpResponse<String>?
+    let error: HttpError?
+    /// When the call ended, on the simulation's clock.
+    let end: Duration
+
+    var trace: CallTrace { response?.trace ?? error?.trace ?? CallTrace() }
+    var attempts: Int { trace.attempts.count }
+    /// The delays that were slept between attempts.
+    var delays: [Duration] {
+        trace.attempts.compactMap { attempt in
+            if case .retry(let delay)? = attempt.decision?.action { delay } else { nil }
+        }
+    }
+    var lastReason: RetryReason? { trace.attempts.last?.decision?.reason }
+}
+
+/// Runs one call in virtual time, against a transport that has been scripted on the simulation's clock.
+///
+/// - Parameter retrier: Default: backoff of 0.5 s, 1 s, 2 s, … without jitter, 4 attempts.
+func outcome<R: Request>(
+    of request: R,
+    retrier: any RetrierFactory = steadyBackoff(),
+    maxAttempts: Int = 100,
+    interceptors: [any HttpInterceptor] = [],
+    header: @escaping @Sendable () -> HttpHeader = { [:] },
+    from transport: @escaping @Sendable (ManualClock) -> ScriptedTransport
+) async throws -> Outcome where R.Result == String {
+    try await simulate { simulation in
+        let service = AnyHttpService(
+            apiUrl: "api.example.com",
+            interceptors: interceptors,
+            retrierFactory: retrier,
+            transport: transport(simulation.clock),
+            clock: simulation.clock,
+            maxAttempts: maxAttempts,
+            asyncHeader: { header() }
+        )
+        do throws(HttpError) {
+            let response = try await request.response(with: service)
+            return Outcome(response: response, error: nil, end: simulation.clock.now.offset)
+        } catch {
+            return Outcome(response: nil, error: error, end: simulation.clock.now.offset)
+        }
+    }
+}
+
+/// The same with a transport that does not look at the clock.
+func outcome<R: Request>(
+    of request: R,
+    retrier: any RetrierFactory = steadyBackoff(),
+    maxAttempts: Int = 100,
+    interceptors: [any HttpInterceptor] = [],
+    header: @escaping @Sendable () -> HttpHeader = { [:] },
+    _ transport: ScriptedTransport
+) async throws -> Outcome where R.Result == String {
+    try await outcome(
+        of: request,
+        retrier: retrier,
+        maxAttempts: maxAttempts,
+        interceptors: interceptors,
+        header: header,
+        from: { _ in transport }
+    )
+}
+
+/// 0.5 s, 1 s, 2 s, …, without jitter.
+func steadyBackoff(
+    maxAttempts: Int = 4,
+    gate: (any RetryGate)? = nil
+) -> any RetrierFactory {
+    BackoffRetrier.factory(backoff: .exponential(jitter: .none), maxAttempts: maxAttempts, gate: gate)
+}

@@ -1,0 +1,21 @@
+import NautilusTesting
+
+/// What tests use of a simulation, without its availability: annotating every test would be more noise than it is worth.
+struct Simulated: Sendable {
+    let clock: ManualClock
+    let random: SeededRandomSource
+}
+
+/// The system is older than task executors.
+struct SimulationUnavailable: Error {}
+
+/// Runs `body` single-threaded in virtual time, in the interleaving of `seed`; see `Simulation`.
+func simulate<Result: Sendable>(
+    seed: UInt64 = 0,
+    _ body: @escaping @Sendable (Simulated) async throws -> Result
+) async throws -> Result {
+    guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else { throw SimulationUnavailable() }
+    return try await Simulation(seed: seed).run { simulation in
+        try await body(Simulated(clock: simulation.clock, random: simulation.random))
+    }
+}

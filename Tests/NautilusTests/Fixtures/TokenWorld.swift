@@ -1,0 +1,136 @@
+import Foundation
+import Nautilus
+import NautilusTesting
+
+/// The token that the example's `AuthorizationRetrier`, which is linked into these tests, stamps on requests.
+public struct Token: Hashable, Sendable {
+    let number: Int
+    var accessToken: String { "token-\(number)" }
+}
+
+/// A server that accepts one token at a time and counts the refreshes.
+final class TokenServer: Sendable {
+    private struct State {
+        var accepted: Set<Int>
+        var lastIssued = 1
+        var refreshCount = 0
+    }
+
+    private let state: Locked<State>
+    private let clock: ManualClock
+
+    init(accepting accepted: Set<Int>, clock: ManualClock) {
+        self.state = Locked(State(accepted: accepted))
+        self.clock = clock
+    }
+
+    var refreshCount: Int { state.withLock { $0.refreshCount } }
+
+    /// Takes note of a refresh, and after `delay` issues a token that is the only one accepted from then on.
+    func issue(after delay: Duration = .milliseconds(50), isAccepted: Bool = true) async throws -> Token {
+        state.withLock { $0.refreshCount += 1 }
+        if delay > .zero { try await clock.sleep(for: delay) }
+        return state.withLock { state in
+            state.lastIssued += 1
+            state.accepted = isAccepted ? [state.lastIssued] : []
+            return Token(number: state.lastIssued)
+        }
+    }
+
+    /// Takes note of a refresh that fails.
+    func refuse(after delay: Duration = .milliseconds(50), with error: any Error) async throws -> Token {
+        state.withLock { $0.refreshCount += 1 }
+        try await clock.sleep(for: delay)
+        throw error
+    }
+
+    func accepts(_ request: HttpRequest) -> Bool {
+        state.withLock { state in
+            state.accepted.contains { request.header[.authorization] == "Bearer token-\($0)" }
+        }
+    }
+}
+
+/// One service, its coordinator, and the server behind its transport, in virtual time.
+///
+/// The client holds token 1, which the server does not accept unless a test says so.
+struct TokenWorld: Sendable {
+    let clock: ManualClock
+    let server: TokenServer
+    let transport: ScriptedTransport
+    let coordinator: RefreshCoordinator<Token>
+
+    /// Creates the world.
+    ///
+    /// - Parameters:
+    ///   - lifetime: How long tokens serve; nil for ever.
+    ///   - answer: What the server says to a request with the accepted token, or without: default 200 and 401, both
+    ///     after 10 ms.
+    ///   - refresh: Default: a new token after 50 ms.
+    init(
+        _ simulation: Simulated,
+        accepting accepted: Set<Int> = [],
+        lifetime: Duration? = nil,
+        answer: (@Sendable (HttpRequest, _ isAccepted: Bool) -> ScriptedReply)? = nil,
+        refresh: (@Sendable (TokenServer, Token) async throws -> Token)? = nil
+    ) {
+        let clock = simulation.clock
+        let server = TokenServer(accepting: accepted, clock: clock)
+        self.clock = clock
+        self.server = server
+        let answer =
+            answer ?? { _, isAccepted in
+                .delay(.milliseconds(10), then: isAccepted ? .reply(text: "ok") : .status(401))
+            }
+        self.transport = ScriptedTransport(clock: clock) { request, _ in answer(request, server.accepts(request)) }
+        self.coordinator = RefreshCoordinator(
+            credential: Token(number: 1),
+            lifetime: { _ in lifetime },
+            clock: clock,
+            random: simulation.random
+        ) { token in
+            guard let refresh else { return try await server.issue() }
+            return try await refresh(server, token)
+        }
+    }
+
+    /// Authorized, without backoff, so that a case counts nothing but what authorization does.
+    var service: AnyHttpService<HttpError> {
+        AnyHttpService(
+            apiUrl: "api.example.com",
+            retrierFactory: AuthorizationRetrier.factory(coordinator),
+            transport: transport,
+            clock: clock
+        )
+    }
+
+    /// One call, as its outcome.
+    func call(_ request: Call = .get) async -> Result<String, HttpError> {
+        do throws(HttpError) {
+            return .success(try await request.schedule(with: service))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Concurrent calls, in the order in which they were started.
+    func calls(_ count: Int, _ request: Call = .get) async -> [Result<String, HttpError>] {
+        await withTaskGroup(of: (Int, Result<String, HttpError>).self) { group in
+            for index in 0..<count { group.addTask { (index, await call(request)) } }
+            var results: [(Int, Result<String, HttpError>)] = []
+            for await result in group { results.append(result) }
+            return results.sorted { $0.0 < $1.0 }.map(\.1)
+        }
+    }
+
+    /// The tokens that requests carried, in the order of their sending.
+    var sentTokens: [String?] { transport.attempts.map { $0.header[.authorization] } }
+}
+
+extension Result where Success == String, Failure == HttpError {
+    var error: HttpError? {
+        if case .failure(let error) = self { error } else { nil }
+    }
+    var refreshError: RefreshError? { error?.underlying as? RefreshError }
+    var isOk: Bool { (try? get()) == "ok" }
+}

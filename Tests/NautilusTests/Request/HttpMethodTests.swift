@@ -1,0 +1,19 @@
+import Testing
+
+@testable import Nautilus
+
+@Suite("HttpMethod")
+struct HttpMethodTests {
+    @Test("methods are idempotent as RFC 9110 §9.2.2 has it")
+    func idempotent() {
+        let all: [HttpMethod] = [.get, .head, .post, .put, .patch, .delete, .options, "TRACE", "PROPFIND", "get"]
+        #expect(all.filter(\.isIdempotent) == [.get, .head, .put, .delete, .options, "TRACE"])
+    }
+
+    @Test("a method is what goes on the wire, its case included")
+    func text() {
+        #expect("\(HttpMethod.patch)" == "PATCH")
+        #expect(HttpMethod(rawValue: "get") != .get)
+        #expect(("PROPFIND" as HttpMethod).rawValue == "PROPFIND")
+    }
+}

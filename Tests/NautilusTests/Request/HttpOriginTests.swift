@@ -1,0 +1,48 @@
+import Foundation
+import Testing
+
+@testable import Nautilus
+
+@Suite("HttpOrigin")
+struct HttpOriginTests {
+    @Test(
+        "an origin is scheme, host and port, and reads as a URL",
+        arguments: [
+            ("https://API.example.com/v1?x", "https://api.example.com"),
+            ("https://api.example.com:443", "https://api.example.com"),
+            ("http://api.example.com:80/", "http://api.example.com"),
+            ("http://api.example.com:443/", "http://api.example.com:443"),
+            ("https://user:secret@api.example.com:8443/", "https://api.example.com:8443"),
+            ("http://[::1]:8080/", "http://[::1]:8080"),
+            ("https://[2001:DB8::1]/", "https://[2001:db8::1]"),
+        ]
+    )
+    func text(url: String, expected: String) throws {
+        #expect(HttpOrigin(try .reading(url))?.description == expected)
+    }
+
+    @Test("an IPv6 host has no brackets")
+    func ipv6() throws {
+        #expect(HttpOrigin(try .reading("http://[::1]:8080/"))?.host == "::1")
+    }
+
+    @Test(
+        "a URL without host, or with a hidden delimiter in it, has no origin",
+        arguments: [
+            "notes", "/notes", "mailto:me", "https://h%2Fi/", "https://h%40i/", "https://h%3Fi/", "file:///tmp",
+        ]
+    )
+    func none(url: String) throws {
+        #expect(HttpOrigin(try .reading(url)) == nil)
+    }
+
+    @Test("origins differ by scheme, host and port, and by nothing else")
+    func equality() throws {
+        let origins = try [
+            "https://a.example/x", "https://A.example:443/y?z", "http://a.example", "https://a.example:444",
+            "https://b.example",
+        ].map { try #require(HttpOrigin(.reading($0))) }
+        #expect(origins[0] == origins[1])
+        #expect(Set(origins).count == 4)
+    }
+}

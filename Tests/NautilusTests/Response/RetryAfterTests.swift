@@ -1,0 +1,126 @@
+import Foundation
+import NautilusTesting
+import Testing
+
+@testable import Nautilus
+
+@Suite("Retry-After")
+struct RetryAfterTests {
+    /// Sun, 06 Nov 1994 08:49:37 GMT.
+    private static let now = Date(timeIntervalSince1970: 784_111_777)
+
+    private static func hint(_ values: String..., date: String? = nil) -> Duration? {
+        var header: HttpHeader = [:]
+        header[.date] = date
+        for value in values { header.add(value, to: "retry-after") }
+        return header.retryAfter(now: now)
+    }
+
+    @Test(
+        "A6, A8: seconds are taken as they are, blanks around them aside",
+        arguments: [
+            ("0", .zero), ("2", .seconds(2)), ("120", .seconds(120)), ("007", .seconds(7)), (" 2", .seconds(2)),
+            ("2\t ", .seconds(2)), ("4294967295", HttpHeader.longestRetryAfter),
+            ("4294967294", .seconds(4_294_967_294)),
+        ] as [(String, Duration)]
+    )
+    func seconds(value: String, expected: Duration) {
+        #expect(Self.hint(value) == expected)
+    }
+
+    @Test(
+        "A7: a date, in any format, counts from the response's own Date, here one hour ahead",
+        arguments: [
+            "Sun, 06 Nov 1994 09:49:40 GMT", "Sunday, 06-Nov-94 09:49:40 GMT", "Sun Nov  6 09:49:40 1994",
+            " Sun, 06 Nov 1994 09:49:40 GMT\t",
+        ]
+    )
+    func date(value: String) {
+        #expect(Self.hint(value, date: "Sun, 06 Nov 1994 09:49:37 GMT") == .seconds(3))
+        #expect(Self.hint(value, date: "Sunday, 06-Nov-94 09:49:37 GMT") == .seconds(3))
+    }
+
+    @Test("A7: without a Date that can be read, a date counts from now", arguments: [nil, "", "abc", "0"])
+    func dateWithoutDate(date: String?) {
+        #expect(Self.hint("Sun, 06 Nov 1994 08:49:40 GMT", date: date) == .seconds(3))
+    }
+
+    @Test(
+        "A8: a date in the past is zero",
+        arguments: [
+            "Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:36 GMT", "Thu, 01 Jan 1970 00:00:00 GMT",
+            "Sat, 01 Jan 0000 00:00:00 GMT",
+        ]
+    )
+    func past(value: String) {
+        #expect(Self.hint(value) == .zero)
+    }
+
+    @Test(
+        "A9: what is not valid says nothing",
+        arguments: [
+            "-1", "+1", "abc", "1.5", "1e3", "0x10", "", " ", "\t", "1 2", "2, 5", "1s", "٣", "２", "1\u{0}", "\r\n",
+            "1\u{301}", "Sun, 30 Feb 1994 08:49:37 GMT", "NaN", "inf", "∞", "-99999999999999999999",
+        ]
+    )
+    func invalid(value: String) {
+        #expect(Self.hint(value) == nil)
+    }
+
+    @Test(
+        "A9: a number too large to be meant is the longest hint",
+        arguments: [
+            "99999999999999999999", "9223372036854775807", "9223372036854775808", "4294967296",
+            "Fri, 31 Dec 9999 23:59:59 GMT",
+        ]
+    )
+    func huge(value: String) {
+        #expect(Self.hint(value) == HttpHeader.longestRetryAfter)
+    }
+
+    @Test("A9: a megabyte of it is read like a few bytes")
+    func long() {
+        let million = 1_000_000
+        #expect(Self.hint(String(repeating: "9", count: million)) == HttpHeader.longestRetryAfter)
+        #expect(Self.hint(String(repeating: "0", count: million) + "2") == .seconds(2))
+        #expect(Self.hint(String(repeating: "x", count: million)) == nil)
+        #expect(Self.hint(String(repeating: "Sun, ", count: million / 5)) == nil)
+        #expect(Self.hint(String(repeating: " ", count: million) + "2") == .seconds(2))
+    }
+
+    @Test("of several fields the longest valid one counts, so that no retry comes early")
+    func several() {
+        #expect(Self.hint("2", "5", "3") == .seconds(5))
+        #expect(Self.hint("abc", "5") == .seconds(5))
+        #expect(Self.hint("2", "Sun, 06 Nov 1994 08:49:40 GMT") == .seconds(3))
+        #expect(Self.hint("abc", "") == nil)
+        #expect(Self.hint() == nil)
+    }
+
+    @Test(
+        "a clock that is out of its mind does not trap",
+        arguments: [Double.infinity, -.infinity, .nan, 1e300, -1e300]
+    )
+    func clock(seconds: Double) {
+        let header: HttpHeader = ["Retry-After": "Sunday, 06-Nov-94 08:49:40 GMT"]
+        #expect(header.retryAfter(now: Date(timeIntervalSince1970: seconds)) != nil)
+    }
+
+    @Test("a part of a second never makes the wait shorter")
+    func fraction() {
+        let header: HttpHeader = ["Retry-After": "Sun, 06 Nov 1994 08:49:40 GMT"]
+        #expect(header.retryAfter(now: Self.now.addingTimeInterval(0.9)) == .seconds(3))
+    }
+
+    @Test("20 000 mutated values never trap, and are never negative")
+    func fuzz() throws {
+        let seeds = ["120", "99999999999999999999", "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT"]
+        var generator = SeededGenerator(seed: 9)
+        for _ in 1...20_000 {
+            let value = (seeds.randomElement(using: &generator) ?? "").mutated(using: &generator)
+            let date = (seeds.randomElement(using: &generator) ?? "").mutated(using: &generator)
+            guard let hint = Self.hint(value, date: date) else { continue }
+            try #require((.zero...HttpHeader.longestRetryAfter).contains(hint), "\(value.debugDescription)")
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import Nautilus
+import NautilusTesting
+import Testing
+
+@Suite("Several retriers as one")
+struct ComposedRetrierTests {
+    private static let own = HttpError(.authorization, stage: .retry)
+
+    private static func recording(_ decision: RetryDecision, _ asked: Counter) -> AnyRetrierFactory {
+        ScriptedRetrier.factory { count, _ in
+            asked.increment()
+            return count == 0 ? decision : .doNotRetry
+        }
+    }
+
+    @Test("A23: a retrier's own retries do not use up another's attempts, nor its first step")
+    func independentAttempts() async throws {
+        let transport = ScriptedTransport(.status(401), .status(500), .reply(text: "ok"))
+        let authorization = ScriptedRetrier.factory { _, error in error.status == 401 ? true : false }
+        let outcome = try await outcome(
+            of: Call.get,
+            retrier: ComposedRetrier.factory(authorization, steadyBackoff(maxAttempts: 2)),
+            transport
+        )
+        #expect(outcome.response?.body == "ok")
+        #expect(outcome.delays == [.zero, .milliseconds(500)])
+        #expect(outcome.trace.attempts[1].decision?.reason == .backoff(retry: 1))
+    }
+
+    @Test("A24: [no, retry] retries, and both are asked")
+    func secondDecides() async throws {
+        let (first, second) = (Counter(), Counter())
+        let transport = ScriptedTransport(.status(500), .reply(text: "ok"))
+        let outcome = try await outcome(
+            of: Call.get,
+            retrier: ComposedRetrier.factory(Self.recording(.doNotRetry, first), Self.recording(true, second)),
+            transport
+        )
+        #expect(outcome.response?.body == "ok")
+        #expect((first.value, second.value) == (1, 1))
+    }
+
+    @Test("A24: [retry, X] never asks X")
+    func firstDecides() async throws {
+        let (first, second) = (Counter(), Counter())
+        let transport = ScriptedTransport(.status(500), .reply(text: "ok"))
+        let outcome = try await outcome(
+            of: Call.get,
+            retrier: ComposedRetrier.factory(Self.recording(true, first), Self.recording(true, second)),
+            transport
+        )
+        #expect(outcome.response?.body == "ok")
+        #expect((first.value, second.value) == (1, 0))
+    }
+
+    @Test("A24: [fail, X] never asks X, and its error surfaces")
+    func firstFails() async throws {
+        let (first, second) = (Counter(), Counter())
+        let transport = ScriptedTransport(.status(500), .reply(text: "ok"))
+        let outcome = try await outcome(
+            of: Call.get,
+            retrier: ComposedRetrier.factory(
+                Self.recording(.fail(with: Self.own), first),
+                Self.recording(true, second)
+            ),
+            transport
+        )
+        #expect(outcome.error?.kind == .authorization)
+        #expect((first.value, second.value) == (1, 0))
+        #expect(transport.count == 1)
+    }
+
+    @Test("the first retrier has the last look at a request")
+    func prepareOrder() async throws {
+        struct Stamping: Retrier {
+            let text: String
+            mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
+                httpRequest.header["X-Stamp"] = text
+                httpRequest.header.add(text, to: "X-All")
+            }
+            mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { false }
+        }
+        let transport = ScriptedTransport(.reply(text: "ok"))
+        _ = try await outcome(
+            of: Call.get,
+            retrier: ComposedRetrier.factory(
+                AnyRetrierFactory { Stamping(text: "first") },
+                AnyRetrierFactory { Stamping(text: "second") }
+            ),
+            transport
+        )
+        #expect(transport.attempts[0].header["X-Stamp"] == "first")
+        #expect(transport.attempts[0].header.values(of: "X-All") == ["second", "first"])
+    }
+
+    @Test("when all refuse, the trace has the last reason that was given, and whose it was")
+    func refusalReason() async throws {
+        let transport = ScriptedTransport(.status(404))
+        let silent = ScriptedRetrier.factory { _, _ in false }
+        let outcome = try await outcome(
+            of: Call.get,
+            retrier: ComposedRetrier.factory(silent, steadyBackoff(), silent),
+            transport
+        )
+        #expect(outcome.trace.attempts[0].decision?.retrier == "BackoffRetrier")
+        #expect(outcome.lastReason == .notRetryable("404 Not Found: absent now, absent in a second"))
+    }
+}

@@ -1,0 +1,110 @@
+import Nautilus
+import NautilusTesting
+import Testing
+
+@Suite("What a server's Retry-After does to a call")
+struct RetryAfterRetryTests {
+    @Test("A6: an attempt never comes before Retry-After: 2", arguments: [0, 0.5, 1])
+    func seconds(draw: Double) async throws {
+        let retrier = BackoffRetrier.factory(random: FixedRandomSource(draw))
+        let outcome = try await outcome(of: Call.get, retrier: retrier) { clock in
+            ScriptedTransport(.status(429, header: ["Retry-After": "2"]), .reply(text: "ok"), clock: clock)
+        }
+        #expect(outcome.attempts == 2)
+        #expect(outcome.trace.attempts.last?.start == .seconds(2))
+        #expect(outcome.trace.attempts[0].decision?.reason == .retryAfter(.seconds(2)))
+    }
+
+    @Test("a schedule that asks for longer than Retry-After is kept")
+    func scheduleIsLonger() async throws {
+        let retrier = BackoffRetrier.factory(backoff: .constant(.seconds(7), jitter: .none))
+        let transport = ScriptedTransport(.status(429, header: ["Retry-After": "2"]), .reply(text: "ok"))
+        let outcome = try await outcome(of: Call.get, retrier: retrier, transport)
+        #expect(outcome.delays == [.seconds(7)])
+    }
+
+    @Test(
+        "A7: a date is measured against the response's own Date, in all three formats, whatever the server's clock",
+        arguments: [
+            "Sun, 22 Nov 2026 13:00:03 GMT", "Sunday, 22-Nov-26 13:00:03 GMT", "Sun Nov 22 13:00:03 2026",
+        ]
+    )
+    func date(_ date: String) async throws {
+        let transport = ScriptedTransport(
+            .status(503, header: ["Retry-After": date, "Date": "Sun, 22 Nov 2026 13:00:00 GMT"]),
+            .reply(text: "ok")
+        )
+        let outcome = try await outcome(of: Call.get, transport)
+        #expect(outcome.delays == [.seconds(3)])
+    }
+
+    @Test(
+        "A8: a date in the past, or zero, leaves the schedule's delay",
+        arguments: ["0", "Sun, 22 Nov 2020 13:00:03 GMT"]
+    )
+    func past(_ value: String) async throws {
+        let transport = ScriptedTransport(
+            .status(503, header: ["Retry-After": value, "Date": "Sun, 22 Nov 2026 13:00:00 GMT"]),
+            .reply(text: "ok")
+        )
+        let outcome = try await outcome(of: Call.get, transport)
+        #expect(outcome.delays == [.milliseconds(500)])
+    }
+
+    @Test(
+        "A9: garbage is ignored",
+        arguments: ["-1", "abc", "1.5", "", String(repeating: "x", count: 1_000_000), "2 seconds", "٣"]
+    )
+    func garbage(_ value: String) async throws {
+        let transport = ScriptedTransport(.status(503, header: ["Retry-After": value]), .reply(text: "ok"))
+        let outcome = try await outcome(of: Call.get, transport)
+        #expect(outcome.delays == [.milliseconds(500)])
+    }
+
+    @Test(
+        "A9: a number too large to be meant ends the call, with the hint",
+        arguments: ["99999999999999999999", String(repeating: "9", count: 1_000_000)]
+    )
+    func huge(_ value: String) async throws {
+        let transport = ScriptedTransport(.status(503, header: ["Retry-After": value]), .reply(text: "ok"))
+        let outcome = try await outcome(of: Call.get, transport)
+        #expect(outcome.error?.kind == .status(503))
+        #expect(outcome.error?.retryAfter == HttpHeader.longestRetryAfter)
+        #expect(transport.count == 1)
+    }
+
+    @Test("A10: Retry-After: 60 with a deadline in 30 s surfaces the 429 at once, and nothing is slept")
+    func pastDeadline() async throws {
+        let transport = ScriptedTransport(.status(429, header: ["Retry-After": "60"]), .reply(text: "ok"))
+        let outcome = try await outcome(of: Call(deadline: .seconds(30)), transport)
+        #expect(outcome.error?.kind == .status(429))
+        #expect(outcome.error?.retryAfter == .seconds(60))
+        #expect(outcome.lastReason == .deadline(remaining: .seconds(30)))
+        #expect(outcome.end == .zero)
+        #expect(transport.count == 1)
+    }
+
+    @Test("A11: Retry-After: 3600 is over the cap of 60 s: the call fails at once, the hint exposed")
+    func overCap() async throws {
+        let transport = ScriptedTransport(.status(429, header: ["Retry-After": "3600"]), .reply(text: "ok"))
+        let outcome = try await outcome(of: Call.get, transport)
+        #expect(outcome.error?.retryAfter == .seconds(3600))
+        #expect(outcome.lastReason == .retryAfterOverCap(.seconds(3600), cap: .seconds(60)))
+        #expect(outcome.end == .zero)
+        #expect(transport.count == 1)
+    }
+
+    @Test("Retry-After of exactly the cap is waited for")
+    func atCap() async throws {
+        let transport = ScriptedTransport(.status(429, header: ["Retry-After": "60"]), .reply(text: "ok"))
+        let outcome = try await outcome(of: Call.get, transport)
+        #expect(outcome.delays == [.seconds(60)])
+    }
+
+    @Test("a POST that meets 503 with Retry-After was rejected, and is retried")
+    func rejectedPost() async throws {
+        let transport = ScriptedTransport(.status(503, header: ["Retry-After": "1"]), .reply(text: "ok"))
+        let outcome = try await outcome(of: Call.post, transport)
+        #expect(outcome.delays == [.seconds(1)])
+    }
+}
