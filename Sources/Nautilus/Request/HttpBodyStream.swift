@@ -20,12 +20,14 @@ public final class HttpBodyStream: Sendable {
     /// Whether the chunks come only once.
     public let isOneShot: Bool
 
-    init(once chunks: AsyncThrowingStream<Data, any Error>) {
+    /// A stream that comes once.
+    public init(once chunks: AsyncThrowingStream<Data, any Error>) {
         self.source = Locked(.once(chunks))
         self.isOneShot = true
     }
 
-    init(from make: @escaping @Sendable () -> AsyncThrowingStream<Data, any Error>) {
+    /// A stream that is made anew for everyone who reads it.
+    public init(from make: @escaping @Sendable () -> AsyncThrowingStream<Data, any Error>) {
         self.source = Locked(.factory(make))
         self.isOneShot = false
     }
