@@ -23,8 +23,9 @@ struct ServerProcess {
     }
 
     /// Ends it, by its process identifier.
+    ///
+    /// Nobody waits for its end: Foundation's `waitUntilExit` runs a run loop, which blocks a thread of the pool for good.
     func end() {
         process.terminate()
-        process.waitUntilExit()
     }
 }

@@ -26,7 +26,7 @@ enum CallSuite {
         Comparison(
             group: "A call through a transport that returns at once",
             name: name,
-            metrics: [.time, .allocations],
+            metrics: [.cpu, .allocations],
             subject: Subject(name) { _ = try await request.schedule(with: service) },
             baseline: urlRequest
         )

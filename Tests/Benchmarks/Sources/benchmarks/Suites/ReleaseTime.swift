@@ -1,12 +1,12 @@
 import Foundation
 import Nautilus
 
-/// How long it takes, from the end of one refresh, until all calls that waited for it have gone on.
+/// The processor time from the end of one refresh until all calls that waited for it have gone on.
 struct ReleaseTime: Measurable {
     let group = CoordinatorSuite.group
     let count: Int
 
-    var name: String { "release of \(count) waiters" }
+    var name: String { "release of \(count) waiters, processor time" }
 
     func lines(_ effort: Effort) async throws -> [Line] {
         var (values, references): ([Double], [Double]) = ([], [])
@@ -55,7 +55,7 @@ private final class Start: @unchecked Sendable {
     // Unchecked: both variables are only touched under the lock.
     private let lock = NSLock()
     private var missing: Int
-    private var release = ContinuousClock.now
+    private var release = Duration.zero
 
     init(_ count: Int) {
         missing = count
@@ -69,10 +69,10 @@ private final class Start: @unchecked Sendable {
         while lock.withLock({ missing > 0 }) { await Task.yield() }
         // Whoever arrived last may still be on the way from here to its wait.
         for _ in 0..<100 { await Task.yield() }
-        lock.withLock { release = ContinuousClock.now }
+        lock.withLock { release = ProcessUsage.cpuTime }
     }
 
     var sinceRelease: Duration {
-        ContinuousClock.now - lock.withLock { release }
+        ProcessUsage.cpuTime - lock.withLock { release }
     }
 }
