@@ -2,7 +2,7 @@ import Testing
 
 @testable import Nautilus
 
-@Suite("RefreshCoordinator: single-flight")
+@Suite("RefreshCoordinator: single-flight", .timeLimit(.minutes(5)))
 struct RefreshCoordinatorTests {
     typealias Coordinator = RefreshCoordinator<String>
 

@@ -104,6 +104,19 @@ struct RefreshMachineTests {
         #expect(answer == (sign > 0 ? "answer a1" : "start 1 from a, started 1, wait"))
     }
 
+    @Test("invariant 1: a late 401 with an old generation does not reject the present one, refresh or no refresh")
+    func lateRejection() throws {
+        var (machine, _) = Self.machine(.refreshing)
+        let fresh = Machine.Input.refreshSucceeded(Self.flight, CredentialBox("b"), lifetime: .seconds(100))
+        _ = machine.handle(fresh, at: .zero)
+        let late = Machine.Question(rejected: 1, stamp: 1)
+        #expect(machine.immediateAnswer(to: late, at: .seconds(5)).map { Self.text($0) } == "b2")
+        #expect(Self.list(machine.handle(.ask(late), at: .seconds(5))) == "answer b2")
+        #expect(Self.list(machine.handle(.ask(late), at: .seconds(95))) == "start 2 from b, started 2, answer b2")
+        #expect(Self.list(machine.handle(.ask(late), at: .seconds(96))) == "answer b2")
+        #expect(Self.summary(machine.state) == "refreshing b2 by 2")
+    }
+
     @Test("invariant 9: a call waits for a background refresh once the credential has expired")
     func backgroundPastExpiry() {
         var (machine, _) = Self.machine(.background)
