@@ -32,10 +32,7 @@ struct EnvironmentRun: Sendable {
             // Three faults in ten would beat the default of 4 attempts in 1 call of 123, and its delays are made for
             // servers far away; a demo has neither patience nor distance.
             backoff: .exponential(base: .milliseconds(50), cap: .seconds(1)),
-            maxAttempts: 12,
-            // More than the usual 6, so that a storm is one. Both ends of every connection are this process's, and a
-            // shell may allow no more than 256 open files.
-            transport: URLSessionTransport(configuration: .init(connectionsPerHost: min(concurrency, 32)))
+            maxAttempts: 12
         )
         let pair = await server.signInExpired()
         try service.signIn(
