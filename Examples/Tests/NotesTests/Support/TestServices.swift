@@ -1,4 +1,5 @@
 import DemoServers
+import Foundation
 import Nautilus
 import NotesAPI
 
@@ -44,7 +45,20 @@ extension NotesService {
 extension URLSessionTransport {
     /// Has a connection for every call of a storm: a server that holds its answers until all calls have come would wait
     /// for ever for those that queue for a connection.
-    static let wide = URLSessionTransport(configuration: .init(connectionsPerHost: 128))
+    static let wide: URLSessionTransport = {
+        raiseFileLimit()
+        return URLSessionTransport(configuration: .init(connectionsPerHost: 128))
+    }()
+
+    /// Both ends of every connection are this process's: more open files than a shell on macOS allows (256).
+    private static func raiseFileLimit() {
+        #if canImport(Darwin)
+            var limit = rlimit()
+            guard getrlimit(RLIMIT_NOFILE, &limit) == 0 else { return }
+            limit.rlim_cur = min(4_096, limit.rlim_max)
+            setrlimit(RLIMIT_NOFILE, &limit)
+        #endif
+    }
 }
 
 extension NotesEnvironment {
