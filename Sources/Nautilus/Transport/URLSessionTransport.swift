@@ -30,7 +30,7 @@ public final class URLSessionTransport: HttpTransport {
     /// Creates a transport with connections of its own.
     public init(configuration: Configuration = Configuration()) {
         self.configuration = configuration
-        self.exchanges = ExchangeDelegate()
+        self.exchanges = ExchangeDelegate(connectionsPerHost: configuration.connectionsPerHost)
         self.session = URLSession(
             configuration: configuration.sessionConfiguration(),
             delegate: exchanges,
@@ -53,7 +53,7 @@ public final class URLSessionTransport: HttpTransport {
         // A cancelled stream ends early without an error, and half a body must not be sent.
         try Task.checkCancellation()
         let urlRequest = try URLRequest(request, body: body)
-        let exchange = Exchange(responseLimit: configuration.responseLimit)
+        let exchange = Exchange(to: request.origin, responseLimit: configuration.responseLimit)
         let answer = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 guard exchange.awaitAnswer(continuation) else { return }
