@@ -46,12 +46,10 @@ public final class URLSessionTransport: HttpTransport {
 
     /// Sends `request` once; see ``HttpTransport/send(_:context:)``.
     ///
-    /// - Throws: ``TransportError``; `CancellationError`, at once when the task is cancelled;
-    ///   ``HttpBodyStream/ReadError`` or the stream's own error when a streamed body cannot be collected.
+    /// - Throws: ``TransportError``; ``InvalidRequest`` for a method or a header that cannot be sent; the error of a body
+    ///   stream; `CancellationError`, at once when the task is cancelled.
     public func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
-        let body = try await request.body.collected(limit: configuration.streamLimit)
-        // A cancelled stream ends early without an error, and half a body must not be sent.
-        try Task.checkCancellation()
+        let body = try await collect(request.body)
         let urlRequest = try URLRequest(request, body: body)
         let exchange = Exchange(responseLimit: configuration.responseLimit)
         let answer = try await withTaskCancellationHandler {
@@ -71,5 +69,16 @@ public final class URLSessionTransport: HttpTransport {
             body: answer.body,
             url: request.url
         )
+    }
+
+    private func collect(_ body: HttpBody.Payload) async throws -> Data? {
+        do {
+            let data = try await body.collected(limit: configuration.streamLimit)
+            // A cancelled stream ends early without an error, and half a body must not be sent.
+            try Task.checkCancellation()
+            return data
+        } catch let error as HttpBodyStream.ReadError {
+            throw TransportError(error)
+        }
     }
 }
