@@ -7,9 +7,10 @@ let package = Package(
     dependencies: [.package(name: "Nautilus", path: "../..")],
     targets: [
         .target(name: "AllocationCounter"),
+        .target(name: "LoopbackServer"),
         .executableTarget(
             name: "benchmarks",
-            dependencies: ["AllocationCounter", .product(name: "Nautilus", package: "Nautilus")]
+            dependencies: ["AllocationCounter", "LoopbackServer", .product(name: "Nautilus", package: "Nautilus")]
         ),
     ],
     swiftLanguageModes: [.v6]

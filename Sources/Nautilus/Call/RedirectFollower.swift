@@ -55,7 +55,7 @@ struct RedirectFollower: Sendable {
         by status: Int,
         to location: String
     ) throws(RedirectRefusal) -> HttpRequest {
-        guard let url = URL(string: location, relativeTo: request.url)?.absoluteURL,
+        guard let url = URL(string: location.urlReference, relativeTo: request.url)?.absoluteURL,
             let origin = HttpOrigin(url), origin.scheme == "http" || origin.scheme == "https",
             url.user == nil, url.password == nil
         else { throw .invalidLocation }

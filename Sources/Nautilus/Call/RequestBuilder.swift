@@ -40,7 +40,8 @@ struct RequestBuilder {
             body: payload,
             priority: request.priority
         )
-        try built.validate(timeout: request.timeout)
+        try built.validate()
+        if let timeout = request.timeout, timeout <= .zero { throw InvalidRequest.notPositive(parameter: "timeout") }
         return (built, serviceBase.origin)
     }
 
@@ -79,7 +80,7 @@ struct RequestBuilder {
 
 extension HttpRequest {
     /// Refuses what must not go on the wire.
-    fileprivate func validate(timeout: Duration?) throws(InvalidRequest) {
+    func validate() throws(InvalidRequest) {
         guard method.rawValue.isToken else { throw .method }
         for field in header.fields {
             guard field.name.rawValue.isToken else { throw .headerName }
@@ -90,7 +91,6 @@ extension HttpRequest {
         guard body.isEmpty || !["GET", "HEAD", "TRACE"].contains(method.rawValue) else {
             throw .bodyNotAllowed(method)
         }
-        if let timeout, timeout <= .zero { throw .notPositive(parameter: "timeout") }
     }
 }
 

@@ -64,7 +64,7 @@ struct BaseUrl: Sendable {
         guard pieces.dropFirst().allSatisfy({ $0.prefix(2).count == 2 && $0.prefix(2).allSatisfy(\.isHexDigit) }) else {
             throw .baseUrl(reason: "a percent sign in it does not begin an encoded byte")
         }
-        return String.percentEncoding(text.utf8) { $0.isUnreserved || "!$&'()*+,;=:@/?%".utf8.contains($0) }
+        return String.percentEncoding(text.utf8) { $0.isUrlCharacter }
     }
 }
 

@@ -4,6 +4,18 @@ extension String {
         Self.percentEncoding(utf8) { $0.isUnreserved }
     }
 
+    /// A reference as servers write it, with what does not belong into a URL percent-encoded, and what is encoded left as
+    /// it is: Foundation refuses it on older systems, and on newer ones encodes every `%` of it again.
+    var urlReference: String {
+        let segments = utf8.split(separator: UInt8(ascii: "/"), maxSplits: 2, omittingEmptySubsequences: false)
+        guard segments.count == 3, segments[1].isEmpty else {
+            return Self.percentEncoding(utf8) { $0.isUrlCharacter }
+        }
+        // Between `//` and the path stands the authority, whose brackets and international names are Foundation's.
+        let end = segments[2].firstIndex { "/?#".utf8.contains($0) } ?? utf8.endIndex
+        return self[..<end] + Self.percentEncoding(utf8[end...]) { $0.isUrlCharacter }
+    }
+
     /// `bytes` as text, those that are not `allowed` percent-encoded.
     static func percentEncoding(_ bytes: some Collection<UInt8>, allowed: (UInt8) -> Bool) -> String {
         // Most components need nothing.
@@ -39,6 +51,11 @@ extension UInt8 {
         case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
         default: isLetterOrDigit
         }
+    }
+
+    /// What a URL behind its authority is made of: unreserved and reserved characters but brackets, and encoded bytes.
+    package var isUrlCharacter: Bool {
+        isUnreserved || "!$&'()*+,;=:@/?#%".utf8.contains(self)
     }
 
     /// `tchar` of RFC 9110 §5.6.2: what methods and field names are made of.

@@ -96,7 +96,7 @@ extension TestKit {
 
         @Test("no description of a record shows a secret")
         func redaction() async throws {
-            let transport = ScriptedTransport { _, _ in throw Leaky() }
+            let transport = ScriptedTransport(clock: ManualClock()) { _, _ in throw Leaky() }
             _ = try? await transport.send(
                 "/notes?key=SECRET",
                 method: .post,

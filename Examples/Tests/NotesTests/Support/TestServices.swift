@@ -15,6 +15,7 @@ extension NotesService {
             environment,
             backoff: .constant(.zero),
             maxAttempts: maxAttempts,
+            transport: URLSessionTransport.wide,
             clock: clock,
             observer: observer
         )
@@ -38,6 +39,12 @@ extension NotesService {
             observer: observer
         )
     }
+}
+
+extension URLSessionTransport {
+    /// Has a connection for every call of a storm: a server that holds its answers until all calls have come would wait
+    /// for ever for those that queue for a connection.
+    static let wide = URLSessionTransport(configuration: .init(connectionsPerHost: 128))
 }
 
 extension NotesEnvironment {

@@ -4,6 +4,7 @@ import Foundation
 @main
 struct Benchmarks {
     static func main() async throws {
+        if CommandLine.arguments.contains(ServerChild.argument) { return try ServerChild.run() }
         let options: Options
         do {
             options = try Options(CommandLine.arguments.dropFirst())
@@ -16,10 +17,12 @@ struct Benchmarks {
     }
 
     private static func report(_ options: Options) async throws {
+        let server = try ServerProcess()
+        defer { server.end() }
         // Memory first, while the process is still small.
-        let wanted = (MemorySuite.all + CallSuite.all).filter(options.wants)
+        let all = MemorySuite.all + CallSuite.all + CoordinatorSuite.all + LoopbackSuite.all(port: server.port)
         var lines: [Line] = []
-        for measurable in wanted {
+        for measurable in all.filter(options.wants) {
             FileHandle.standardError.write(Data("measuring: \(measurable.name)\n".utf8))
             lines += try await measurable.lines(options.effort)
         }

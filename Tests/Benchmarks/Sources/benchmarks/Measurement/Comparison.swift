@@ -14,7 +14,7 @@ struct Comparison: Measurable {
         var lines: [Line] = []
         for metric in metrics {
             guard metric.isAvailable else {
-                lines.append(Line(unavailable: self, metric))
+                lines.append(Line(of: self, metric))
                 continue
             }
             lines.append(try await line(for: metric, effort))

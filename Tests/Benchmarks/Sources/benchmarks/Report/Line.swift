@@ -19,30 +19,37 @@ struct Line: Sendable, Codable {
 }
 
 extension Line {
-    init(of comparison: Comparison, _ metric: Metric, _ values: [Double], against references: [Double]) {
-        let ratios = zip(values, references).map { $1 == 0 ? .infinity : $0 / $1 }
+    /// A figure from the values of all rounds.
+    init(
+        group: String,
+        name: String,
+        unit: String,
+        _ values: [Double],
+        against references: [Double],
+        baseline: String
+    ) {
+        let ratios = zip(values, references).compactMap { $1 == 0 ? nil : $0 / $1 }
         self.init(
-            group: comparison.group,
-            name: comparison.name + metric.suffix,
-            value: values.median,
-            unit: metric.unit,
-            baselineValue: references.median,
-            baseline: comparison.baseline.name,
-            ratio: ratios.median.isFinite ? ratios.median : nil,
-            ratioQuartiles: ratios.allSatisfy(\.isFinite) ? [ratios.quantile(0.25), ratios.quantile(0.75)] : nil
+            group: group,
+            name: name,
+            value: values.isEmpty ? nil : values.median,
+            unit: unit,
+            baselineValue: references.isEmpty ? nil : references.median,
+            baseline: baseline,
+            ratio: ratios.isEmpty ? nil : ratios.median,
+            ratioQuartiles: ratios.isEmpty ? nil : [ratios.quantile(0.25), ratios.quantile(0.75)]
         )
     }
 
-    init(unavailable comparison: Comparison, _ metric: Metric) {
+    /// A figure of a comparison; without values where the metric cannot be measured.
+    init(of comparison: Comparison, _ metric: Metric, _ values: [Double] = [], against references: [Double] = []) {
         self.init(
             group: comparison.group,
             name: comparison.name + metric.suffix,
-            value: nil,
             unit: metric.unit,
-            baselineValue: nil,
-            baseline: comparison.baseline.name,
-            ratio: nil,
-            ratioQuartiles: nil
+            values,
+            against: references,
+            baseline: comparison.baseline.name
         )
     }
 }

@@ -35,9 +35,9 @@ extension Line {
         [
             name,
             value.map { Self.text($0, unit) } ?? "n/a",
-            ratio.map { "\(Self.decimal($0, digits: 2)) ×" } ?? "–",
+            ratio.map { "\(Self.ratio($0)) ×" } ?? "–",
             ratioQuartiles.map { quartiles in
-                quartiles.map { Self.decimal($0, digits: 2) }.joined(separator: "…")
+                quartiles.map(Self.ratio).joined(separator: "…")
             } ?? "",
             baselineValue.map { "\(baseline): \(Self.text($0, unit))" } ?? baseline,
         ]
@@ -56,6 +56,10 @@ extension Line {
         let digits = abs(scaled) < 10 && scaled != scaled.rounded() ? 2 : abs(scaled) < 100 ? 1 : 0
         let number = decimal(scaled, digits: unit == "ns" || unit == "bytes" ? digits : min(digits, 1))
         return step.name.isEmpty ? number : "\(number) \(step.name)"
+    }
+
+    private static func ratio(_ value: Double) -> String {
+        decimal(value, digits: value < 10 ? 2 : value < 100 ? 1 : 0)
     }
 
     private static func decimal(_ value: Double, digits: Int) -> String {

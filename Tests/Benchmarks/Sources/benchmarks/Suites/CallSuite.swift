@@ -14,14 +14,19 @@ enum CallSuite {
         call("timeout and deadline", GetBytes(timeout: .seconds(60), deadline: .seconds(600)), .instant),
         call("five interceptors", GetBytes(), .instant.withInterceptors(5)),
         call("backoff retrier", GetBytes(), .instant.with(BackoffRetrier.factory())),
-        call("decoding JSON", GetNote(), .instant),
+        call("authorization and backoff", GetBytes(), .instant.with(AuthorizationRetrier.withBackoff())),
+        call("everything, decoding JSON", GetNote(), everything),
     ]
+
+    private static let everything = NotesService.instant
+        .with(AuthorizationRetrier.withBackoff())
+        .withInterceptors(2)
 
     private static func call<R: Request>(_ name: String, _ request: R, _ service: NotesService) -> Comparison {
         Comparison(
             group: "A call through a transport that returns at once",
             name: name,
-            metrics: [.time, .allocations],
+            metrics: [.cpu, .allocations],
             subject: Subject(name) { _ = try await request.schedule(with: service) },
             baseline: urlRequest
         )

@@ -3,8 +3,8 @@ import Testing
 
 @testable import Nautilus
 
-@Suite("CallTrace")
-struct CallTraceTests {
+@Suite("The timeline of a trace")
+struct TimelineTests {
     private static func attempt(
         _ number: Int,
         at start: Duration = .zero,

@@ -4,7 +4,7 @@ import NautilusTesting
 import Testing
 
 @Suite("The trace says what happened and why")
-struct CallTraceTests {
+struct TraceRecorderTests {
     @Test("a success has the trace of its failures, and prints as a timeline")
     func timeline() async throws {
         let outcome = try await outcome(of: Call.get) { clock in

@@ -1,0 +1,31 @@
+import Foundation
+
+/// A server in a process of its own, so that its work is not counted as the client's: this program, run once more.
+struct ServerProcess {
+    let port: Int
+    private let process: Process
+
+    /// Starts it.
+    init() throws {
+        process = Process()
+        process.executableURL = Bundle.main.executableURL
+        process.arguments = [ServerChild.argument]
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardInput = Pipe()
+        try process.run()
+        let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+        guard let port = Int(line.trimmingCharacters(in: .whitespacesAndNewlines)) else {
+            process.terminate()
+            throw ServerFailure.hasNoPort
+        }
+        self.port = port
+    }
+
+    /// Ends it, by its process identifier.
+    ///
+    /// Nobody waits for its end: Foundation's `waitUntilExit` runs a run loop, which blocks a thread of the pool for good.
+    func end() {
+        process.terminate()
+    }
+}

@@ -1,0 +1,26 @@
+import Nautilus
+import NautilusTesting
+import Testing
+
+@Suite("A redirect's Location")
+struct RedirectLocationTests {
+    @Test(
+        "is followed as it was written, whatever does not belong into a URL",
+        arguments: [
+            ("/a%20b?q=%2F", "https://api.example.com/a%20b?q=%2F"),
+            ("/a%20ü?q=%2Fü", "https://api.example.com/a%20%C3%BC?q=%2F%C3%BC"),
+            ("/a%20b|c?f[]=%20", "https://api.example.com/a%20b%7Cc?f%5B%5D=%20"),
+            ("a b%20", "https://api.example.com/a%20b%20"),
+            ("https://api.example.com/a%20ü", "https://api.example.com/a%20%C3%BC"),
+            ("//api.example.com/a%20ü", "https://api.example.com/a%20%C3%BC"),
+            ("https://[::1]:8080/a%20ü", "https://[::1]:8080/a%20%C3%BC"),
+            ("/%2E%2E/x", "https://api.example.com/%2E%2E/x"),
+        ]
+    )
+    func followed(location: String, url: String) async throws {
+        let transport = ScriptedTransport(.status(302, header: ["Location": location]), .reply(text: "there"))
+        let outcome = try await outcome(of: Call.get, retrier: NilRetrier.factory(), transport)
+        #expect(outcome.response?.body == "there")
+        #expect(outcome.response?.url?.absoluteString == url)
+    }
+}

@@ -1,0 +1,54 @@
+import Foundation
+import Nautilus
+import NautilusTesting
+import Testing
+
+@Suite("A header that is stamped after the request was built")
+struct StampedHeaderTests {
+    private struct Stamp: Retrier {
+        func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
+            httpRequest.header[.authorization] = "Bearer token-from-a-file\r\nX-Injected: 1"
+        }
+
+        func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { false }
+    }
+
+    private struct Factory: RetrierFactory {
+        func create<R: Request>(for request: R) -> any Retrier { Stamp() }
+    }
+
+    private struct StampingInterceptor: HttpInterceptor {
+        func intercept(
+            _ request: HttpRequest,
+            context: AttemptContext,
+            next: HttpInterceptor.Next
+        ) async throws -> HttpResponse<Data> {
+            var request = request
+            request.header.add("a\nb", to: "X-Trace")
+            return try await next(request)
+        }
+    }
+
+    @Test("is checked again: a retrier's line break is not sent")
+    func retrier() async throws {
+        let transport = ScriptedTransport(.reply(text: "sent"))
+        let outcome = try await outcome(of: Call.get, retrier: Factory(), transport)
+        #expect(outcome.error?.kind == .invalidRequest(.headerValue(name: .authorization)))
+        #expect(outcome.error?.stage == .prepare)
+        #expect(outcome.error?.delivery == .notSent)
+        #expect(transport.count == 0)
+    }
+
+    @Test("is checked again: an interceptor's line break is not sent")
+    func interceptor() async throws {
+        let transport = ScriptedTransport(.reply(text: "sent"))
+        let outcome = try await outcome(
+            of: Call.get,
+            retrier: NilRetrier.factory(),
+            interceptors: [StampingInterceptor()],
+            transport
+        )
+        #expect(outcome.error?.kind == .invalidRequest(.headerValue(name: "X-Trace")))
+        #expect(transport.count == 0)
+    }
+}

@@ -1,0 +1,28 @@
+import Foundation
+import Testing
+
+@testable import Nautilus
+
+@Suite("HttpResponse")
+struct HttpResponseTests {
+    @Test("it is described by its status and by where it came from")
+    func description() throws {
+        #expect("\(HttpResponse(body: 1))" == "200")
+        let url: URL = try .reading("https://api.example.com/a%20b")
+        #expect("\(HttpResponse(status: 404, body: 1, url: url))" == "404 from https://api.example.com/a%20b")
+        let full: URL = try .reading("https://me:secret@api.example.com:81/x?token=secret#f")
+        #expect("\(HttpResponse(body: 1, url: full))" == "200 from https://api.example.com:81/x?…")
+    }
+
+    @Test("with another body all else stays")
+    func replacingBody() throws {
+        var response = HttpResponse(status: 201, header: ["A": "1"], body: 1, url: try .reading("https://a.example"))
+        response.trace.duration = .seconds(1)
+        let other = response.replacingBody("x")
+        #expect(other.body == "x")
+        #expect(other.status == 201)
+        #expect(other.header == ["A": "1"])
+        #expect(other.url == response.url)
+        #expect(other.trace == response.trace)
+    }
+}

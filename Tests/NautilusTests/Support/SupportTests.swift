@@ -1,0 +1,62 @@
+import NautilusTesting
+import Testing
+
+@testable import Nautilus
+
+@Suite("Stopwatch, Locked, BackgroundTask")
+struct SupportTests {
+    @TaskLocal private static var label = "outside"
+
+    @Test("a stopwatch reads the clock it was given")
+    func stopwatch() {
+        let clock = ManualClock()
+        clock.advance(by: .seconds(5))
+        let stopwatch = Stopwatch(clock)
+        #expect(stopwatch.elapsed == .zero)
+        clock.advance(by: .milliseconds(1_500))
+        #expect(stopwatch.elapsed == .milliseconds(1_500))
+    }
+
+    @Test("a locked value loses no change of many tasks")
+    func locked() async {
+        let count = Locked(0)
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 1...100 {
+                group.addTask { for _ in 1...100 { count.withLock { $0 += 1 } } }
+            }
+        }
+        #expect(count.withLock { $0 } == 10_000)
+    }
+
+    @Test("a lock is given back when its body throws")
+    func throwing() {
+        let value = Locked(1)
+        #expect(throws: CancellationError.self) { try value.withLock { _ in throw CancellationError() } }
+        #expect(value.withLock { $0 } == 1)
+    }
+
+    @Test("background work knows its caller's task-local values, not its cancellation")
+    func background() async {
+        let seen = Locked<(label: String, isCancelled: Bool)?>(nil)
+        await Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            await Self.$label.withValue("inside") {
+                BackgroundTask.start { seen.withLock { $0 = (Self.label, Task.isCancelled) } }
+            }.value
+        }.value
+        #expect(seen.withLock { $0?.label } == "inside")
+        #expect(seen.withLock { $0?.isCancelled } == false)
+    }
+
+    @Test("a bound starter is given the work")
+    func starter() async {
+        let started = Locked(0)
+        await BackgroundTask.$starter.withValue({ work in
+            started.withLock { $0 += 1 }
+            return Task(operation: work)
+        }) {
+            await BackgroundTask.start {}.value
+        }
+        #expect(started.withLock { $0 } == 1)
+    }
+}
