@@ -34,13 +34,15 @@ struct LibcurlMessage {
 
     /// Parts of libcurl's messages, the more specific ones first.
     private static let phrases: [(phrase: String, code: URLError.Code)] = [
+        // After the handshake, and with it perhaps after the request: first, since OpenSSL's own words may follow.
+        ("SSL_read", .networkConnectionLost),
+        ("SSL_write", .networkConnectionLost),
         ("certificate has expired", .serverCertificateHasBadDate),
         ("certificate is not yet valid", .serverCertificateNotYetValid),
         ("SSL certificate problem", .serverCertificateUntrusted),
         ("SSL: no alternative certificate subject name", .serverCertificateUntrusted),
         ("SSL: certificate subject name", .serverCertificateUntrusted),
         ("SSL peer certificate", .serverCertificateUntrusted),
-        // During the handshake, as against SSL_read and SSL_write, which come after it.
         ("SSL_connect", .secureConnectionFailed),
         ("TLS connect error", .secureConnectionFailed),
         ("SSL connect error", .secureConnectionFailed),
@@ -60,8 +62,6 @@ struct LibcurlMessage {
         ("Failed sending data", .networkConnectionLost),
         ("transfer closed with", .networkConnectionLost),
         ("end of response with", .networkConnectionLost),
-        ("SSL_read", .networkConnectionLost),
-        ("SSL_write", .networkConnectionLost),
         ("HTTP/0.9", .badServerResponse),
         ("Unsupported response code", .badServerResponse),
         ("Weird server reply", .badServerResponse),

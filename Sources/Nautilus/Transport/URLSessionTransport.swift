@@ -17,6 +17,12 @@ import Foundation
 /// - The user and the password of a URL are not sent (RFC 9110 §4.2.4).
 /// - A body stream is collected in memory before it is sent, up to ``Configuration/streamLimit``.
 /// - On Linux, the body of a redirect whose `Location` is missing or is no URL is lost; its status and header are not.
+///   Of `Set-Cookie` lines that differ in the case of their name, only one comes through.
+/// - On Linux, libcurl itself repeats a request whose kept connection turns out to be closed before any byte of an
+///   answer came.
+/// - On Linux, up to Swift 6.3 at least, Foundation ends the process when a response breaks off within its header, brings
+///   trailers, or has a `Content-Length` of 2⁶³ and above. Where servers cannot be trusted that far, use a transport
+///   that is built on another client.
 ///
 /// Share one: connections are kept per instance. An instance closes its connections when it is released.
 public final class URLSessionTransport: HttpTransport {
