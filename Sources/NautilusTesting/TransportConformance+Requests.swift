@@ -45,7 +45,20 @@ extension TransportConformance {
             Check("an empty body arrives as none") {
                 try expect(try await send("/echo", method: .post, body: Data()).body, is: Data(), "the body of POST")
             },
-            Check("a large body arrives whole") {
+            Check("a body in chunks arrives whole and in order") {
+                let chunks = (0..<10).map { Data("chunk \($0);".utf8) }
+                let stream = HttpBodyStream(from: {
+                    AsyncThrowingStream { continuation in
+                        for chunk in chunks { continuation.yield(chunk) }
+                        continuation.finish()
+                    }
+                })
+                var request = try request("/echo", method: .post)
+                request.body = .stream(stream)
+                let response = try await makeTransport().send(request, context: context())
+                try expect(response.body, is: Data(chunks.joined()), "the body of POST")
+            },
+            Check("a large request body arrives whole") {
                 let body = Self.largeBody(2_000_003)
                 let response = try await send("/echo", method: .put, body: body)
                 try expect(response.body == body, is: true, "every byte of the body")

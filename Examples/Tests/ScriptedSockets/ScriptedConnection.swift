@@ -58,6 +58,13 @@ public actor ScriptedConnection {
         while true { _ = try await socket.read(atMost: 4096) }
     }
 
+    /// Reads nothing more, until the server is stopped: the peer's bytes pile up on its side.
+    public func ignore() async throws {
+        let (never, _) = AsyncStream.makeStream(of: Void.self)
+        for await _ in never {}
+        try Task.checkCancellation()
+    }
+
     /// Ends the connection in order (FIN).
     public func close() {
         guard !isClosed else { return }

@@ -43,7 +43,11 @@ public final class ScriptedServer: Sendable {
         get async { await log.connectionCount }
     }
 
+    /// Returns once a connection was accepted.
+    public func firstConnection() async { await log.firstConnection() }
+
     /// Serves connections, each in a task of its own, until `body` returns; then cancels what is left of them.
+    @discardableResult
     public static func run<Result: Sendable>(
         _ script: @escaping Script,
         whileOpen body: @Sendable (ScriptedServer) async throws -> Result
@@ -92,6 +96,7 @@ public final class ScriptedServer: Sendable {
 actor RequestLog {
     private(set) var requests: [RecordedRequest] = []
     private(set) var connectionCount = 0
+    private var waiting: [CheckedContinuation<Void, Never>] = []
 
     func add(_ request: RecordedRequest) {
         requests.append(request)
@@ -99,6 +104,13 @@ actor RequestLog {
 
     func addConnection() {
         connectionCount += 1
+        waiting.forEach { $0.resume() }
+        waiting = []
+    }
+
+    func firstConnection() async {
+        guard connectionCount == 0 else { return }
+        await withCheckedContinuation { waiting.append($0) }
     }
 }
 

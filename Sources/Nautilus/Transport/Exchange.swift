@@ -77,8 +77,7 @@ extension Exchange {
         // An interim response (103, say) comes first and brings no body: the last one counts.
         self.response = response
         body.removeAll()
-        guard announcesBody else { return true }
-        return response.expectedContentLength <= Int64(responseLimit)
+        return response.expectedContentLength <= Int64(responseLimit) || !announcesBody(response)
     }
 
     /// Takes a part of the body in; false when it is more than the limit.
@@ -103,8 +102,12 @@ extension Exchange {
         resolve(.failure(TransportError.responseTooLarge(limit: responseLimit)))
     }
 
-    /// Whether `Content-Length` means a body that follows: not after HEAD and 304, where it describes another one.
-    private var announcesBody: Bool {
-        response?.statusCode != 304 && task?.originalRequest?.httpMethod != HttpMethod.head.rawValue
+    /// Whether `Content-Length` means a body that follows (RFC 9110 §8.6): not after HEAD and 304, where it describes
+    /// another one, nor where there never is one.
+    private func announcesBody(_ response: HTTPURLResponse) -> Bool {
+        switch response.statusCode {
+        case 100..<200, 204, 304: false
+        default: task?.originalRequest?.httpMethod != HttpMethod.head.rawValue
+        }
     }
 }

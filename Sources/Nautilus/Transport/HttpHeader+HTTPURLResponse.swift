@@ -45,21 +45,11 @@ enum SetCookieValues {
     /// Whether a token and `=` come next, blanks before the token aside.
     private static func beginsWithName(_ bytes: ArraySlice<UInt8>) -> Bool {
         let word = bytes.drop { $0 == UInt8(ascii: " ") }
-        guard let end = word.firstIndex(where: { !isToken($0) }) else { return false }
+        guard let end = word.firstIndex(where: { !$0.isTokenCharacter }) else { return false }
         return end > word.startIndex && word[end] == UInt8(ascii: "=")
     }
 
     private static func text(_ bytes: ArraySlice<UInt8>) -> String {
         String(decoding: bytes.drop { $0 == UInt8(ascii: " ") }, as: UTF8.self)
-    }
-
-    /// Whether a byte may be part of a token (RFC 9110 §5.6.2).
-    private static func isToken(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
     }
 }

@@ -7,10 +7,19 @@ import Foundation
 extension URLRequest {
     /// Foundation's form of `request`.
     ///
-    /// - Throws: ``TransportError`` for a URL that is not HTTP; nothing was sent.
-    init(_ request: HttpRequest, body: Data?) throws(TransportError) {
+    /// - Throws: ``InvalidRequest`` for a method or a header that would change the request's lines, and
+    ///   ``TransportError`` for a URL that is not HTTP. Nothing was sent.
+    init(_ request: HttpRequest, body: Data?) throws {
+        // Foundation on Linux passes line breaks on to the wire, and an interceptor may have added one since the request
+        // was built.
+        guard request.method.rawValue.isToken else { throw InvalidRequest.method }
+        try request.header.refuseLineBreaks()
         guard let scheme = request.url.scheme?.lowercased(), scheme == "https" || scheme == "http" else {
-            throw .failed(.unsupportedURL, delivery: .notSent, reason: "The URL's scheme is neither https nor http.")
+            throw TransportError.failed(
+                .unsupportedURL,
+                delivery: .notSent,
+                reason: "The URL's scheme is neither https nor http."
+            )
         }
         self.init(url: request.url.withoutUserInfo, timeoutInterval: URLSessionTransport.backstop)
         if request.method != .get { httpMethod = request.method.rawValue }
@@ -34,6 +43,22 @@ extension HttpHeader {
             joined[field.name.rawValue] = value
         }
         return joined
+    }
+}
+
+extension HttpHeader {
+    fileprivate func refuseLineBreaks() throws(InvalidRequest) {
+        for field in fields {
+            guard field.name.rawValue.isToken else { throw .headerName }
+            let isSplit = field.value.utf8.contains { $0 == 0x0D || $0 == 0x0A || $0 == 0 }
+            if isSplit { throw .headerValue(name: field.name) }
+        }
+    }
+}
+
+extension String {
+    fileprivate var isToken: Bool {
+        !utf8.isEmpty && utf8.allSatisfy(\.isTokenCharacter)
     }
 }
 

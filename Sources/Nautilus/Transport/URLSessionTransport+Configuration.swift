@@ -13,8 +13,8 @@ extension URLSessionTransport {
         /// 64 MiB: far above any document an API answers with, and what a phone can still hold in memory. Foundation
         /// cannot slow a server down on Linux, so without a limit a response could fill all of it.
         public var responseLimit: Int
-        /// The largest body stream that is collected to be sent, in bytes; beyond it the error is
-        /// ``HttpBodyStream/ReadError/tooLarge(limit:)``, and nothing is sent. 64 MiB, as for responses.
+        /// The largest body stream that is collected to be sent, in bytes; beyond it the exchange fails with
+        /// `dataLengthExceedsMaximum`, and nothing is sent. 64 MiB, as for responses.
         public var streamLimit: Int
         /// How many connections one host gets at once; further exchanges wait in line.
         ///

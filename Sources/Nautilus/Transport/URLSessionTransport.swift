@@ -17,6 +17,12 @@ import Foundation
 /// - The user and the password of a URL are not sent (RFC 9110 §4.2.4).
 /// - A body stream is collected in memory before it is sent, up to ``Configuration/streamLimit``.
 /// - On Linux, the body of a redirect whose `Location` is missing or is no URL is lost; its status and header are not.
+///   Of `Set-Cookie` lines that differ in the case of their name, only one comes through.
+/// - On Linux, libcurl itself repeats a request whose kept connection turns out to be closed before any byte of an
+///   answer came.
+/// - On Linux, up to Swift 6.3 at least, Foundation ends the process when a response breaks off within its header, brings
+///   trailers, or has a `Content-Length` of 2⁶³ and above. Where servers cannot be trusted that far, use a transport
+///   that is built on another client.
 ///
 /// Share one: connections are kept per instance. An instance closes its connections when it is released.
 public final class URLSessionTransport: HttpTransport {
@@ -46,12 +52,10 @@ public final class URLSessionTransport: HttpTransport {
 
     /// Sends `request` once; see ``HttpTransport/send(_:context:)``.
     ///
-    /// - Throws: ``TransportError``; `CancellationError`, at once when the task is cancelled;
-    ///   ``HttpBodyStream/ReadError`` or the stream's own error when a streamed body cannot be collected.
+    /// - Throws: ``TransportError``; ``InvalidRequest`` for a method or a header that cannot be sent; the error of a body
+    ///   stream; `CancellationError`, at once when the task is cancelled.
     public func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
-        let body = try await request.body.collected(limit: configuration.streamLimit)
-        // A cancelled stream ends early without an error, and half a body must not be sent.
-        try Task.checkCancellation()
+        let body = try await collect(request.body)
         let urlRequest = try URLRequest(request, body: body)
         let exchange = Exchange(to: request.origin, responseLimit: configuration.responseLimit)
         let answer = try await withTaskCancellationHandler {
@@ -71,5 +75,16 @@ public final class URLSessionTransport: HttpTransport {
             body: answer.body,
             url: request.url
         )
+    }
+
+    private func collect(_ body: HttpBody.Payload) async throws -> Data? {
+        do {
+            let data = try await body.collected(limit: configuration.streamLimit)
+            // A cancelled stream ends early without an error, and half a body must not be sent.
+            try Task.checkCancellation()
+            return data
+        } catch let error as HttpBodyStream.ReadError {
+            throw TransportError(error)
+        }
     }
 }

@@ -1,0 +1,84 @@
+import Foundation
+
+/// A TLS server whose certificate nobody trusts, made on the spot by `openssl`.
+public final class UntrustedTlsServer: Sendable {
+    /// The port on 127.0.0.1, chosen by the system.
+    public let port: Int
+
+    /// Where `openssl` is; nil when this machine has none, in which case the tests that need it are to be skipped.
+    public static let openssl: URL? = ["/usr/bin/openssl", "/usr/local/bin/openssl", "/opt/homebrew/bin/openssl"]
+        .first { FileManager.default.isExecutableFile(atPath: $0) }
+        .map { URL(fileURLWithPath: $0) }
+
+    private init(port: Int) {
+        self.port = port
+    }
+
+    /// Serves until `body` returns; then ends the process that it started.
+    public static func run(whileOpen body: (UntrustedTlsServer) async throws -> Void) async throws {
+        guard let openssl else { throw CocoaError(.fileNoSuchFile) }
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("nautilus-tls-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try makeCertificate(with: openssl, in: folder)
+        let (process, port) = try start(openssl, in: folder)
+        defer { process.terminate() }
+        try await body(UntrustedTlsServer(port: port))
+    }
+
+    private static func makeCertificate(with openssl: URL, in folder: URL) throws {
+        let process = process(
+            openssl,
+            "req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out certificate.pem -days 1 -subj /CN=127.0.0.1",
+            in: folder
+        )
+        process.standardOutput = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw CocoaError(.fileWriteUnknown) }
+    }
+
+    private static func start(_ openssl: URL, in folder: URL) throws -> (Process, port: Int) {
+        let process = process(
+            openssl,
+            // Twenty handshakes at most: should the test process die, this one does not live forever.
+            "s_server -accept 127.0.0.1:0 -naccept 20 -www -cert certificate.pem -key key.pem",
+            in: folder
+        )
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        do {
+            return try (process, port: announcedPort(in: output.fileHandleForReading))
+        } catch {
+            process.terminate()
+            throw error
+        }
+    }
+
+    /// Reads up to the line `ACCEPT 127.0.0.1:port`, after which connections are taken.
+    private static func announcedPort(in output: FileHandle) throws -> Int {
+        var text = ""
+        while true {
+            let data = output.availableData
+            guard !data.isEmpty else { throw CocoaError(.fileReadCorruptFile) }
+            text += String(decoding: data, as: UTF8.self)
+            guard let line = text.components(separatedBy: "\n").dropLast().first(where: { $0.hasPrefix("ACCEPT") })
+            else { continue }
+            guard let port = line.split(separator: ":").last.flatMap({ Int($0) }) else {
+                throw CocoaError(.fileReadCorruptFile)
+            }
+            return port
+        }
+    }
+
+    private static func process(_ openssl: URL, _ arguments: String, in folder: URL) -> Process {
+        let process = Process()
+        process.executableURL = openssl
+        process.arguments = arguments.split(separator: " ").map(String.init)
+        process.currentDirectoryURL = folder
+        process.standardInput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        return process
+    }
+}

@@ -1,0 +1,130 @@
+import Foundation
+import Nautilus
+import ScriptedSockets
+import Testing
+
+@Suite("Nothing fills the memory", .timeLimit(.minutes(2)))
+struct LimitTests {
+    private let transport = URLSessionTransport(configuration: .init(responseLimit: 1000, streamLimit: 1000))
+
+    @Test("a Content-Length over the limit ends the exchange before any of the body came")
+    func announced() async throws {
+        try await expectTooLarge("HTTP/1.1 200 OK\r\nContent-Length: 1001\r\n\r\n")
+    }
+
+    @Test("a body without a length ends the exchange once it passes the limit")
+    func endless() async throws {
+        try await ScriptedServer.run { connection in
+            _ = try await connection.readRequest()
+            try await connection.write("HTTP/1.1 200 OK\r\n\r\n")
+            // Ends when the client closes the connection, which is what is proved.
+            while true { try await connection.write(Data(count: 10_000)) }
+        } whileOpen: { server in
+            await #expect(throws: TransportError.responseTooLarge(limit: 1000)) {
+                try await send(.get, server.url, through: transport)
+            }
+        }
+    }
+
+    @Test("a small compressed body that grows over the limit is refused")
+    func bomb() async throws {
+        // 100 000 zeros, in gzip.
+        let zeros = try #require(Data(base64Encoded: Self.compressedZeros))
+        let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(zeros.count)\r\n\r\n"
+        #expect(zeros.count < 1000)
+        try await expectTooLarge(Data(head.utf8) + zeros)
+        #expect(try await answer(Data(head.utf8) + zeros).body == Data(count: 100_000))
+    }
+
+    @Test("exactly the limit is taken")
+    func exact() async throws {
+        try await ScriptedServer.run { connection in
+            _ = try await connection.readRequest()
+            try await connection.respond(body: Data(count: 1000))
+        } whileOpen: { server in
+            let body = try await send(.get, server.url, through: transport).body
+            #expect(body.count == 1000)
+        }
+    }
+
+    @Test("a body stream over the limit is refused, and nothing is sent")
+    func streamOverLimit() async throws {
+        try await ScriptedServer.run { _ in
+        } whileOpen: { server in
+            let failure = try await failure {
+                try await send(.post, server.url, body: stream(of: 1001), through: transport)
+            }
+            #expect(failure == Failure(code: .dataLengthExceedsMaximum, delivery: .notSent))
+            #expect(await server.connectionCount == 0)
+        }
+    }
+
+    @Test("a stream cut short by cancellation is not sent")
+    func cancelledStream() async throws {
+        try await ScriptedServer.run { _ in
+        } whileOpen: { [transport] server in
+            let (chunks, continuation) = AsyncThrowingStream.makeStream(of: Data.self, throwing: (any Error).self)
+            let body = HttpBody.Payload.stream(HttpBodyStream(once: chunks))
+            let sending = Task { try await send(.post, server.url, body: body, through: transport) }
+            continuation.yield(Data("half".utf8))
+            sending.cancel()
+            await #expect(throws: CancellationError.self) { try await sending.value }
+            #expect(await server.connectionCount == 0)
+        }
+    }
+
+    @Test("no more connections than configured: the rest waits in line")
+    func connections() async throws {
+        let transport = URLSessionTransport(configuration: .init(connectionsPerHost: 2))
+        let (released, release) = AsyncStream.makeStream(of: Void.self)
+        let (arrived, arrive) = AsyncStream.makeStream(of: Void.self)
+        try await ScriptedServer.run { connection in
+            while true {
+                _ = try await connection.readRequest()
+                arrive.yield()
+                for await _ in released {}
+                try await connection.respond()
+            }
+        } whileOpen: { server in
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<6 { group.addTask { try await send(.get, server.url, through: transport).status } }
+                var arrivals = arrived.makeAsyncIterator()
+                for _ in 0..<2 { await arrivals.next() }
+                release.finish()
+                for try await status in group { #expect(status == 200) }
+            }
+            #expect(await server.connectionCount == 2)
+            #expect(await server.requests.count == 6)
+        }
+    }
+
+    private func expectTooLarge(_ bytes: String) async throws { try await expectTooLarge(Data(bytes.utf8)) }
+
+    /// The server hangs after `bytes`, so that only the limit can end the exchange.
+    private func expectTooLarge(_ bytes: Data) async throws {
+        try await ScriptedServer.run { connection in
+            _ = try await connection.readRequest()
+            try await connection.write(bytes)
+            try await connection.hang()
+        } whileOpen: { server in
+            await #expect(throws: TransportError.responseTooLarge(limit: 1000)) {
+                try await send(.get, server.url, through: transport)
+            }
+        }
+    }
+
+    private func stream(of count: Int) -> HttpBody.Payload {
+        .stream(
+            HttpBodyStream(
+                once: AsyncThrowingStream { continuation in
+                    for _ in 0..<count { continuation.yield(Data(count: 1)) }
+                    continuation.finish()
+                }
+            )
+        )
+    }
+
+    private static let compressedZeros =
+        "H4sIAAAAAAACA+3BMQEAAADCoPVPbQ0PoAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+        + "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAIBXA32VEdSghgEA"
+}

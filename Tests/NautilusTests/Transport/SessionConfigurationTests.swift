@@ -1,0 +1,46 @@
+import Foundation
+import Testing
+
+@testable import Nautilus
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+@Suite("The session's configuration")
+struct SessionConfigurationTests {
+    @Test("what the transport depends on cannot be adjusted away")
+    func mandatory() {
+        let configuration = URLSessionTransport.Configuration(connectionsPerHost: 3) { configuration in
+            configuration.urlCache = .shared
+            configuration.httpCookieStorage = .shared
+            configuration.httpShouldSetCookies = true
+            configuration.httpCookieAcceptPolicy = .always
+            configuration.urlCredentialStorage = .shared
+            configuration.timeoutIntervalForRequest = 0.5
+            configuration.timeoutIntervalForResource = 0.5
+        }
+        let session = configuration.sessionConfiguration()
+        #expect(session.urlCache == nil)
+        #expect(session.httpCookieStorage == nil)
+        #expect(!session.httpShouldSetCookies)
+        #expect(session.httpCookieAcceptPolicy == .never)
+        #expect(session.urlCredentialStorage == nil)
+        #expect(session.timeoutIntervalForRequest == URLSessionTransport.backstop)
+        #expect(session.timeoutIntervalForResource == URLSessionTransport.backstop)
+        #expect(session.httpMaximumConnectionsPerHost == 3)
+    }
+
+    @Test("everything else can")
+    func adjustable() {
+        let configuration = URLSessionTransport.Configuration { $0.allowsCellularAccess = false }
+        #expect(!configuration.sessionConfiguration().allowsCellularAccess)
+    }
+
+    @Test("a request carries the backstop too: Foundation prefers a request's timeout to the session's")
+    func requestTimeout() throws {
+        let url = try #require(URL(string: "https://a.example/"))
+        let request = try URLRequest(HttpRequest(url: url), body: nil)
+        #expect(request.timeoutInterval == URLSessionTransport.backstop)
+    }
+}
