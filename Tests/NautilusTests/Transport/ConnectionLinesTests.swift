@@ -14,7 +14,8 @@ struct ConnectionLinesTests {
         var lines = ConnectionLines<Int>(limit: 2)
         let entered = (0..<4).map { lines.enter(slow, $0, priority: .normal) }
         #expect(entered == [true, true, false, false])
-        #expect(lines.enter(quick, 9, priority: .low))
+        let isQuickConnected = lines.enter(quick, 9, priority: .low)
+        #expect(isQuickConnected)
     }
 
     @Test("the more urgent go first, the others in their order, and nobody who has left")
@@ -25,21 +26,23 @@ struct ConnectionLinesTests {
         for (name, priority) in [("a", .normal), ("low", .low), ("b", .normal), ("gone", .high), ("high", .high)]
             as [(String, RequestPriority)]
         {
-            #expect(!lines.enter(origin, name, priority: priority))
+            let isConnected = lines.enter(origin, name, priority: priority)
+            #expect(!isConnected)
         }
         lines.forget(origin) { $0 == "gone" }
-        #expect((0..<5).map { _ in lines.leave(origin) } == ["high", "a", "b", "low", nil])
-        #expect(lines.enter(origin, "next", priority: .normal))
+        let served = (0..<5).map { _ in lines.leave(origin) }
+        #expect(served == ["high", "a", "b", "low", nil])
+        let isNextConnected = lines.enter(origin, "next", priority: .normal)
+        #expect(isNextConnected)
     }
 
     @Test("a limit of nothing is one")
     func noLimit() throws {
         let origin = try #require(slow)
         var lines = ConnectionLines<Int>(limit: 0)
-        #expect(lines.enter(origin, 1, priority: .normal))
-        #expect(!lines.enter(origin, 2, priority: .normal))
-        #expect(lines.leave(origin) == 2)
-        #expect(lines.leave(origin) == nil)
-        #expect(lines.leave(origin) == nil)
+        let entered = (1...2).map { lines.enter(origin, $0, priority: .normal) }
+        #expect(entered == [true, false])
+        let served = (0..<3).map { _ in lines.leave(origin) }
+        #expect(served == [2, nil, nil])
     }
 }
