@@ -20,7 +20,7 @@ final class ExchangeDelegate: NSObject, @unchecked Sendable {
     }
 
     let queue = DispatchQueue(label: "Nautilus.URLSessionTransport", qos: .userInitiated)
-    let operations = OperationQueue()
+    let operations: OperationQueue
     private var underway: [Int: Exchange] = [:]
     private var lines: ConnectionLines<Waiter>
 
@@ -31,9 +31,8 @@ final class ExchangeDelegate: NSObject, @unchecked Sendable {
             // Foundation has a line for each host here, and HTTP/2 carries many exchanges on one connection.
             lines = ConnectionLines(limit: .max)
         #endif
+        operations = DelegateQueue(queue)
         super.init()
-        operations.underlyingQueue = queue
-        operations.maxConcurrentOperationCount = 1
     }
 
     /// Starts the task that carries `exchange` once there is a connection for it, unless its caller has gone.
