@@ -30,7 +30,7 @@ public final class URLSessionTransport: HttpTransport {
     public static let shared = URLSessionTransport()
 
     private let configuration: Configuration
-    private let exchanges: ExchangeDelegate
+    let exchanges: ExchangeDelegate
     private let session: URLSession
 
     /// Creates a transport with connections of its own.
