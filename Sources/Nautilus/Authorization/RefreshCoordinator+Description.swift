@@ -5,11 +5,13 @@ extension RefreshCoordinator: CustomStringConvertible, CustomDebugStringConverti
         return switch state {
         case .signedOut(nil): "signed out"
         case .signedOut: "session expired"
-        case .idle(let session): "\(session.grant)"
-        case .refreshing(let session, _): "\(session.grant), refreshing"
-        case .coolingDown(let session, _): "\(session.grant), cooling down"
+        case .idle(let session): Self.text(session)
+        case .refreshing(let session, _): "\(Self.text(session)), refreshing"
+        case .coolingDown(let session, _): "\(Self.text(session)), cooling down"
         }
     }
+
+    private static func text(_ session: RefreshSession) -> String { "generation \(session.grant.generation)" }
 
     /// The same as ``description``.
     public var debugDescription: String { description }

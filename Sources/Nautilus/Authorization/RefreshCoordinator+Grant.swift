@@ -1,10 +1,16 @@
 extension RefreshCoordinator {
     /// A credential with its version: what an attempt is stamped with.
     public struct Grant: Sendable {
+        private let sealed: SealedGrant
+
         /// The credential.
-        public let credential: Credential
+        public var credential: Credential { sealed.credential.unsealed(as: Credential.self) }
         /// Its version: larger than that of every earlier credential of this coordinator, those of other users included.
-        public let generation: Int
+        public var generation: Int { sealed.generation }
+
+        init(_ sealed: SealedGrant) {
+            self.sealed = sealed
+        }
     }
 }
 

@@ -15,14 +15,14 @@ extension RefreshCoordinator {
         tasks.handIn(refresh: refresh, timer: timer)
     }
 
-    private func run(_ flight: RefreshFlight, from credential: Credential) async -> Core.Machine.Input {
+    private func run(_ flight: RefreshFlight, from credential: Credential) async -> RefreshMachine.Input {
         let mark = RefreshScope.Mark(self)
         defer { mark.end() }
         do {
             let fresh = try await RefreshScope.$marks.withValue(RefreshScope.marks + [mark]) {
                 try await obtain(credential)
             }
-            return .refreshSucceeded(flight, fresh, lifetime: lifetime(fresh))
+            return .refreshSucceeded(flight, CredentialBox(fresh), lifetime: lifetime(fresh))
         } catch let failure as TerminalRefreshFailure {
             return .refreshFailed(flight, .terminal(failure))
         } catch {

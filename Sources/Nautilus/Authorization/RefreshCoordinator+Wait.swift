@@ -1,5 +1,5 @@
 extension RefreshCoordinator {
-    func ask(_ question: Core.Machine.Question) async throws -> Grant {
+    func ask(_ question: RefreshMachine.Question) async throws -> SealedGrant {
         guard !RefreshScope.contains(self) else { throw RefreshError.recursive }
         let now = stopwatch.elapsed
         let (grant, ticket) = core.withLock { core in
@@ -35,8 +35,8 @@ extension RefreshCoordinator {
     ///
     /// Looking for the cancellation and adding the waiter happen under one lock, and so does ``leave(_:)``: whichever of
     /// cancellation and entry comes second finds the other.
-    private func enter(_ waiter: RefreshWaiter<Credential>, _ body: (inout Core) -> [Core.Effect]) {
-        let effects: [Core.Effect]? = core.withLock { core in
+    private func enter(_ waiter: RefreshWaiter, _ body: (inout RefreshCore) -> [RefreshCore.Effect]) {
+        let effects: [RefreshCore.Effect]? = core.withLock { core in
             Task.isCancelled ? nil : body(&core)
         }
         guard let effects else { return waiter.cancel() }

@@ -17,7 +17,7 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     /// What happened to the session.
     public typealias Event = RefreshEvent
 
-    let core: Locked<RefreshCore<Credential>>
+    let core: Locked<RefreshCore>
     let limits: RefreshLimits
     let clock: any Clock<Duration>
     let stopwatch: Stopwatch
@@ -68,7 +68,8 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     /// Synchronous, for a `header` that cannot wait. Prefer ``grant(continuing:)``, which never gives a credential that
     /// is known to be dead.
     public var current: Grant? {
-        core.withLock { $0.machine.state.session?.grant }
+        guard let sealed = core.withLock({ $0.current }) else { return nil }
+        return Grant(sealed)
     }
 
     /// What happens to the session from now on: a new stream for each access, any number at a time.
@@ -85,7 +86,7 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     ///   stamped in an earlier session fails, so that it never goes out as another user.
     /// - Throws: ``RefreshError``, or `CancellationError` as soon as the task is cancelled; the refresh goes on then.
     public func grant(continuing previous: Grant? = nil) async throws -> Grant {
-        try await ask(.init(rejected: nil, stamp: previous?.generation))
+        try await Grant(ask(.init(rejected: nil, stamp: previous?.generation)))
     }
 
     /// The credential to send a call again with, whose `grant` the server has rejected.
@@ -96,12 +97,12 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     ///
     /// - Throws: ``RefreshError``, or `CancellationError` as soon as the task is cancelled; the refresh goes on then.
     public func refresh(rejecting grant: Grant) async throws -> Grant {
-        try await ask(.init(rejected: grant.generation, stamp: grant.generation))
+        try await Grant(ask(.init(rejected: grant.generation, stamp: grant.generation)))
     }
 
     /// Begins a session, in place of the one before: its refresh is cancelled, and its waiting calls fail.
     public func signIn(_ credential: Credential) {
-        handle(.signIn(credential, lifetime: lifetime(credential)))
+        handle(.signIn(CredentialBox(credential), lifetime: lifetime(credential)))
     }
 
     /// Ends the session: its refresh is cancelled, its late result dropped, and its waiting calls fail.
@@ -115,26 +116,25 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     ///   - grant: What it replaces. Nothing happens when that is no longer the present one.
     ///   - credential: The replacement. Calls that wait for a refresh get it; the refresh is cancelled.
     public func replace(_ grant: Grant, with credential: Credential) {
-        handle(.replace(generation: grant.generation, credential, lifetime: lifetime(credential)))
+        handle(.replace(generation: grant.generation, CredentialBox(credential), lifetime: lifetime(credential)))
     }
 }
 
 // MARK: - Carrying out what the machine says
 
 extension RefreshCoordinator {
-    typealias Core = RefreshCore<Credential>
-
-    func handle(_ input: Core.Machine.Input) {
+    func handle(_ input: RefreshMachine.Input) {
         let now = stopwatch.elapsed
         perform(core.withLock { $0.handle(input, at: now) })
     }
 
-    func perform(_ effects: [Core.Effect]) {
+    func perform(_ effects: [RefreshCore.Effect]) {
         for effect in effects {
             switch effect {
             case .resume(let waiters, let result): for waiter in waiters { waiter.resume(with: result) }
             case .pass(let retry): retry.resume()
-            case .start(let flight, let credential, let tasks): start(flight, from: credential, tasks: tasks)
+            case .start(let flight, let credential, let tasks):
+                start(flight, from: credential.unsealed(as: Credential.self), tasks: tasks)
             case .cancel(let tasks): tasks.cancel()
             case .end(let tasks): tasks.end()
             }

@@ -1,33 +1,32 @@
 /// What a coordinator's lock guards: the machine, those who wait for it, and what it has set going.
-struct RefreshCore<Credential: Sendable>: Sendable {
-    typealias Machine = RefreshMachine<Credential>
-    typealias Grant = RefreshCoordinator<Credential>.Grant
-
+struct RefreshCore: Sendable {
     /// What is left to do when the lock has been released.
     enum Effect: Sendable {
-        case resume([RefreshWaiter<Credential>], Result<Grant, RefreshError>)
+        case resume([RefreshWaiter], Result<SealedGrant, RefreshError>)
         case pass(CheckedContinuation<Void, any Error>)
-        case start(RefreshFlight, Credential, RefreshTasks)
+        case start(RefreshFlight, any SealedCredential, RefreshTasks)
         case cancel(RefreshTasks)
         case end(RefreshTasks)
     }
 
-    private(set) var machine: Machine
-    var waiters = RefreshWaiters<Credential>()
-    var outbox = Outbox<Machine.Announcement>()
+    private(set) var machine: RefreshMachine
+    /// The machine's grant, copied out: reading it is what happens most often.
+    private(set) var current: SealedGrant?
+    var waiters = RefreshWaiters()
+    var outbox = Outbox<RefreshMachine.Announcement>()
     private var tasks: [Int: RefreshTasks] = [:]
 
     /// How many refreshes have not ended, those included that nobody waits for.
     var runningCount: Int { tasks.count }
 
     init(limits: RefreshLimits) {
-        machine = Machine(limits: limits)
+        machine = RefreshMachine(limits: limits)
     }
 
     /// Lets `waiter` ask, and wait if it has to.
     mutating func ask(
-        _ question: Machine.Question,
-        for waiter: RefreshWaiter<Credential>,
+        _ question: RefreshMachine.Question,
+        for waiter: RefreshWaiter,
         ticket: Int,
         at now: Duration
     ) -> [Effect] {
@@ -52,24 +51,26 @@ struct RefreshCore<Credential: Sendable>: Sendable {
     }
 
     /// Handles what is nobody's question.
-    mutating func handle(_ input: Machine.Input, at now: Duration) -> [Effect] {
+    mutating func handle(_ input: RefreshMachine.Input, at now: Duration) -> [Effect] {
         handle(input, at: now) { _, _ in nil }
     }
 
     /// A refresh has ended: handles how, and lets go of its tasks.
-    mutating func handle(_ input: Machine.Input, endOf flight: RefreshFlight, at now: Duration) -> [Effect] {
+    mutating func handle(_ input: RefreshMachine.Input, endOf flight: RefreshFlight, at now: Duration) -> [Effect] {
         let effects = handle(input, at: now)
         guard let ended = tasks.removeValue(forKey: flight.id) else { return effects }
         return effects + [.end(ended)]
     }
 
     private mutating func handle(
-        _ input: Machine.Input,
+        _ input: RefreshMachine.Input,
         at now: Duration,
-        answer: (inout RefreshCore, Result<Grant, RefreshError>?) -> Effect?
+        answer: (inout RefreshCore, Result<SealedGrant, RefreshError>?) -> Effect?
     ) -> [Effect] {
         var effects: [Effect] = []
-        for action in machine.handle(input, at: now) {
+        let actions = machine.handle(input, at: now)
+        current = machine.state.session?.grant
+        for action in actions {
             switch action {
             case .answer(let result):
                 if let effect = answer(&self, result) { effects.append(effect) }

@@ -4,13 +4,13 @@ extension RefreshMachine {
         /// A call asks for a credential.
         case ask(Question)
         /// The app signs in; the lifetime counts from now.
-        case signIn(Credential, lifetime: Duration?)
+        case signIn(any SealedCredential, lifetime: Duration?)
         /// The app signs out.
         case signOut
         /// A credential of this generation has been refreshed elsewhere.
-        case replace(generation: Int, Credential, lifetime: Duration?)
+        case replace(generation: Int, any SealedCredential, lifetime: Duration?)
         /// A refresh has ended with a credential.
-        case refreshSucceeded(RefreshFlight, Credential, lifetime: Duration?)
+        case refreshSucceeded(RefreshFlight, any SealedCredential, lifetime: Duration?)
         /// A refresh has ended with an error.
         case refreshFailed(RefreshFlight, Failure)
         /// A refresh's time is up; the cool-down that follows if it is still in flight.
@@ -33,7 +33,7 @@ extension RefreshMachine {
         var stamp: Int?
 
         /// Whether the call was stamped in a session before `session`.
-        func isOlder(than session: RefreshSession<Credential>) -> Bool {
+        func isOlder(than session: RefreshSession) -> Bool {
             stamp.map { $0 < session.firstGeneration } ?? false
         }
     }
@@ -41,13 +41,13 @@ extension RefreshMachine {
     /// What is to be done after a transition, outside of the lock.
     enum Action: Sendable {
         /// Answer the call that asked.
-        case answer(Result<Grant, RefreshError>)
+        case answer(Result<SealedGrant, RefreshError>)
         /// The call that asked waits with the others.
         case wait
         /// All who wait go on.
-        case resumeWaiters(Result<Grant, RefreshError>)
+        case resumeWaiters(Result<SealedGrant, RefreshError>)
         /// Run the refresh, and its timer.
-        case startRefresh(RefreshFlight, Credential)
+        case startRefresh(RefreshFlight, any SealedCredential)
         /// Cancel a refresh; it reports its end all the same.
         case cancelRefresh(RefreshFlight)
         /// Tell those who watch.

@@ -1,7 +1,7 @@
 extension RefreshMachine {
     mutating func succeed(
         _ flight: RefreshFlight,
-        with credential: Credential,
+        with credential: any SealedCredential,
         lifetime: Duration?,
         at now: Duration
     ) -> [Action] {
@@ -56,7 +56,7 @@ extension RefreshMachine {
         return [.cancelRefresh(flight)] + failWaiters(with: failure, of: session)
     }
 
-    private func failWaiters(with error: RefreshError, of session: RefreshSession<Credential>) -> [Action] {
+    private func failWaiters(with error: RefreshError, of session: RefreshSession) -> [Action] {
         [
             .resumeWaiters(.failure(error)),
             .announce(.session(.refreshFailed(generation: session.grant.generation, error))),

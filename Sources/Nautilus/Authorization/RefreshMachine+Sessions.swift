@@ -1,5 +1,5 @@
 extension RefreshMachine {
-    mutating func signIn(_ credential: Credential, lifetime: Duration?, at now: Duration) -> [Action] {
+    mutating func signIn(_ credential: any SealedCredential, lifetime: Duration?, at now: Duration) -> [Action] {
         let released = release(resumingWith: .failure(.superseded))
         let grant = nextGrant(credential)
         let session = RefreshSession(
@@ -23,7 +23,7 @@ extension RefreshMachine {
 
     mutating func replace(
         _ generation: Int,
-        with credential: Credential,
+        with credential: any SealedCredential,
         lifetime: Duration?,
         at now: Duration
     ) -> [Action] {
@@ -33,9 +33,9 @@ extension RefreshMachine {
 
     /// Makes `credential` the next generation of `session`, and hands it to all who wait.
     mutating func publish(
-        _ credential: Credential,
+        _ credential: any SealedCredential,
         lifetime: Duration?,
-        in session: RefreshSession<Credential>,
+        in session: RefreshSession,
         endOf ended: RefreshFlight? = nil,
         at now: Duration
     ) -> [Action] {
@@ -53,14 +53,15 @@ extension RefreshMachine {
 
     /// Lets go of the refresh in flight, if there is one: who waits for it goes on, and it is cancelled unless it has
     /// `ended`. To be called before the state changes; nobody waits in any other state.
-    func release(resumingWith result: Result<Grant, RefreshError>, endOf ended: RefreshFlight? = nil) -> [Action] {
+    func release(resumingWith result: Result<SealedGrant, RefreshError>, endOf ended: RefreshFlight? = nil) -> [Action]
+    {
         guard case .refreshing(_, let flight) = state else { return [] }
         return (flight == ended ? [] : [.cancelRefresh(flight)]) + [.resumeWaiters(result)]
     }
 
-    private mutating func nextGrant(_ credential: Credential) -> Grant {
+    private mutating func nextGrant(_ credential: any SealedCredential) -> SealedGrant {
         lastGeneration += 1
-        return Grant(credential: credential, generation: lastGeneration)
+        return SealedGrant(credential: credential, generation: lastGeneration)
     }
 
     private func expiry(of lifetime: Duration?, at now: Duration) -> CredentialExpiry? {

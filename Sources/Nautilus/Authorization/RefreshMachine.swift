@@ -2,10 +2,8 @@
 ///
 /// Time comes in as a parameter, everything to be done goes out as ``Action``s. `RefreshCoordinator` is the shell that
 /// feeds it under a lock and carries out the actions after releasing the lock.
-struct RefreshMachine<Credential: Sendable>: Sendable {
-    typealias Grant = RefreshCoordinator<Credential>.Grant
-
-    var state: RefreshState<Credential> = .signedOut(expiredBy: nil)
+struct RefreshMachine: Sendable {
+    var state: RefreshState = .signedOut(expiredBy: nil)
     let limits: RefreshLimits
     var lastGeneration = 0
     private var lastFlight = 0
@@ -38,7 +36,7 @@ struct RefreshMachine<Credential: Sendable>: Sendable {
     }
 
     /// The answer to a question that needs no transition; nil when ``handle(_:at:)`` has to answer it.
-    func immediateAnswer(to question: Question, at now: Duration) -> Grant? {
+    func immediateAnswer(to question: Question, at now: Duration) -> SealedGrant? {
         guard let session = state.session, session.serves(at: now), !question.isOlder(than: session) else { return nil }
         guard question.rejected != session.grant.generation else { return nil }
         if case .refreshing = state { return session.grant }
@@ -69,7 +67,7 @@ extension RefreshMachine {
     }
 
     /// Starts a refresh, unless one holds the slot; throws when none may start.
-    private mutating func begin(_ session: RefreshSession<Credential>, at now: Duration) throws(RefreshError)
+    private mutating func begin(_ session: RefreshSession, at now: Duration) throws(RefreshError)
         -> [Action]
     {
         var (failures, previousCoolDown) = (0, Duration.zero)
@@ -110,7 +108,7 @@ extension RefreshMachine {
 
 extension RefreshState {
     /// The same state with the session changed.
-    fileprivate func with(_ session: RefreshSession<Credential>) -> RefreshState {
+    fileprivate func with(_ session: RefreshSession) -> RefreshState {
         switch self {
         case .signedOut: self
         case .idle: .idle(session)

@@ -1,16 +1,16 @@
 /// What a coordinator knows of its session; ``RefreshMachine`` alone changes it.
-enum RefreshState<Credential: Sendable>: Sendable {
+enum RefreshState: Sendable {
     /// No credential: nobody has signed in since, or a refresh failed for good with this error.
     case signedOut(expiredBy: (any Error)?)
     /// A credential, and nothing under way.
-    case idle(RefreshSession<Credential>)
+    case idle(RefreshSession)
     /// A refresh is in flight; while the credential serves, it does so in the background.
-    case refreshing(RefreshSession<Credential>, RefreshFlight)
+    case refreshing(RefreshSession, RefreshFlight)
     /// The last refresh failed; an overdue one may still be running.
-    case coolingDown(RefreshSession<Credential>, RefreshCoolDown)
+    case coolingDown(RefreshSession, RefreshCoolDown)
 
     /// The session; nil when signed out.
-    var session: RefreshSession<Credential>? {
+    var session: RefreshSession? {
         switch self {
         case .signedOut: nil
         case .idle(let session), .refreshing(let session, _), .coolingDown(let session, _): session
@@ -34,11 +34,11 @@ enum RefreshState<Credential: Sendable>: Sendable {
 }
 
 /// One user's time between signing in and signing out.
-struct RefreshSession<Credential: Sendable>: Sendable {
+struct RefreshSession: Sendable {
     /// The generation it began with: generations never repeat, so a smaller one belongs to an earlier session.
     let firstGeneration: Int
     /// The credential now.
-    var grant: RefreshCoordinator<Credential>.Grant
+    var grant: SealedGrant
     /// When the credential expires; nil for never.
     var expiry: CredentialExpiry?
     /// Whether the server has rejected this very credential.

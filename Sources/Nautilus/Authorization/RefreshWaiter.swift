@@ -1,12 +1,12 @@
 /// A task that waits for the refresh in flight.
-enum RefreshWaiter<Credential: Sendable>: Sendable {
+enum RefreshWaiter: Sendable {
     /// A call, which wants the credential.
-    case call(CheckedContinuation<RefreshCoordinator<Credential>.Grant, any Error>)
+    case call(CheckedContinuation<SealedGrant, any Error>)
     /// A retry at the gate, which only wants the refresh to be over.
     case retry(CheckedContinuation<Void, any Error>)
 
     /// The refresh is over.
-    func resume(with result: Result<RefreshCoordinator<Credential>.Grant, RefreshError>) {
+    func resume(with result: Result<SealedGrant, RefreshError>) {
         switch self {
         case .call(let continuation): continuation.resume(with: result)
         case .retry(let continuation): continuation.resume()
@@ -23,8 +23,8 @@ enum RefreshWaiter<Credential: Sendable>: Sendable {
 }
 
 /// Those who wait for the refresh in flight.
-struct RefreshWaiters<Credential: Sendable>: Sendable {
-    private var waiting: [Int: RefreshWaiter<Credential>] = [:]
+struct RefreshWaiters: Sendable {
+    private var waiting: [Int: RefreshWaiter] = [:]
     private var lastTicket = 0
 
     /// How many wait.
@@ -36,17 +36,17 @@ struct RefreshWaiters<Credential: Sendable>: Sendable {
         return lastTicket
     }
 
-    mutating func add(_ waiter: RefreshWaiter<Credential>, ticket: Int) {
+    mutating func add(_ waiter: RefreshWaiter, ticket: Int) {
         waiting[ticket] = waiter
     }
 
     /// Takes out one waiter; nil when it is not, or no longer, waiting.
-    mutating func remove(ticket: Int) -> RefreshWaiter<Credential>? {
+    mutating func remove(ticket: Int) -> RefreshWaiter? {
         waiting.removeValue(forKey: ticket)
     }
 
     /// Takes out all waiters, in the order in which they came, so that runs can be reproduced.
-    mutating func removeAll() -> [RefreshWaiter<Credential>] {
+    mutating func removeAll() -> [RefreshWaiter] {
         defer { waiting.removeAll() }
         return waiting.sorted { $0.key < $1.key }.map(\.value)
     }

@@ -52,7 +52,7 @@ extension HttpError {
             self.init(.cancelled, stage: stage, delivery: delivery)
         case let error as URLError:
             // The error itself holds the URL with its query, which may hold a token; its code is kept.
-            self.init(.transport(error.code), stage: stage, delivery: delivery)
+            self.init(.transport(error.code), stage: stage, delivery: stage == .send ? error.code.delivery : delivery)
         case let error as RefreshError:
             self.init(.authorization, stage: stage, delivery: delivery, underlying: error)
         default:

@@ -4,7 +4,8 @@ extension Call {
     /// - Throws: The error that surfaces when there is no next attempt.
     mutating func delay(after error: HttpError) async throws(HttpError) -> Duration {
         // Nobody waits for another attempt, or no time is left: the retrier is not asked.
-        if Task.isCancelled || error.kind == .cancelled { throw recorder.failed(error) }
+        if error.kind == .cancelled || error.kind == deadline.map(FailureKind.deadline) { throw recorder.failed(error) }
+        if Task.isCancelled { throw interrupted(error) }
 
         let decision = await retrier.retry(request, failingWith: error)
         let (name, reason) = (retrier.name, retrier.reason)

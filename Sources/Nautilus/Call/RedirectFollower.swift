@@ -77,13 +77,13 @@ struct RedirectFollower: Sendable {
         return next
     }
 
-    /// A place where the attempt has been.
+    /// A place where the attempt has been; a fragment is not sent, and makes it no other place.
     private struct Visit: Hashable {
         let method: HttpMethod
-        let url: URL
+        let url: Substring
 
         init(_ request: HttpRequest) {
-            (method, url) = (request.method, request.url)
+            (method, url) = (request.method, request.url.absoluteString.prefix { $0 != "#" })
         }
     }
 }

@@ -18,7 +18,7 @@ struct RequestBuilder {
         _ request: R,
         for service: S
     ) async throws -> (HttpRequest, serviceOrigin: HttpOrigin) {
-        let serviceBase = try BaseUrl(service.apiUrl, isSecure: service.usesSecureProtocol)
+        let serviceBase = try BaseUrlMemo.shared.base(service.apiUrl, isSecure: service.usesSecureProtocol)
         let base = try base(of: request, for: service) ?? serviceBase
 
         var header = service.header
@@ -48,7 +48,7 @@ struct RequestBuilder {
     /// The request's own base; nil when it overrides neither URL nor scheme.
     private func base(of request: some Request, for service: some HttpService) throws(InvalidRequest) -> BaseUrl? {
         guard request.url != nil || request.usesSecureProtocol != nil else { return nil }
-        return try BaseUrl(
+        return try BaseUrlMemo.shared.base(
             request.url ?? service.apiUrl,
             isSecure: request.usesSecureProtocol ?? service.usesSecureProtocol
         )

@@ -8,8 +8,7 @@ func withTimeLimit<Value: Sendable>(
     _ work: @escaping @Sendable () async -> Value
 ) async -> (value: Value, limitPassed: Bool) {
     await withTaskGroup(of: Race<Value>.self) { group in
-        group.addTask { .finished(await work()) }
-        group.addTask {
+        group.start {
             do {
                 try await clock.forTimeouts.sleep(for: limit)
                 return .limitPassed
@@ -17,6 +16,7 @@ func withTimeLimit<Value: Sendable>(
                 return .timerCancelled
             }
         }
+        group.start { .finished(await work()) }
         var limitPassed = false
         while true {
             switch await group.next() {
@@ -33,6 +33,20 @@ func withTimeLimit<Value: Sendable>(
                 preconditionFailure("the group ended without the work's value")
             }
         }
+    }
+}
+
+extension TaskGroup {
+    /// Adds a task that begins on the caller's thread, where the system knows of that: a timer or a request that is under
+    /// way in microseconds wakes no other thread for it.
+    fileprivate mutating func start(_ operation: @escaping @Sendable () async -> ChildTaskResult) {
+        #if compiler(>=6.2)
+            if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+                addImmediateTask(operation: operation)
+                return
+            }
+        #endif
+        addTask(operation: operation)
     }
 }
 

@@ -16,6 +16,10 @@ struct HttpAuthority: CustomStringConvertible {
         guard !text.utf8.contains(UInt8(ascii: "@")) else {
             throw .baseUrl(reason: "credentials do not belong into a URL; put them into the header")
         }
+        // Mapping is left to the author: systems differ in it, and two names that look the same are two hosts.
+        guard text.utf8.allSatisfy({ $0 < 0x80 }) else {
+            throw .baseUrl(reason: "its host is not ASCII; write an international name as xn--…")
+        }
         let hostEnd = Self.endOfHost(in: text)
         guard let host = Self.checkedHost(text[..<hostEnd]) else { throw .baseUrl(reason: "its host is malformed") }
         self.host = host
@@ -33,7 +37,7 @@ struct HttpAuthority: CustomStringConvertible {
     }
 
     private static func checkedHost(_ text: Substring) -> String? {
-        guard text.utf8.first == UInt8(ascii: "[") else { return Punycode.host(text) }
+        guard text.utf8.first == UInt8(ascii: "[") else { return checkedName(text) }
         guard text.utf8.last == UInt8(ascii: "]") else { return nil }
         let literal = text.utf8.dropFirst().dropLast()
         // A zone is written after an encoded percent sign (RFC 6874).
@@ -41,6 +45,17 @@ struct HttpAuthority: CustomStringConvertible {
         let zone = literal[address.endIndex...]
         guard address.allSatisfy(\.isAddressCharacter), address.count(of: UInt8(ascii: ":")) >= 2,
             zone.isEmpty || zone.starts(with: "%25".utf8) && zone.dropFirst(3).allSatisfy(\.isUnreserved)
+        else { return nil }
+        return text.lowercased()
+    }
+
+    /// Labels of letters, digits and hyphens (RFC 1123 §2.1), and the underscore that some names have all the same.
+    private static func checkedName(_ text: Substring) -> String? {
+        // The dot at the end of an absolute name (RFC 1034 §3.1).
+        let name = text.utf8.last == UInt8(ascii: ".") ? text.dropLast() : text
+        let labels = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard name.utf8.count <= 253, labels.allSatisfy({ (1...63).contains($0.count) }),
+            labels.joined().allSatisfy({ $0.isLetterOrDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") })
         else { return nil }
         return text.lowercased()
     }

@@ -37,6 +37,8 @@ public struct HttpBody: Sendable {
     }
 
     /// Chunks that come once: an attempt that has begun to read them cannot be repeated, and its error surfaces.
+    ///
+    /// They belong to one call: a second call with the same chunks finds nothing left of them.
     public static func stream(
         _ chunks: AsyncThrowingStream<Data, any Error>,
         contentType: String = "application/octet-stream"

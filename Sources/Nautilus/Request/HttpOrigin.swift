@@ -13,7 +13,7 @@ public struct HttpOrigin: Hashable, Sendable, CustomStringConvertible {
     /// in its host.
     public init?(_ url: URL) {
         guard let scheme = url.scheme?.lowercased(), var host = url.host?.lowercased(),
-            !host.utf8.contains(where: "/?#@\\".utf8.contains)
+            !host.utf8.contains(where: { "/?#@\\".utf8.contains($0) })
         else { return nil }
         // Whether the brackets of an IPv6 address are part of the host differs between systems.
         if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }

@@ -25,13 +25,16 @@ final class Exchange: @unchecked Sendable {
         case answered
     }
 
+    /// Where it goes; nil for a URL without a host, which needs no connection to fail.
+    let origin: HttpOrigin?
     private let responseLimit: Int
     private let caller = Locked(Caller.expected)
     private(set) var task: URLSessionDataTask?
     private(set) var response: HTTPURLResponse?
     private var body = Data()
 
-    init(responseLimit: Int) {
+    init(to origin: HttpOrigin?, responseLimit: Int) {
+        self.origin = origin
         self.responseLimit = responseLimit
     }
 

@@ -9,23 +9,44 @@ import Foundation
 /// All of it happens on one serial queue. On Linux that is no matter of taste: starting and cancelling a task block,
 /// and deadlock when they meet; on the queue they cannot, and it is not a thread of Swift's pool that waits.
 final class ExchangeDelegate: NSObject, @unchecked Sendable {
-    // Unchecked: `underway` is only touched on `queue`.
+    // Unchecked: `underway` and `lines` are only touched on `queue`.
+
+    /// An exchange that has everything but a connection.
+    private struct Waiter {
+        let exchange: Exchange
+        let request: URLRequest
+        let priority: RequestPriority
+        let session: URLSession
+    }
 
     let queue = DispatchQueue(label: "Nautilus.URLSessionTransport", qos: .userInitiated)
     let operations = OperationQueue()
     private var underway: [Int: Exchange] = [:]
+    private var lines: ConnectionLines<Waiter>
 
-    override init() {
+    init(connectionsPerHost: Int) {
+        #if canImport(FoundationNetworking)
+            lines = ConnectionLines(limit: connectionsPerHost)
+        #else
+            // Foundation has a line for each host here, and HTTP/2 carries many exchanges on one connection.
+            lines = ConnectionLines(limit: .max)
+        #endif
         super.init()
         operations.underlyingQueue = queue
         operations.maxConcurrentOperationCount = 1
     }
 
-    /// Starts the task that carries `exchange`, unless its caller has gone.
+    /// Starts the task that carries `exchange` once there is a connection for it, unless its caller has gone.
     func begin(_ exchange: Exchange, _ request: URLRequest, priority: RequestPriority, in session: URLSession) {
         guard !exchange.isAnswered else { return }
-        let task = session.dataTask(with: request)
-        switch priority {
+        let waiter = Waiter(exchange: exchange, request: request, priority: priority, session: session)
+        if let origin = exchange.origin, !lines.enter(origin, waiter, priority: priority) { return }
+        start(waiter)
+    }
+
+    private func start(_ waiter: Waiter) {
+        let (exchange, task) = (waiter.exchange, waiter.session.dataTask(with: waiter.request))
+        switch waiter.priority {
         case .low: task.priority = URLSessionTask.lowPriority
         case .normal: break
         case .high: task.priority = URLSessionTask.highPriority
@@ -37,8 +58,20 @@ final class ExchangeDelegate: NSObject, @unchecked Sendable {
 
     /// Cancels the task of an exchange whose caller has gone; nothing when it has not begun or is over.
     func abandon(_ exchange: Exchange) {
-        guard let task = exchange.task, let exchange = underway.removeValue(forKey: task.taskIdentifier) else { return }
-        exchange.task?.cancel()
+        guard let task = exchange.task else {
+            if let origin = exchange.origin { lines.forget(origin) { $0.exchange === exchange } }
+            return
+        }
+        guard underway[task.taskIdentifier] != nil else { return }
+        task.cancel()
+        _ = end(task)
+    }
+
+    /// The exchange of a task that is over, whose connection goes to the next in line; nil when it has ended before.
+    private func end(_ task: URLSessionTask) -> Exchange? {
+        guard let exchange = underway.removeValue(forKey: task.taskIdentifier) else { return nil }
+        if let origin = exchange.origin, let next = lines.leave(origin) { start(next) }
+        return exchange
     }
 
     /// How many exchanges are under way; for the tests, which see to it that none is left behind.
@@ -72,7 +105,7 @@ extension ExchangeDelegate: URLSessionDataDelegate {
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        guard let exchange = underway.removeValue(forKey: task.taskIdentifier) else { return }
+        guard let exchange = end(task) else { return }
         if let error { return exchange.resolve(.failure(TransportError(error))) }
         exchange.complete(fallback: task.response as? HTTPURLResponse)
     }
@@ -97,7 +130,7 @@ extension ExchangeDelegate: URLSessionDataDelegate {
     ) {
         #if canImport(FoundationNetworking)
             // The whole 401 has come by now, but on Linux the task would wait for a credential forever.
-            let exchange = underway.removeValue(forKey: task.taskIdentifier)
+            let exchange = end(task)
             exchange?.complete(fallback: challenge.failureResponse as? HTTPURLResponse)
             completionHandler(.cancelAuthenticationChallenge, nil)
         #else

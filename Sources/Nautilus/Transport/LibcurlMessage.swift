@@ -52,7 +52,6 @@ struct LibcurlMessage {
         ("Failed to connect", .cannotConnectToHost),
         ("Couldn't connect", .cannotConnectToHost),
         ("Could not connect", .cannotConnectToHost),
-        ("Could not connect", .cannotConnectToHost),
         ("Immediate connect fail", .cannotConnectToHost),
         ("Empty reply from server", .networkConnectionLost),
         ("Server returned nothing", .networkConnectionLost),

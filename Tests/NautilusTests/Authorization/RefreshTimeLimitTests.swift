@@ -2,7 +2,7 @@ import Testing
 
 @testable import Nautilus
 
-@Suite("RefreshCoordinator: the time limit of a refresh")
+@Suite("RefreshCoordinator: the time limit of a refresh", .timeLimit(.minutes(5)))
 struct RefreshTimeLimitTests {
     let clock = TestClock()
 
@@ -71,6 +71,20 @@ struct RefreshTimeLimitTests {
         await script.end(with: succeeds ? .success("b") : .failure(Unreachable()))
         _ = await call.outcomes
         await eventually("the timer has gone") { clock.sleeperCount == 0 }
+    }
+
+    @Test("what is asked of a refresh before its tasks have been handed in is done then", arguments: [true, false])
+    func handedInLate(isCancelled: Bool) {
+        let (first, refreshEnd) = AsyncStream<Void>.makeStream()
+        let (second, timerEnd) = AsyncStream<Void>.makeStream()
+        defer { for end in [refreshEnd, timerEnd] { end.finish() } }
+        let refresh = Task { for await _ in first {} }
+        let timer = Task { for await _ in second {} }
+        let tasks = RefreshTasks()
+        if isCancelled { tasks.cancel() } else { tasks.end() }
+        tasks.handIn(refresh: refresh, timer: timer)
+        #expect(refresh.isCancelled == isCancelled)
+        #expect(timer.isCancelled)
     }
 
     @Test("the refresh keeps its coordinator alive until its result is stored")

@@ -98,6 +98,20 @@ struct CallTests {
         #expect(outcome.lastReason == .attemptsUsed(4))
     }
 
+    @Test("a transport that throws plain URL errors is understood, and its URLs are not kept")
+    func urlError() async throws {
+        let refused = URLError(
+            .cannotConnectToHost,
+            userInfo: ["NSErrorFailingURLStringKey": "https://h/?token=x"]
+        )
+        let transport = ScriptedTransport(.fail(refused), .fail(URLError(.networkConnectionLost)))
+        let outcome = try await outcome(of: Call.post, transport)
+        #expect(outcome.trace.attempts[0].outcome == .failed(.send, .transport(.cannotConnectToHost), .notSent))
+        #expect(outcome.error?.delivery == .maybeExecuted)
+        #expect(outcome.error?.underlying == nil)
+        #expect(transport.count == 2)
+    }
+
     @Test("a negative delay is none")
     func negativeDelay() async throws {
         let transport = ScriptedTransport(.status(503), .reply(text: "ok"))

@@ -101,6 +101,13 @@ struct RedirectTests {
         #expect(transport.count == 2)
     }
 
+    @Test("a circle is one although its fragments differ")
+    func loopOfFragments() async throws {
+        let (outcome, transport) = try await redirected(302, to: "/things#here")
+        #expect(outcome.error?.kind == .redirect(.loop))
+        #expect(transport.count == 1)
+    }
+
     @Test("20 redirects are followed, the 21st is not", arguments: [20, 21])
     func limit(_ count: Int) async throws {
         let served = Counter()

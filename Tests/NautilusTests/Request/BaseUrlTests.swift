@@ -21,7 +21,6 @@ struct BaseUrlTests {
             ("http://[2001:DB8::1]/v1", "http://[2001:db8::1]/v1/notes"),
             ("[::ffff:127.0.0.1]", "https://[::ffff:127.0.0.1]/notes"),
             ("[fe80::1%25en0]:81", "https://[fe80::1%25en0]:81/notes"),
-            ("bücher.example", "https://xn--bcher-kva.example/notes"),
             ("api.example.com?key=1", "https://api.example.com/notes?key=1"),
             ("api.example.com?next=http://x", "https://api.example.com/notes?next=http://x"),
             ("api.example.com/a:b@c", "https://api.example.com/a:b@c/notes"),
@@ -78,16 +77,20 @@ struct BaseUrlTests {
             [
                 ":80", "::1", "[::1", "::1]", "[]", "[zz]", "[:]", "[::1%en0]", "[::1]x", "x[::1]", "a..b", ".h", "h,i",
                 "h;i",
-                "h%2Fi", "ex%61mple.com", "h<i>", "h\"", "h\u{2028}", "ü\u{200B}", "h!", "*.example.com",
+                "h%2Fi", "ex%61mple.com", "h<i>", "h\"", "h!", "*.example.com",
             ],
             "its host is malformed"
         ),
         (
             [
                 "h:", "h:/x", "https:/h", "h:0", "h:65536", "h:99999", "h:-1", "h:+80", "h:8a", "h:1:2",
-                "h:18446744073709551617", "h:٨٠", "[::1]:", "[::1]:x",
+                "h:18446744073709551617", "[::1]:", "[::1]:x",
             ],
             "its port is not a number from 1 to 65535"
+        ),
+        (
+            ["bücher.example", "h\u{2028}", "h:٨٠", "раураl.example"],
+            "its host is not ASCII; write an international name as xn--…"
         ),
         (["h/%", "h/%2", "h/%zz", "h/%2g", "h?%", "h/%%20"], "a percent sign in it does not begin an encoded byte"),
     ]

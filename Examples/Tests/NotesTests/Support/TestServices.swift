@@ -1,4 +1,5 @@
 import DemoServers
+import Foundation
 import Nautilus
 import NotesAPI
 
@@ -44,7 +45,20 @@ extension NotesService {
 extension URLSessionTransport {
     /// Has a connection for every call of a storm: a server that holds its answers until all calls have come would wait
     /// for ever for those that queue for a connection.
-    static let wide = URLSessionTransport(configuration: .init(connectionsPerHost: 128))
+    static let wide: URLSessionTransport = {
+        raiseFileLimit()
+        return URLSessionTransport(configuration: .init(connectionsPerHost: 128))
+    }()
+
+    /// Both ends of every connection are this process's: more open files than a shell on macOS allows (256).
+    private static func raiseFileLimit() {
+        #if canImport(Darwin)
+            var limit = rlimit()
+            guard getrlimit(RLIMIT_NOFILE, &limit) == 0 else { return }
+            limit.rlim_cur = min(4_096, limit.rlim_max)
+            setrlimit(RLIMIT_NOFILE, &limit)
+        #endif
+    }
 }
 
 extension NotesEnvironment {
@@ -70,65 +84,5 @@ extension Token {
     /// A token that stub servers do not look at, unless the test says so.
     static func test(_ environment: NotesEnvironment) -> Token {
         Token(accessToken: "old", refreshToken: "first", lifetime: nil, environment: environment)
-    }
-}
-
-/// A request without result, made of what a test needs.
-struct Probe: Request {
-    typealias Result = Void
-    var method = HttpMethod.get
-    var route: HttpRoute = ["probe"]
-    var url: (any UrlConvertible)?
-    var header: HttpHeader = [:]
-    var body = HttpBody.empty
-    var timeout: Duration?
-    var deadline: Duration?
-}
-
-/// Tells a test of every event, as it comes.
-struct EventFeed: CallObserver {
-    let events: AsyncStream<CallEvent>
-    private let continuation: AsyncStream<CallEvent>.Continuation
-
-    init() {
-        (events, continuation) = AsyncStream.makeStream()
-    }
-
-    func observe(_ event: CallEvent) {
-        continuation.yield(event)
-    }
-
-    /// Returns once the first attempt of `count` calls of a request type has begun.
-    func waitForCalls(of request: String, count: Int) async {
-        var left = count
-        for await event in events {
-            if case .attemptStarted(request, number: 1) = event { left -= 1 }
-            if left == 0 { return }
-        }
-    }
-}
-
-/// Runs `count` calls at once and returns how they went.
-func concurrently<Success: Sendable>(
-    _ count: Int,
-    _ call: @escaping @Sendable (Int) async throws(NotesError) -> Success
-) async -> [Result<Success, NotesError>] {
-    await withTaskGroup(of: Result<Success, NotesError>.self) { group in
-        for number in 0..<count {
-            group.addTask {
-                do throws(NotesError) { return .success(try await call(number)) } catch { return .failure(error) }
-            }
-        }
-        return await group.reduce(into: []) { $0.append($1) }
-    }
-}
-
-extension Array {
-    func successes<Success, Failure: Error>() -> [Success] where Element == Result<Success, Failure> {
-        compactMap { try? $0.get() }
-    }
-
-    func failures<Success, Failure: Error>() -> [Failure] where Element == Result<Success, Failure> {
-        compactMap { if case .failure(let error) = $0 { error } else { nil } }
     }
 }

@@ -1,0 +1,36 @@
+import DemoServers
+import Foundation
+import Nautilus
+import Testing
+
+@Suite("One slow host", .timeLimit(.minutes(2)))
+struct SlowHostWireTests {
+    @Test("calls that a host does not answer hold up no call to another host")
+    func noHeadOfLine() async throws {
+        let hold = Barrier()
+        let slow = try await StubServer.start { _, _ in
+            await hold.pass()
+            return .status(200)
+        }
+        let quick = try await StubServer.start { _, _ in .status(200) }
+        let transport = URLSessionTransport()
+        let slowService = AnyHttpService(apiUrl: slow.origin, transport: transport)
+        let quickService = AnyHttpService(apiUrl: quick.origin, transport: transport)
+        async let held: Int = Self.succeeded(40, with: slowService)
+        await slow.waitForRequests(6)
+        // All of them return while the slow host still holds its own.
+        #expect(await Self.succeeded(20, with: quickService) == 20)
+        #expect(await slow.requests.count == 6)
+        await hold.open()
+        #expect(await held == 40)
+        await slow.stop()
+        await quick.stop()
+    }
+
+    private static func succeeded(_ count: Int, with service: AnyHttpService<HttpError>) async -> Int {
+        await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<count { group.addTask { (try? await Probe().schedule(with: service)) != nil } }
+            return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+    }
+}

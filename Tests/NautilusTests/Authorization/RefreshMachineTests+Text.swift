@@ -1,0 +1,45 @@
+@testable import Nautilus
+
+/// What the tables are written in.
+extension RefreshMachineTests {
+    static func summary(_ action: Machine.Action) -> String {
+        switch action {
+        case .answer(let result): "answer \(summary(result))"
+        case .wait: "wait"
+        case .resumeWaiters(let result): "resume \(summary(result))"
+        case .startRefresh(let flight, let credential):
+            "start \(flight.id) from \(credential.unsealed(as: String.self))"
+        case .cancelRefresh(let flight): "cancel \(flight.id)"
+        case .announce(.session(let event)): event.summary
+        case .announce(.call(.refreshStarted(let generation))): "started \(generation)"
+        case .announce(.call(.refreshEnded(let generation))): "ended \(generation.map { "\($0)" } ?? "in vain")"
+        case .announce: "unexpected"
+        }
+    }
+
+    static func summary(_ result: Result<SealedGrant, RefreshError>) -> String {
+        switch result {
+        case .success(let grant): "\(text(grant))"
+        case .failure(let error): kind(error)
+        }
+    }
+
+    static func summary(_ state: RefreshState) -> String {
+        switch state {
+        case .signedOut(nil): "signedOut"
+        case .signedOut: "signedOut (expired)"
+        case .idle(let session): "idle \(summary(session))"
+        case .refreshing(let session, let flight): "refreshing \(summary(session)) by \(flight.id)"
+        case .coolingDown(let session, let coolDown):
+            "coolingDown \(summary(session))" + (coolDown.overdue.map { " after overdue \($0.flight.id)" } ?? "")
+        }
+    }
+
+    static func text(_ grant: SealedGrant) -> String {
+        "\(grant.credential.unsealed(as: String.self))\(grant.generation)"
+    }
+
+    static func summary(_ session: RefreshSession) -> String {
+        "\(text(session.grant))" + (session.isRejected ? " rejected" : "")
+    }
+}
