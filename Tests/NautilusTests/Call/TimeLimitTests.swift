@@ -1,0 +1,60 @@
+import NautilusTesting
+import Testing
+
+@testable import Nautilus
+
+@Suite("A time limit")
+struct TimeLimitTests {
+    let base = ManualClock()
+    let clock: SharedSleepClock<ManualClock>
+
+    init() {
+        clock = SharedSleepClock(base)
+    }
+
+    @Test("work that ends in time leaves no sleeper behind, and a thousand of it one sleep")
+    func inTime() async {
+        for number in 1...1_000 {
+            let (value, limitPassed) = await withTimeLimit(.seconds(60), on: clock) { number }
+            #expect(value == number)
+            #expect(!limitPassed)
+        }
+        #expect(clock.sleeperCount == 0)
+        #expect(base.sleeps.count <= 1)
+    }
+
+    @Test("work that takes longer is cancelled exactly at the limit, and its value is kept")
+    func limitPasses() async throws {
+        let napClock = ManualClock()
+        async let limited = withTimeLimit(.seconds(60), on: clock) {
+            do {
+                try await napClock.sleep(for: .seconds(100))
+                return "slept"
+            } catch {
+                return "cancelled"
+            }
+        }
+        try await napClock.waitForSleepers(count: 1)
+        try await base.waitForSleepers(count: 1)
+        base.advance(by: .nanoseconds(59_999_999_999))
+        #expect(napClock.sleeperCount == 1)
+        base.advance(by: .nanoseconds(1))
+        let (value, limitPassed) = await limited
+        #expect(value == "cancelled")
+        #expect(limitPassed)
+    }
+
+    @Test("the caller's cancellation reaches the work, and is not the limit's")
+    func callerCancels() async throws {
+        let napClock = ManualClock()
+        let limited = Task { [clock] in
+            await withTimeLimit(.seconds(60), on: clock) { (try? await napClock.sleep(for: .seconds(100))) == nil }
+        }
+        try await napClock.waitForSleepers(count: 1)
+        limited.cancel()
+        let (isCancelled, limitPassed) = await limited.value
+        #expect(isCancelled)
+        #expect(!limitPassed)
+        #expect(clock.sleeperCount == 0)
+    }
+}
