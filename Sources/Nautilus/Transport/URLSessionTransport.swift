@@ -67,8 +67,9 @@ public final class URLSessionTransport: HttpTransport {
                 }
             }
         } onCancel: {
-            exchange.resolve(.failure(CancellationError()))
-            exchanges.queue.async { [exchanges] in exchanges.abandon(exchange) }
+            exchange.resolve(.failure(CancellationError())) {
+                exchanges.queue.async { [exchanges] in exchanges.abandon(exchange) }
+            }
         }
         return HttpResponse(
             status: answer.response.statusCode,

@@ -22,12 +22,14 @@ struct ExchangeDelegateTests {
 
     @Test("an answer is given once: the first one")
     func answersOnce() async throws {
-        let exchange = Exchange(responseLimit: 0)
+        let exchange = Exchange(to: nil, responseLimit: 0)
         exchange.resolve(.failure(TransportError(.timedOut)))
         exchange.resolve(.failure(CancellationError()))
         #expect(exchange.isAnswered)
         await #expect(throws: CancellationError.self) {
-            try await withCheckedThrowingContinuation { _ = exchange.awaitAnswer($0) }
+            _ = try await withCheckedThrowingContinuation { (caller: Exchange.Continuation) in
+                _ = exchange.awaitAnswer(caller)
+            }
         }
     }
 }
