@@ -22,7 +22,7 @@ public final class UntrustedTlsServer: Sendable {
         defer { try? FileManager.default.removeItem(at: folder) }
         try makeCertificate(with: openssl, in: folder)
         let (process, port) = try start(openssl, in: folder)
-        defer { process.terminate() }
+        defer { end(process) }
         try await body(UntrustedTlsServer(port: port))
     }
 
@@ -51,9 +51,15 @@ public final class UntrustedTlsServer: Sendable {
         do {
             return try (process, port: announcedPort(in: output.fileHandleForReading))
         } catch {
-            process.terminate()
+            end(process)
             throw error
         }
+    }
+
+    /// Ends the process for good: a child of a dispatch thread is born with SIGTERM blocked.
+    private static func end(_ process: Process) {
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
     }
 
     /// Reads up to the line `ACCEPT 127.0.0.1:port`, after which connections are taken.

@@ -50,12 +50,15 @@ final class Exchange: @unchecked Sendable {
     }
 
     /// Gives the caller the answer; only the first one counts.
-    func resolve(_ result: Result<Answer, any Error>) {
+    ///
+    /// - Parameter prepare: What has to be under way before the caller goes on, who may release the transport.
+    func resolve(_ result: Result<Answer, any Error>, after prepare: () -> Void = {}) {
         let continuation: Continuation? = caller.withLock { caller in
             defer { caller = .answered }
             guard case .waiting(let continuation) = caller else { return nil }
             return continuation
         }
+        prepare()
         continuation?.resume(with: result)
     }
 

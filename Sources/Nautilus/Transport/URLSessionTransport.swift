@@ -18,8 +18,9 @@ import Foundation
 /// - A body stream is collected in memory before it is sent, up to ``Configuration/streamLimit``.
 /// - On Linux, the body of a redirect whose `Location` is missing or is no URL is lost; its status and header are not.
 ///   Of `Set-Cookie` lines that differ in the case of their name, only one comes through.
-/// - On Linux, libcurl itself repeats a request whose kept connection turns out to be closed before any byte of an
-///   answer came.
+/// - On Linux, libcurl itself repeats a request, POST included, when its kept connection turns out to be closed before
+///   any byte of an answer came. A body is not sent again, so that such a POST runs into its timeout; one without a
+///   body may run twice, unless it carries an `Idempotency-Key`.
 /// - On Linux, up to Swift 6.3 at least, Foundation ends the process when a response breaks off within its header, brings
 ///   trailers, or has a `Content-Length` of 2⁶³ and above. Where servers cannot be trusted that far, use a transport
 ///   that is built on another client.
@@ -30,7 +31,7 @@ public final class URLSessionTransport: HttpTransport {
     public static let shared = URLSessionTransport()
 
     private let configuration: Configuration
-    private let exchanges: ExchangeDelegate
+    let exchanges: ExchangeDelegate
     private let session: URLSession
 
     /// Creates a transport with connections of its own.
@@ -66,8 +67,9 @@ public final class URLSessionTransport: HttpTransport {
                 }
             }
         } onCancel: {
-            exchange.resolve(.failure(CancellationError()))
-            exchanges.queue.async { [exchanges] in exchanges.abandon(exchange) }
+            exchange.resolve(.failure(CancellationError())) {
+                exchanges.queue.async { [exchanges] in exchanges.abandon(exchange) }
+            }
         }
         return HttpResponse(
             status: answer.response.statusCode,

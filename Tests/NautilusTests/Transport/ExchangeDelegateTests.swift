@@ -1,0 +1,35 @@
+import Foundation
+import Testing
+
+@testable import Nautilus
+
+@Suite("The delegate's table of exchanges", .timeLimit(.minutes(2)))
+struct ExchangeDelegateTests {
+    @Test("no exchange is left behind, failed or cancelled, before or after it began")
+    func leavesNothing() async throws {
+        let transport = URLSessionTransport()
+        // Nobody listens at port 1.
+        let url = try #require(URL(string: "http://127.0.0.1:1/"))
+        let context = AttemptContext(serviceOrigin: try #require(HttpOrigin(url)))
+        for number in 0..<200 {
+            let sending = Task { try await transport.send(HttpRequest(url: url), context: context) }
+            for _ in 0..<(number % 8) { await Task.yield() }
+            if number.isMultiple(of: 2) { sending.cancel() }
+            _ = await sending.result
+        }
+        #expect(await transport.exchanges.count == 0)
+    }
+
+    @Test("an answer is given once: the first one")
+    func answersOnce() async throws {
+        let exchange = Exchange(to: nil, responseLimit: 0)
+        exchange.resolve(.failure(TransportError(.timedOut)))
+        exchange.resolve(.failure(CancellationError()))
+        #expect(exchange.isAnswered)
+        await #expect(throws: CancellationError.self) {
+            _ = try await withCheckedThrowingContinuation { (caller: Exchange.Continuation) in
+                _ = exchange.awaitAnswer(caller)
+            }
+        }
+    }
+}
