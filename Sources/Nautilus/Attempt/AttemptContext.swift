@@ -8,6 +8,8 @@ public struct AttemptContext: Sendable {
     public let timeout: Duration?
     /// What was left until the call's deadline when the attempt began; nil when there is no deadline.
     public let remaining: Duration?
+    /// What the attempt's timer does not count; nil when there is no timer.
+    private(set) var connectionWait: ConnectionWait?
 
     /// Creates a context, as a test of an interceptor or a transport does.
     public init(number: Int = 1, serviceOrigin: HttpOrigin, timeout: Duration? = nil, remaining: Duration? = nil) {
@@ -15,5 +17,27 @@ public struct AttemptContext: Sendable {
         self.serviceOrigin = serviceOrigin
         self.timeout = timeout
         self.remaining = remaining
+    }
+}
+
+extension AttemptContext {
+    /// Tells that the exchange stands in line for a connection: from here on its timeout does not count.
+    ///
+    /// For a transport that bounds its connections. Without it, a timeout would strike requests that never left, as
+    /// soon as more are made than there are connections. The call's deadline goes on.
+    public func beginWaitingForConnection() {
+        connectionWait?.begin()
+    }
+
+    /// Tells that the exchange has its connection: from here on its timeout counts.
+    public func endWaitingForConnection() {
+        connectionWait?.end()
+    }
+
+    /// This context with a timer on `clock`.
+    func timed(on clock: any Clock<Duration>) -> AttemptContext {
+        var context = self
+        context.connectionWait = ConnectionWait(on: clock)
+        return context
     }
 }

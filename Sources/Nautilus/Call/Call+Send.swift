@@ -3,6 +3,7 @@ import Foundation
 extension Call {
     /// Stages 4 and 5: one exchange, its redirects included, within the attempt's timeout.
     func send(_ request: HttpRequest, _ context: AttemptContext) async throws(HttpError) -> HttpResponse<Data> {
+        let context = context.timeout == nil ? context : context.timed(on: clock)
         let follower = RedirectFollower(
             transport: service.transport,
             context: context,
@@ -11,7 +12,9 @@ extension Call {
         guard let timeout = context.timeout else {
             return try outcome(of: await follower.send(request), limitPassed: false, context)
         }
-        let (outcome, limitPassed) = await withTimeLimit(timeout, on: clock) { await follower.send(request) }
+        let (outcome, limitPassed) = await withTimeLimit(timeout, on: clock, besides: context.connectionWait) {
+            await follower.send(request)
+        }
         return try self.outcome(of: outcome, limitPassed: limitPassed, context)
     }
 

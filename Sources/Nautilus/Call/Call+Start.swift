@@ -1,55 +1,35 @@
 extension Call {
-    /// A whole call: the hook around it, the deadline over it.
+    /// A whole call: its deadline over everything, its end told to the hook.
     static func response(to request: R, with service: S) async throws(HttpError) -> HttpResponse<R.Result> {
-        let hook = service.hook
         do throws(HttpError) {
-            if let fulfilled = try await fulfil(request, by: hook) { return fulfilled }  // 0
-            let response = try await runWithinDeadline(request, service)
-            await hook.onSuccess(request, response: response)
-            return response
+            return try await withinDeadline(request, service)
         } catch {
-            await hook.onFailure(request, error: error)
+            await service.hook.onFailure(request, error: error)
             throw error
         }
     }
 
-    private static func fulfil(
-        _ request: R,
-        by hook: any ServiceHook
-    ) async throws(HttpError) -> HttpResponse<R.Result>? {
-        do {
-            return try await hook.onSchedule(request)
-        } catch {
-            throw HttpError(wrapping: error, stage: .hook, delivery: .notSent)
-        }
-    }
-
-    private static func runWithinDeadline(
+    /// Makes the call, with its own retrier, inside the task that runs it.
+    private static func withinDeadline(
         _ request: R,
         _ service: S
     ) async throws(HttpError) -> HttpResponse<R.Result> {
         let (deadline, clock) = (request.deadline, service.clock)
-        guard let deadline else { return try await run(request, service, clock, deadline: nil) }
-        guard deadline > .zero else {
-            throw HttpError(.invalidRequest(.notPositive(parameter: "deadline")), stage: .build, delivery: .notSent)
+        guard let deadline, deadline > .zero else {
+            var call = Call(request, service, clock, deadline: deadline)
+            return try await call.start()
         }
         let (result, _) = await withTimeLimit(deadline, on: clock) {
             await Result { () async throws(HttpError) in
-                try await run(request, service, clock, deadline: deadline)
+                var call = Call(request, service, clock, deadline: deadline)
+                return try await call.start()
             }
         }
         return try result.get()
     }
 
-    /// Makes the call, with its own retrier, inside the task that runs it.
-    private static func run(
-        _ request: R,
-        _ service: S,
-        _ clock: any Clock<Duration>,
-        deadline: Duration?
-    ) async throws(HttpError) -> HttpResponse<R.Result> {
-        guard !Task.isCancelled else { throw HttpError(.cancelled, stage: .build, delivery: .notSent) }
-        var call = Call(
+    private init(_ request: R, _ service: S, _ clock: any Clock<Duration>, deadline: Duration?) {
+        self.init(
             request: request,
             service: service,
             clock: clock,
@@ -57,7 +37,29 @@ extension Call {
             retrier: service.retrierFactory.create(for: request),
             recorder: TraceRecorder(R.self, clock: clock, observer: service.observer)
         )
-        return try await call.run()
+    }
+
+    private mutating func start() async throws(HttpError) -> HttpResponse<R.Result> {
+        guard !Task.isCancelled else {
+            throw recorder.failed(failure(CancellationError(), in: .hook, delivery: .notSent))
+        }
+        if let deadline, deadline <= .zero {
+            let refusal = InvalidRequest.notPositive(parameter: "deadline")
+            throw recorder.failed(failure(refusal, in: .build, delivery: .notSent))
+        }
+        let hook = service.hook
+        if let fulfilled = try await fulfil(by: hook) { return recorder.fulfilled(fulfilled) }  // 0
+        let response = try await run()
+        await hook.onSuccess(request, response: response)
+        return response
+    }
+
+    private mutating func fulfil(by hook: any ServiceHook) async throws(HttpError) -> HttpResponse<R.Result>? {
+        do {
+            return try await hook.onSchedule(request)
+        } catch {
+            throw recorder.failed(failure(error, in: .hook, delivery: .notSent))
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The path of a call, from a request to its decoded result or its last real failure.
+/// The path of a call after its hook, from a request to its decoded result or its last real failure.
 ///
 /// This file is the path and nothing else; each stage lives in a file of its own beside it. The value belongs to one
 /// task: the retrier in it is never shared.

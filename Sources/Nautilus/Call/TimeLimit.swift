@@ -1,16 +1,22 @@
 /// Runs `work` and cancels it once `limit` has passed on `clock`.
 ///
+/// - Parameter wait: What the limit does not count; nil for nothing.
 /// - Returns: What `work` makes of it, also after the limit: an answer that still arrives is not thrown away.
 ///   `limitPassed` tells whether the limit ended it.
 func withTimeLimit<Value: Sendable>(
     _ limit: Duration,
     on clock: any Clock<Duration>,
+    besides wait: ConnectionWait? = nil,
     _ work: @escaping @Sendable () async -> Value
 ) async -> (value: Value, limitPassed: Bool) {
     await withTaskGroup(of: Race<Value>.self) { group in
         group.start {
             do {
-                try await clock.forTimeouts.sleep(for: limit)
+                var left = limit
+                while left > .zero {
+                    try await clock.forTimeouts.sleep(for: left)
+                    left = wait?.takeWaited() ?? .zero
+                }
                 return .limitPassed
             } catch {
                 return .timerCancelled

@@ -35,6 +35,11 @@ struct TraceRecorder {
     /// The attempt, and with it the call, has succeeded.
     mutating func succeeded<Body>(_ response: HttpResponse<Body>) -> HttpResponse<Body> {
         end(.succeeded(status: response.status), nil)
+        return fulfilled(response)
+    }
+
+    /// A hook has fulfilled the call, which needed no attempt.
+    mutating func fulfilled<Body>(_ response: HttpResponse<Body>) -> HttpResponse<Body> {
         var response = response
         response.trace = finished()
         return response

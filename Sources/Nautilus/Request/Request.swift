@@ -39,6 +39,8 @@ public protocol Request: Sendable {
     var priority: RequestPriority { get }
     /// How long one exchange may take, from sending to the last byte, redirects included; nil for no limit.
     ///
+    /// Waiting for a free connection does not count, nor does waiting for a credential; the ``deadline`` covers both.
+    ///
     /// Default: 60 s, what URL loading systems use, since a silent server must not hold a call for ever.
     var timeout: Duration? { get }
     /// How long the whole call may take, counted from `schedule(with:)`: all attempts, delays and refreshes.

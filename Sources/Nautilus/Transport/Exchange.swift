@@ -27,14 +27,17 @@ final class Exchange: @unchecked Sendable {
 
     /// Where it goes; nil for a URL without a host, which needs no connection to fail.
     let origin: HttpOrigin?
+    /// What knows how long the exchange may take.
+    let context: AttemptContext
     private let responseLimit: Int
     private let caller = Locked(Caller.expected)
     private(set) var task: URLSessionDataTask?
     private(set) var response: HTTPURLResponse?
     private var body = Data()
 
-    init(to origin: HttpOrigin?, responseLimit: Int) {
+    init(to origin: HttpOrigin?, context: AttemptContext, responseLimit: Int) {
         self.origin = origin
+        self.context = context
         self.responseLimit = responseLimit
     }
 

@@ -39,7 +39,9 @@ final class ExchangeDelegate: NSObject, @unchecked Sendable {
     func begin(_ exchange: Exchange, _ request: URLRequest, priority: RequestPriority, in session: URLSession) {
         guard !exchange.isAnswered else { return }
         let waiter = Waiter(exchange: exchange, request: request, priority: priority, session: session)
-        if let origin = exchange.origin, !lines.enter(origin, waiter, priority: priority) { return }
+        guard exchange.origin.map({ lines.enter($0, waiter, priority: priority) }) ?? true else {
+            return exchange.context.beginWaitingForConnection()
+        }
         start(waiter)
     }
 
@@ -69,7 +71,10 @@ final class ExchangeDelegate: NSObject, @unchecked Sendable {
     /// The exchange of a task that is over, whose connection goes to the next in line; nil when it has ended before.
     private func end(_ task: URLSessionTask) -> Exchange? {
         guard let exchange = underway.removeValue(forKey: task.taskIdentifier) else { return nil }
-        if let origin = exchange.origin, let next = lines.leave(origin) { start(next) }
+        if let origin = exchange.origin, let next = lines.leave(origin) {
+            next.exchange.context.endWaitingForConnection()
+            start(next)
+        }
         return exchange
     }
 

@@ -58,7 +58,7 @@ public final class URLSessionTransport: HttpTransport {
     public func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
         let body = try await collect(request.body)
         let urlRequest = try URLRequest(request, body: body)
-        let exchange = Exchange(to: request.origin, responseLimit: configuration.responseLimit)
+        let exchange = Exchange(to: request.origin, context: context, responseLimit: configuration.responseLimit)
         let answer = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 guard exchange.awaitAnswer(continuation) else { return }

@@ -115,4 +115,57 @@ struct DeadlineTests {
         #expect(deadline.error?.kind == .invalidRequest(.notPositive(parameter: "deadline")))
         #expect(transport.count == 0)
     }
+
+    @Test("standing in line for a connection does not use up the timeout, to the nanosecond", arguments: [3, 10, 25])
+    func connectionWait(seconds: Int) async throws {
+        let outcome = try await outcome(of: Call(timeout: .seconds(10)), retrier: NilRetrier.factory()) { clock in
+            ScriptedTransport(clock: clock) { _, context in
+                context.beginWaitingForConnection()
+                try await clock.sleep(for: .seconds(seconds))
+                context.endWaitingForConnection()
+                return .hang
+            }
+        }
+        #expect(outcome.error?.kind == .timeout(.seconds(10)))
+        #expect(outcome.end == .seconds(seconds + 10))
+    }
+
+    @Test("a deadline covers the line, and the hook")
+    func deadlineCoversAll() async throws {
+        let outcome = try await outcome(of: Call(timeout: .seconds(1), deadline: .seconds(7))) { clock in
+            ScriptedTransport(clock: clock) { _, context in
+                context.beginWaitingForConnection()
+                return .hang
+            }
+        }
+        #expect(outcome.error?.kind == .deadline(.seconds(7)))
+        #expect(outcome.end == .seconds(7))
+    }
+
+    @Test("a hook that takes too long meets the deadline")
+    func slowHook() async throws {
+        struct Slow: ServiceHook {
+            let clock: ManualClock
+            func onSchedule<R: Request>(_ request: R) async throws -> HttpResponse<R.Result>? {
+                try await clock.sleep(for: .seconds(60))
+                return nil
+            }
+        }
+        try await simulate { simulation in
+            let transport = ScriptedTransport()
+            let service = AnyHttpService(
+                apiUrl: "api.example.com",
+                hook: Slow(clock: simulation.clock),
+                transport: transport,
+                clock: simulation.clock
+            )
+            let error = await #expect(throws: HttpError.self) {
+                try await Call(deadline: .seconds(2)).schedule(with: service)
+            }
+            #expect(error?.kind == .deadline(.seconds(2)))
+            #expect(error?.stage == .hook)
+            #expect(simulation.clock.now.offset == .seconds(2))
+            #expect(transport.count == 0)
+        }
+    }
 }

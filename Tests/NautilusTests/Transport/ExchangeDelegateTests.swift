@@ -22,7 +22,8 @@ struct ExchangeDelegateTests {
 
     @Test("an answer is given once: the first one")
     func answersOnce() async throws {
-        let exchange = Exchange(to: nil, responseLimit: 0)
+        let origin = try #require(URL(string: "http://127.0.0.1").flatMap(HttpOrigin.init))
+        let exchange = Exchange(to: origin, context: AttemptContext(serviceOrigin: origin), responseLimit: 0)
         exchange.resolve(.failure(TransportError(.timedOut)))
         exchange.resolve(.failure(CancellationError()))
         #expect(exchange.isAnswered)

@@ -1,0 +1,42 @@
+/// How long an exchange has stood in line for a connection, which its timeout does not count.
+///
+/// Shared by the call, whose timer asks, and the transport, which knows.
+final class ConnectionWait: Sendable {
+    private struct State {
+        /// When the wait that is on began; nil when none is.
+        var began: Duration?
+        /// What has been waited and not been asked for yet.
+        var waited = Duration.zero
+    }
+
+    private let stopwatch: Stopwatch
+    private let state = Locked(State())
+
+    init(on clock: any Clock<Duration>) {
+        stopwatch = Stopwatch(clock)
+    }
+
+    func begin() {
+        let now = stopwatch.elapsed
+        state.withLock { $0.began = now }
+    }
+
+    func end() {
+        let now = stopwatch.elapsed
+        state.withLock { state in
+            state.waited += state.began.map { now - $0 } ?? .zero
+            state.began = nil
+        }
+    }
+
+    /// What has been waited since this was last asked, a wait that is still on included.
+    func takeWaited() -> Duration {
+        let now = stopwatch.elapsed
+        return state.withLock { state in
+            let waited = state.waited + (state.began.map { now - $0 } ?? .zero)
+            state.waited = .zero
+            if state.began != nil { state.began = now }
+            return waited
+        }
+    }
+}
