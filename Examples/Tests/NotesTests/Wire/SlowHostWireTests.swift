@@ -27,6 +27,36 @@ struct SlowHostWireTests {
         await quick.stop()
     }
 
+    @Test("a call that waits for a connection longer than its timeout is still sent, and answered")
+    func timeoutStartsWithTheConnection() async throws {
+        let hold = Barrier()
+        let slow = try await StubServer.start { _, _ in
+            await hold.pass()
+            return .status(200)
+        }
+        let silent = try await StubServer.start { _, _ in
+            await hold.pass()
+            return .status(200)
+        }
+        let transport = URLSessionTransport(configuration: .init(connectionsPerHost: 1))
+        let slowService = AnyHttpService(apiUrl: slow.origin, transport: transport)
+        let silentService = AnyHttpService(apiUrl: silent.origin, transport: transport)
+        async let first: Void = Probe(timeout: .seconds(60)).schedule(with: slowService)
+        await slow.waitForRequests(1)
+        async let second: Void = Probe(timeout: .seconds(1)).schedule(with: slowService)
+        // The line is as long as a longer timeout, to another host, which has its connection and passes.
+        let error = await #expect(throws: HttpError.self) {
+            try await Probe(timeout: .milliseconds(1500)).schedule(with: silentService)
+        }
+        #expect(error?.kind == .timeout(.milliseconds(1500)))
+        await hold.open()
+        try await first
+        try await second
+        #expect(await slow.requests.count == 2)
+        await slow.stop()
+        await silent.stop()
+    }
+
     private static func succeeded(_ count: Int, with service: AnyHttpService<HttpError>) async -> Int {
         await withTaskGroup(of: Bool.self) { group in
             for _ in 0..<count { group.addTask { (try? await Probe().schedule(with: service)) != nil } }
