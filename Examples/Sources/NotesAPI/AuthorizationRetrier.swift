@@ -8,6 +8,8 @@ public struct AuthorizationRetrier: Retrier {
     private let coordinator: RefreshCoordinator<Token>
     /// What the last attempt carried; nil when it carried nothing.
     private var grant: RefreshCoordinator<Token>.Grant?
+    /// What the call last carried at all: it says in whose session the call began.
+    private var lastGrant: RefreshCoordinator<Token>.Grant?
     private var hasRefreshed = false
     /// Why the last attempt is repeated; nil when it is not, or not because of its token.
     public private(set) var reason: RetryReason?
@@ -25,15 +27,14 @@ public struct AuthorizationRetrier: Retrier {
     ///
     /// - Throws: `RefreshError` when there is none to be had.
     public mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
-        let previous = grant
         grant = nil
         // The token goes to the service's own origin and to no other.
         guard httpRequest.origin == context.serviceOrigin else { return }
 
         // A call that began in one session never goes out in the next: it continues its grant, or fails.
-        let grant = try await coordinator.grant(continuing: previous)
+        let grant = try await coordinator.grant(continuing: lastGrant)
         httpRequest.header[.authorization] = "Bearer \(grant.credential.accessToken)"
-        self.grant = grant
+        (self.grant, lastGrant) = (grant, grant)
     }
 
     /// Refreshes when the server rejected what the attempt carried.

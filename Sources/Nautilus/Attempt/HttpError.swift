@@ -17,6 +17,8 @@ public struct HttpError: Error, Sendable {
     public var request: RequestSummary?
     /// The response, its body cut to ``bodyLimit``; nil when there was none.
     public var response: HttpResponse<Data>?
+    /// Where redirects led before the failure; nil when there were none.
+    public var redirects: RedirectSummary?
     /// How long the server asks to wait, from when the response came; nil when it does not say, or not validly.
     public var retryAfter: Duration?
     /// The error underneath; nil when the failure is the framework's own finding.
@@ -25,6 +27,8 @@ public struct HttpError: Error, Sendable {
     public var attempt: Int
     /// What happened in the whole call; empty while the retrier is asked.
     public var trace: CallTrace
+    /// Whether a call has ended with it: inside another call it is somebody else's.
+    var isFinal = false
 
     /// The most bytes of a response's body that an error keeps: 64 KiB, ample for an error document and small
     /// enough to keep errors around.

@@ -7,7 +7,9 @@ extension HttpError {
     public var rejectsCredential: Bool {
         guard let request, let response, response.status == 401 else { return false }
         guard request.isToServiceOrigin else { return false }
-        // A redirect has led elsewhere, and the credential was left behind.
+        // A redirect has led elsewhere, perhaps and back, and the credential was left behind; or the request itself was
+        // accepted, and what rejects the credential is only the page that it leads to.
+        if let redirects, redirects.leftOrigin || redirects.becameGet { return false }
         if let url = response.url, HttpOrigin(url) != request.origin { return false }
         return !response.header.challenges.contains {
             $0.scheme == "bearer" && $0["error"]?.lowercased() == "insufficient_scope"

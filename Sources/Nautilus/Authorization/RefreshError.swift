@@ -18,7 +18,7 @@ public enum RefreshError: Error, Sendable {
     case recursive
 }
 
-extension RefreshError: CustomStringConvertible, CustomDebugStringConvertible {
+extension RefreshError: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// What happened, and what to do. Of a foreign error underneath only the type, since its text may hold a secret.
     public var description: String {
         switch self {
@@ -44,6 +44,9 @@ extension RefreshError: CustomStringConvertible, CustomDebugStringConvertible {
 
     /// The same as ``description``.
     public var debugDescription: String { description }
+
+    /// Shows the description: `dump` leaks nothing either.
+    public var customMirror: Mirror { Mirror(self, children: ["error": description]) }
 
     private static func summary(of error: any Error) -> String {
         switch error {

@@ -2,7 +2,7 @@
 ///
 /// Throw it for `invalid_grant` (RFC 6749 §5.2) and when there is no refresh token. Every other error counts as
 /// transient: the credential is kept and a later call refreshes again.
-public struct TerminalRefreshFailure: Error, CustomStringConvertible {
+public struct TerminalRefreshFailure: Error, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// Why, for people: no secret.
     public let reason: String
     /// The error underneath; nil when there is none.
@@ -20,4 +20,10 @@ public struct TerminalRefreshFailure: Error, CustomStringConvertible {
 
     /// The reason.
     public var description: String { reason }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Shows the reason, not the error underneath, whose text may hold a secret.
+    public var customMirror: Mirror { Mirror(self, children: ["reason": reason]) }
 }

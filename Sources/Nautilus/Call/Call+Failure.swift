@@ -8,13 +8,12 @@ extension Call {
         response: HttpResponse<Data>? = nil,
         underlying: (any Error)? = nil
     ) -> HttpError {
-        let hint = response?.header.retryAfter()
         var error = HttpError(
             kind,
             stage: stage,
-            delivery: response.map { Delivery(status: $0.status, hasRetryAfter: hint != nil) } ?? .maybeExecuted,
+            delivery: response.map(Delivery.init) ?? .maybeExecuted,
             response: response,
-            retryAfter: hint,
+            retryAfter: response?.header.retryAfter(),
             underlying: underlying
         )
         locate(&error)
@@ -32,6 +31,9 @@ extension Call {
 
     private func locate(_ error: inout HttpError) {
         if error.request == nil { error.request = recorder.request }
+        error.redirects = recorder.redirects
+        // What an exchange of this attempt may have done, no later failure undoes.
+        error.delivery = max(error.delivery, recorder.exchangeDelivery)
         error.attempt = recorder.number
     }
 }
@@ -40,6 +42,9 @@ extension HttpError {
     /// Whatever was thrown, as an error of the framework.
     init(wrapping thrown: any Error, stage: CallStage, delivery: Delivery) {
         switch thrown {
+        case let error as HttpError where error.isFinal:
+            // Another call's: its request and its delivery say nothing of this one.
+            self.init(.custom, stage: stage, delivery: delivery, underlying: error)
         case let error as HttpError:
             self = error
         case is CancellationError:
@@ -69,5 +74,12 @@ extension HttpError {
         case .responseTooLarge(let limit):
             self.init(.responseTooLarge(limit: limit), stage: stage, underlying: error)
         }
+    }
+}
+
+extension Delivery {
+    /// What a response says of the request that it answers.
+    init(_ response: HttpResponse<Data>) {
+        self.init(status: response.status, hasRetryAfter: response.header.retryAfter() != nil)
     }
 }

@@ -34,6 +34,7 @@ extension Call {
         var request = request
         do {
             try await retrier.prepare(&request, context: context)
+            builder.pinKey(in: &request.header)
             // Interceptors and the retrier may have stamped fields that no check has seen: a token with a line break.
             try request.validate()
         } catch {

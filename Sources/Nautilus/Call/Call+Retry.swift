@@ -16,7 +16,7 @@ extension Call {
         case .doNotRetry:
             throw recorder.failed(error, .init(retrier: name, action: .stop, reason: reason))
         case .fail(let other):
-            throw recorder.failed(other, .init(retrier: name, action: .fail, reason: reason))
+            throw recorder.failed(error, .init(retrier: name, action: .fail, reason: reason), surfacing: other)
         case .retry(let delay):
             let delay = max(.zero, delay)
             if let objection = objection(to: delay) {
@@ -32,7 +32,7 @@ extension Call {
     /// - Throws: The cancellation, with the failure underneath.
     mutating func sleep(for delay: Duration, after failure: HttpError) async throws(HttpError) {
         do {
-            if delay > .zero { try await clock.sleep(for: delay) }
+            if delay > .zero { try await clock.sleep(for: delay.addable) }
             try Task.checkCancellation()
         } catch {
             throw interrupted(failure)

@@ -2,7 +2,10 @@ import Foundation
 
 extension Call {
     /// Stages 4 and 5: one exchange, its redirects included, within the attempt's timeout.
-    func send(_ request: HttpRequest, _ context: AttemptContext) async throws(HttpError) -> HttpResponse<Data> {
+    mutating func send(
+        _ request: HttpRequest,
+        _ context: AttemptContext
+    ) async throws(HttpError) -> HttpResponse<Data> {
         let context = context.timeout == nil ? context : context.timed(on: clock)
         let follower = RedirectFollower(
             transport: service.transport,
@@ -10,30 +13,35 @@ extension Call {
             accepted: self.request.acceptedStatusCodes
         )
         guard let timeout = context.timeout else {
-            return try outcome(of: await follower.send(request), limitPassed: false, context)
+            return try settle(await follower.send(request), timedOut: nil)
         }
         let (outcome, limitPassed) = await withTimeLimit(timeout, on: clock, besides: context.connectionWait) {
             await follower.send(request)
         }
-        return try self.outcome(of: outcome, limitPassed: limitPassed, context)
+        return try settle(outcome, timedOut: limitPassed ? timeout : nil)
     }
 
-    private func outcome(
-        of outcome: RedirectFollower.Outcome,
-        limitPassed: Bool,
-        _ context: AttemptContext
+    /// Notes what the exchange may have done, and returns its response or throws its failure.
+    private mutating func settle(
+        _ outcome: RedirectFollower.Outcome,
+        timedOut timeout: Duration?
     ) throws(HttpError) -> HttpResponse<Data> {
-        switch outcome {
+        recorder.redirects = outcome.redirects
+        // What the last hop says of itself says nothing of the first one, which had an answer.
+        if outcome.redirects != nil { recorder.exchanged(.maybeExecuted) }
+        switch outcome.ending {
         case .response(let response):
+            recorder.exchanged(Delivery(response))
             return response
         case .refused(let refusal, let response):
+            recorder.exchanged(.maybeExecuted)
             throw failure(.redirect(refusal), in: .redirect, response: response)
-        case .failed(let error):
+        case .failed(let thrown):
+            var error = failure(thrown, in: .send)
             // The exchange was cancelled by its own timeout, not by the caller.
-            if limitPassed, !Task.isCancelled, let timeout = context.timeout {
-                throw failure(.timeout(timeout), in: .send)
-            }
-            throw failure(error, in: .send)
+            if let timeout, error.kind == .cancelled, !Task.isCancelled { error.kind = .timeout(timeout) }
+            recorder.exchanged(error.delivery)
+            throw error
         }
     }
 }

@@ -15,27 +15,35 @@ extension Call {
         _ service: S
     ) async throws(HttpError) -> HttpResponse<R.Result> {
         let (deadline, clock) = (request.deadline, service.clock)
+        // Time is measured from here, before the deadline's timer starts: when it fires, the deadline has passed.
+        let recorder = TraceRecorder(R.self, clock: clock, observer: service.observer)
         guard let deadline, deadline > .zero else {
-            var call = Call(request, service, clock, deadline: deadline)
+            var call = Call(request, service, clock, deadline, recorder)
             return try await call.start()
         }
         let (result, _) = await withTimeLimit(deadline, on: clock) {
             await Result { () async throws(HttpError) in
-                var call = Call(request, service, clock, deadline: deadline)
+                var call = Call(request, service, clock, deadline, recorder)
                 return try await call.start()
             }
         }
         return try result.get()
     }
 
-    private init(_ request: R, _ service: S, _ clock: any Clock<Duration>, deadline: Duration?) {
+    private init(
+        _ request: R,
+        _ service: S,
+        _ clock: any Clock<Duration>,
+        _ deadline: Duration?,
+        _ recorder: TraceRecorder
+    ) {
         self.init(
             request: request,
             service: service,
             clock: clock,
             deadline: deadline,
             retrier: service.retrierFactory.create(for: request),
-            recorder: TraceRecorder(R.self, clock: clock, observer: service.observer)
+            recorder: recorder
         )
     }
 

@@ -4,11 +4,17 @@ import Foundation
 ///
 /// Across origins, sensitive fields stay behind: what a transport's own redirects get wrong most often.
 struct RedirectFollower: Sendable {
-    /// How it ended.
-    enum Outcome: Sendable {
-        case response(HttpResponse<Data>)
-        case refused(RedirectRefusal, HttpResponse<Data>)
-        case failed(any Error)
+    /// How it ended, and where it had led by then.
+    struct Outcome: Sendable {
+        enum Ending: Sendable {
+            case response(HttpResponse<Data>)
+            case refused(RedirectRefusal, HttpResponse<Data>)
+            case failed(any Error)
+        }
+
+        let ending: Ending
+        /// Nil when nothing was followed.
+        let redirects: RedirectSummary?
     }
 
     /// The most redirects of one attempt: what browsers follow (Fetch standard, "HTTP-redirect fetch").
@@ -22,23 +28,28 @@ struct RedirectFollower: Sendable {
     func send(_ request: HttpRequest) async -> Outcome {
         var request = request
         var visited: [Visit] = []
+        var redirects: RedirectSummary?
         do {
             while true {
                 var response = try await transport.send(request, context: context)
                 if response.url == nil { response.url = request.url }
-                guard let location = location(in: response) else { return .response(response) }
+                guard let location = location(in: response) else {
+                    return Outcome(ending: .response(response), redirects: redirects)
+                }
 
                 visited.append(Visit(request))
                 do throws(RedirectRefusal) {
+                    let previous = request
                     request = try redirected(request, by: response.status, to: location)
                     guard visited.count <= Self.limit else { throw .tooMany(limit: Self.limit) }
                     guard !visited.contains(Visit(request)) else { throw .loop }
+                    redirects = (redirects ?? RedirectSummary()).following(from: previous, to: request)
                 } catch {
-                    return .refused(error, response)
+                    return Outcome(ending: .refused(error, response), redirects: redirects)
                 }
             }
         } catch {
-            return .failed(error)
+            return Outcome(ending: .failed(error), redirects: redirects)
         }
     }
 
@@ -85,5 +96,15 @@ struct RedirectFollower: Sendable {
         init(_ request: HttpRequest) {
             (method, url) = (request.method, request.url.absoluteString.prefix { $0 != "#" })
         }
+    }
+}
+
+extension RedirectSummary {
+    fileprivate func following(from previous: HttpRequest, to next: HttpRequest) -> RedirectSummary {
+        var summary = self
+        summary.count += 1
+        summary.leftOrigin = leftOrigin || next.origin != previous.origin
+        summary.becameGet = becameGet || next.method != previous.method
+        return summary
     }
 }

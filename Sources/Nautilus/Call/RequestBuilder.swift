@@ -6,10 +6,19 @@ import Foundation
 /// and a one-shot body, since there is no other.
 struct RequestBuilder {
     private var key: String?
-    private var pinnedBody: HttpBody.Payload?
+    private var lastBody: HttpBody.Payload?
 
     /// Whether the body can be sent once more.
-    var isReplayable: Bool { pinnedBody?.isReplayable ?? true }
+    var isReplayable: Bool { keptBody?.isReplayable ?? true }
+
+    /// The body of the attempt before, where it has to stay; nil where it is made anew.
+    private var keptBody: HttpBody.Payload? {
+        switch lastBody {
+        case .stream(let stream) where stream.isOneShot: lastBody
+        case .data where key != nil: lastBody
+        default: nil
+        }
+    }
 
     /// Reads everything again and checks it.
     ///
@@ -29,8 +38,8 @@ struct RequestBuilder {
         pinKey(in: &header)
 
         let body = request.body
-        let payload = try pinnedBody ?? payload(of: body, request.encoder)
-        pin(payload)
+        let payload = try keptBody ?? payload(of: body, request.encoder)
+        lastBody = payload
         if !payload.isEmpty, header[.contentType] == nil { header[.contentType] = body.contentType }
 
         let built = HttpRequest(
@@ -54,15 +63,12 @@ struct RequestBuilder {
         )
     }
 
-    private mutating func pinKey(in header: inout HttpHeader) {
-        if let key { header[.idempotencyKey] = key } else { key = header[.idempotencyKey] }
-    }
-
-    private mutating func pin(_ payload: HttpBody.Payload) {
-        switch payload {
-        case .stream(let stream) where stream.isOneShot: pinnedBody = payload
-        case .data where key != nil: pinnedBody = payload
-        default: break
+    /// Keeps the key that the call was first sent with: the request's, or an interceptor's, which draws it anew.
+    mutating func pinKey(in header: inout HttpHeader) {
+        if let key {
+            if header[.idempotencyKey] != key { header[.idempotencyKey] = key }
+        } else {
+            key = header[.idempotencyKey]
         }
     }
 

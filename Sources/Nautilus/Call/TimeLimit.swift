@@ -12,7 +12,7 @@ func withTimeLimit<Value: Sendable>(
     await withTaskGroup(of: Race<Value>.self) { group in
         group.start {
             do {
-                var left = limit
+                var left = limit.addable
                 while left > .zero {
                     try await clock.forTimeouts.sleep(for: left)
                     left = wait?.takeWaited() ?? .zero

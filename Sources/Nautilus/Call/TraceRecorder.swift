@@ -1,5 +1,5 @@
 /// Writes a call's trace as it happens, and tells the observer.
-struct TraceRecorder {
+struct TraceRecorder: Sendable {
     private let observer: (any CallObserver)?
     private let requestName: @Sendable () -> String
     private let stopwatch: Stopwatch
@@ -17,14 +17,23 @@ struct TraceRecorder {
         self.stopwatch = Stopwatch(clock)
     }
 
+    /// Where the redirects of the attempt's last exchange led; nil when it had none.
+    var redirects: RedirectSummary?
+    /// The most that the exchanges of this attempt may have done; an interceptor can make several.
+    private(set) var exchangeDelivery = Delivery.notSent
+
     /// The time since the call began.
     var elapsed: Duration { stopwatch.elapsed }
 
     mutating func begin() {
         number += 1
-        request = nil
+        (request, redirects, exchangeDelivery) = (nil, nil, .notSent)
         start = elapsed
         observer?.observe(.attemptStarted(request: requestName(), number: number))
+    }
+
+    mutating func exchanged(_ delivery: Delivery) {
+        exchangeDelivery = max(exchangeDelivery, delivery)
     }
 
     mutating func willSend(_ request: HttpRequest, serviceOrigin: HttpOrigin) {
@@ -51,11 +60,24 @@ struct TraceRecorder {
     }
 
     /// The attempt, and with it the call, has failed; nothing is recorded twice.
-    mutating func failed(_ error: HttpError, _ decision: CallTrace.Decision? = nil) -> HttpError {
+    ///
+    /// - Parameter surfacing: The error that surfaces, where that is another one.
+    mutating func failed(
+        _ error: HttpError,
+        _ decision: CallTrace.Decision? = nil,
+        surfacing other: HttpError? = nil
+    ) -> HttpError {
         if trace.attempts.count < number { end(.failed(error.stage, error.kind, error.delivery), decision) }
-        var error = error
-        error.trace = finished()
-        return error
+        var surfacing = other ?? error
+        for attempt in trace.attempts {
+            // Whoever starts the call anew has to know what any of its attempts may have done.
+            if case .failed(_, _, let delivery) = attempt.outcome {
+                surfacing.delivery = max(surfacing.delivery, delivery)
+            }
+        }
+        surfacing.trace = finished()
+        surfacing.isFinal = true
+        return surfacing
     }
 
     private mutating func end(_ outcome: CallTrace.Outcome, _ decision: CallTrace.Decision?) {

@@ -81,10 +81,10 @@ public struct BackoffRetrier: Retrier {
         guard verdict.isRetryable else { return .notRetryable(verdict.reason) }
 
         if let hint = error.retryAfter {
+            // What one call hears holds for all: also when this call does not wait for it, or has no attempt left.
+            policy.closeGate(for: min(hint, policy.retryAfterCap), after: error)
             // The caller rather hears of it than waits so long.
             guard hint <= policy.retryAfterCap else { return .retryAfterOverCap(hint, cap: policy.retryAfterCap) }
-            // What one call hears holds for all: also when this call has no attempt left.
-            policy.closeGate(for: hint, after: error)
         }
 
         // It might be executed twice.
@@ -116,7 +116,10 @@ extension BackoffRetrier {
         }
 
         func closeGate(for pause: Duration, after error: HttpError) {
-            if pause > .zero, let origin = error.request?.origin { gate?.close(origin, for: pause) }
+            guard pause > .zero, let origin = error.request?.origin else { return }
+            // A redirect has led elsewhere, and it is the other origin that asks for patience.
+            if let url = error.response?.url, HttpOrigin(url) != origin { return }
+            gate?.close(origin, for: pause)
         }
     }
 }

@@ -9,8 +9,10 @@ package enum BackgroundTask {
     @TaskLocal package static var starter: (@Sendable (@escaping Work) -> Task<Void, Never>)?
 
     /// Starts `work` at once, detached from the caller's cancellation but with its task-local values.
+    ///
+    /// With high priority, not the caller's: a prefetch may start the refresh that a person waits for.
     @discardableResult
     package static func start(_ work: @escaping Work) -> Task<Void, Never> {
-        starter?(work) ?? Task(operation: work)
+        starter?(work) ?? Task(priority: .high, operation: work)
     }
 }

@@ -1,20 +1,34 @@
 /// What the server may have done with a request that failed.
-public enum Delivery: String, Hashable, Sendable {
+public enum Delivery: String, Hashable, Sendable, Comparable {
     /// Nothing of it reached the server: no connection, no name, connection refused, not built.
     case notSent
-    /// The server says that it did nothing: 429, 503 with `Retry-After`, 401, 407, 408, 421, 425.
+    /// The server says that it did nothing: 429, 503 with `Retry-After`, 401, 407, 421, 425.
     case rejected
     /// The server may have acted on it: any other answer, a connection lost after sending, a timeout.
     case maybeExecuted
 
+    /// Orders by what may have happened: a call that was once `maybeExecuted` stays so.
+    public static func < (left: Delivery, right: Delivery) -> Bool {
+        left.rank < right.rank
+    }
+
+    private var rank: Int {
+        switch self {
+        case .notSent: 0
+        case .rejected: 1
+        case .maybeExecuted: 2
+        }
+    }
+
     /// What an answer with this status says of the request.
     ///
-    /// 401 and 407 are decided before anything runs (RFC 9110 §11.6); 408 and 425 refuse to process what came, 421 says
-    /// that another server is meant, 429 that the request was not let in. A 503 says so only when it names a time to
-    /// come back: a gateway's 503 may follow an execution.
+    /// 401 and 407 are decided before anything runs (RFC 9110 §11.6); 425 refuses to process what came, 421 says that
+    /// another server is meant, 429 that the request was not let in. A 503 says so only when it names a time to come
+    /// back: a gateway's 503 may follow an execution. A 408 should come from a request that never arrived whole, but
+    /// some services answer it when the processing took too long.
     init(status: Int, hasRetryAfter: Bool) {
         switch status {
-        case 401, 407, 408, 421, 425, 429: self = .rejected
+        case 401, 407, 421, 425, 429: self = .rejected
         case 503 where hasRetryAfter: self = .rejected
         default: self = .maybeExecuted
         }

@@ -71,9 +71,12 @@ final class ExchangeDelegate: NSObject, @unchecked Sendable {
     /// The exchange of a task that is over, whose connection goes to the next in line; nil when it has ended before.
     private func end(_ task: URLSessionTask) -> Exchange? {
         guard let exchange = underway.removeValue(forKey: task.taskIdentifier) else { return nil }
-        if let origin = exchange.origin, let next = lines.leave(origin) {
+        while let origin = exchange.origin, let next = lines.leave(origin) {
+            // Its caller has gone, and has not been taken out of the line yet.
+            if next.exchange.isAnswered { continue }
             next.exchange.context.endWaitingForConnection()
             start(next)
+            break
         }
         return exchange
     }

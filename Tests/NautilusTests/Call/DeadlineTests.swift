@@ -63,6 +63,18 @@ struct DeadlineTests {
         #expect(outcome.end == min(.nanoseconds(delay), .seconds(1)))
     }
 
+    @Test("a failure that comes with the timeout is not taken for one")
+    func failureAtTheLimit() async throws {
+        let transport = ScriptedTransport { _, _ in
+            // Woken by the timeout, it reports what it had found.
+            for await _ in AsyncStream<Never>(Never.self, { _ in }) {}
+            throw TransportError.failed(.serverCertificateUntrusted, delivery: .notSent, reason: "not trusted")
+        }
+        let outcome = try await outcome(of: Call(timeout: .seconds(1)), transport)
+        #expect(outcome.error?.kind == .transport(.serverCertificateUntrusted))
+        #expect(outcome.attempts == 1)
+    }
+
     @Test("waiting for a credential does not use up the attempt's timeout")
     func timeoutIsTheExchange() async throws {
         struct Slow: Retrier {

@@ -1,0 +1,75 @@
+import Foundation
+import Nautilus
+import NautilusTesting
+import Testing
+
+@Suite("A gate that calls share")
+struct RetryGateTests {
+    /// Runs calls one second apart against one transport, with backoff behind a shared gate.
+    private func traces(of requests: [Call], _ replies: @escaping @Sendable (String) -> ScriptedReply) async throws
+        -> [CallTrace]
+    {
+        try await simulate { simulation in
+            let clock = simulation.clock
+            let service = AnyHttpService(
+                apiUrl: "api.example.com",
+                retrierFactory: steadyBackoff(maxAttempts: 2, gate: OriginPauses(clock: clock)),
+                transport: ScriptedTransport(clock: clock) { request, context in
+                    context.number == 1 ? replies(request.url.path) : .reply(text: "ok")
+                },
+                clock: clock
+            )
+            return await withTaskGroup(of: (Int, CallTrace).self) { group in
+                for (index, request) in requests.enumerated() {
+                    group.addTask {
+                        try? await clock.sleep(for: .seconds(index))
+                        do throws(HttpError) {
+                            return (index, try await request.response(with: service).trace)
+                        } catch {
+                            return (index, error.trace)
+                        }
+                    }
+                }
+                return await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.map(\.1)
+            }
+        }
+    }
+
+    @Test("a Retry-After that one call hears holds back the retries of the others, and no first attempt")
+    func shared() async throws {
+        let traces = try await traces(of: [Call(route: ["limited"]), .get, Call(route: ["fine"])]) { path in
+            switch path {
+            case "/limited": .status(429, header: ["Retry-After": "10"])
+            case "/fine": .reply(text: "ok")
+            default: .status(500)
+            }
+        }
+        #expect(traces[0].attempts[1].start == .seconds(10))
+        // It began at 1 s on the clock, and its retry waits until 10 s.
+        #expect(traces[1].attempts[0].decision?.reason == .gate(.seconds(9)))
+        #expect(traces[1].attempts[1].start == .seconds(9))
+        #expect(traces[2].attempts.count == 1)
+    }
+
+    @Test("one that is over the cap holds the others back for as long as the cap")
+    func overCap() async throws {
+        let traces = try await traces(of: [Call(route: ["limited"]), .get]) { path in
+            path == "/limited" ? .status(429, header: ["Retry-After": "3600"]) : .status(500)
+        }
+        #expect(traces[0].attempts.count == 1)
+        #expect(traces[1].attempts[0].decision?.reason == .gate(.seconds(59)))
+    }
+
+    @Test("one that another origin sends, after a redirect, holds back nobody here")
+    func redirected() async throws {
+        let traces = try await traces(of: [Call(route: ["limited"]), .get]) { path in
+            switch path {
+            case "/limited": .status(302, header: ["Location": "https://cdn.example.com/"])
+            case "/": .status(429, header: ["Retry-After": "10"])
+            default: .status(500)
+            }
+        }
+        #expect(traces[0].attempts[0].decision?.reason == .retryAfter(.seconds(10)))
+        #expect(traces[1].attempts[0].decision?.reason == .backoff(retry: 1))
+    }
+}
