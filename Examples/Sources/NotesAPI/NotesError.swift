@@ -8,7 +8,9 @@ public struct NotesError: Error {
         case notFound
         /// The user has to sign in.
         case signedOut
-        /// The server asks for patience, or is down: later.
+        /// The user is not allowed to, and signing in again would not change it.
+        case forbidden
+        /// The server asks for patience, is slow or down, or cannot replace the token at present: later.
         case unavailable
         /// There is no way to the server: when the network is back.
         case offline
@@ -28,12 +30,25 @@ public struct NotesError: Error {
         self.reason =
             switch error.kind {
             case .status(404): .notFound
-            case .status(401), .authorization: .signedOut
-            case .status(429), .status(500...599), .deadline: .unavailable
-            case .transport, .timeout: .offline
+            case .authorization: Self.reason(ofAuthorization: error.underlying as? RefreshError)
+            // A new token was rejected as well: a session that the server knows would not be.
+            case .status(401) where error.rejectsCredential: .signedOut
+            case .status(401), .status(403): .forbidden
+            case .status(429), .status(500...599), .deadline, .timeout: .unavailable
+            // What the framework retries is the network; a certificate that is not trusted is not.
+            case .transport where RetryCondition.standard.verdict(for: error).isRetryable: .offline
             case .cancelled: .cancelled
             default: .unexpected
             }
+    }
+
+    /// Only the end of a session asks for a sign-in: after a refresh that failed for now, the token is still there.
+    private static func reason(ofAuthorization error: RefreshError?) -> Reason {
+        switch error {
+        case .signedOut, .sessionExpired, .superseded: .signedOut
+        case .failed, .coolingDown, .timedOut, .tooManyRefreshes: .unavailable
+        case .recursive, nil: .unexpected
+        }
     }
 }
 

@@ -15,8 +15,10 @@ struct RefreshToken: JsonRequest {
     var route: HttpRoute { ["oauth", "token"] }
     var body: HttpBody { .form(["grant_type": "refresh_token", "refresh_token": refreshToken]) }
     var usesSnakeCase: Bool { true }
-    // Shorter than the coordinator's own limit, so that the refresh fails with its own reason.
+    // One attempt.
     var timeout: Duration? { .seconds(20) }
+    // All attempts and their delays: shorter than the coordinator's 30 s, so that a refresh fails with its own reason.
+    var deadline: Duration? { .seconds(25) }
 }
 
 extension HttpError {

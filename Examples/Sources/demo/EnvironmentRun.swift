@@ -29,8 +29,9 @@ struct EnvironmentRun: Sendable {
         let environment = NotesEnvironment(name: name, origin: server.origin)
         let service = NotesService(
             environment,
-            // Three faults in ten would beat the default of 4 attempts in 1 call of 123, and its delays are made for
-            // servers far away; a demo has neither patience nor distance.
+            // Three requests in ten meet a fault, and three faults in four fail the attempt: the default of 4 attempts
+            // would lose 1 call of 370. Its delays are made for servers far away; a demo has neither patience nor
+            // distance.
             backoff: .exponential(base: .milliseconds(50), cap: .seconds(1)),
             maxAttempts: 12
         )

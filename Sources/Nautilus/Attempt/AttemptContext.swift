@@ -12,6 +12,12 @@ public struct AttemptContext: Sendable {
     private(set) var connectionWait: ConnectionWait?
 
     /// Creates a context, as a test of an interceptor or a transport does.
+    ///
+    /// - Parameters:
+    ///   - number: The attempt's number. Default: 1, the first.
+    ///   - serviceOrigin: The origin of the service's base URL.
+    ///   - timeout: How long one exchange may take. Default: nil, no limit, so that a test needs no clock.
+    ///   - remaining: What is left until the deadline. Default: nil, there is none.
     public init(number: Int = 1, serviceOrigin: HttpOrigin, timeout: Duration? = nil, remaining: Duration? = nil) {
         self.number = number
         self.serviceOrigin = serviceOrigin

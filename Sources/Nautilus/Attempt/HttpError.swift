@@ -7,9 +7,9 @@ public struct HttpError: Error, Sendable {
     /// What happened.
     public typealias Kind = FailureKind
 
-    /// Where.
+    /// The stage of the call's path at which it failed.
     public var stage: Stage
-    /// What.
+    /// What went wrong there.
     public var kind: Kind
     /// What the server may have done with the request.
     public var delivery: Delivery
@@ -34,7 +34,17 @@ public struct HttpError: Error, Sendable {
     /// enough to keep errors around.
     public static let bodyLimit = 65_536
 
-    /// Creates an error, as a retrier that fails with its own, or a test, does.
+    /// Creates an error, as a retrier that fails with its own, or a test, does. Its trace is empty; the call fills it.
+    ///
+    /// - Parameters:
+    ///   - kind: What went wrong.
+    ///   - stage: Where on the path of a call.
+    ///   - delivery: What the server may have done. Default: anything, the assumption that repeats nothing by mistake.
+    ///   - request: What was sent. Default: nil, no request could be built.
+    ///   - response: What came back, its body cut to ``bodyLimit``. Default: nil, nothing did.
+    ///   - retryAfter: How long the server asks to wait. Default: nil, it does not say.
+    ///   - underlying: The error that led to it. Default: nil, none did.
+    ///   - attempt: The failed attempt's number. Default: 0, none had begun.
     public init(
         _ kind: Kind,
         stage: Stage,

@@ -12,6 +12,11 @@ public struct AuthenticationChallenge: Hashable, Sendable {
     public let token68: String?
 
     /// Creates a challenge, as a test does.
+    ///
+    /// - Parameters:
+    ///   - scheme: The scheme, in whatever case.
+    ///   - parameters: The parameters, unquoted, their names in whatever case. Default: none, as `Negotiate` alone.
+    ///   - token68: What is sent in place of parameters. Default: nil, as most schemes have none.
     public init(scheme: String, parameters: [String: String] = [:], token68: String? = nil) {
         self.scheme = scheme.lowercased()
         self.parameters = .init(

@@ -8,7 +8,7 @@ public enum RefreshError: Error, Sendable {
     case failed(underlying: any Error)
     /// The last refresh failed, as `underlying` says, and the next one may not start yet.
     case coolingDown(remaining: Duration, underlying: any Error)
-    /// As many refreshes as the window allows have started, and the server rejects what they bring.
+    /// As many refreshes as the window allows have started: the server rejects what they bring, or they failed for now.
     case tooManyRefreshes(limit: Int, window: Duration)
     /// The refresh took longer than ``RefreshLimits/timeLimit``; should it still succeed, its credential is kept.
     case timedOut(limit: Duration)
@@ -31,8 +31,8 @@ extension RefreshError: CustomStringConvertible, CustomDebugStringConvertible, C
         case .coolingDown(let remaining, let underlying):
             "The last refresh failed (\(Self.summary(of: underlying))); the next may start in \(remaining.brief)."
         case .tooManyRefreshes(let limit, let window):
-            "\(limit) refreshes have started within \(window.brief), and the server still rejects the credential; "
-                + "check that it accepts what the refresh returns."
+            "\(limit) refreshes have started within \(window.brief), as many as are allowed; try again later, "
+                + "and check that the server accepts what a refresh returns."
         case .timedOut(let limit):
             "The refresh took longer than \(limit.brief); try again later."
         case .superseded:

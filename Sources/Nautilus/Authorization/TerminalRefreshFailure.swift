@@ -12,7 +12,7 @@ public struct TerminalRefreshFailure: Error, CustomStringConvertible, CustomDebu
     ///
     /// - Parameters:
     ///   - reason: Why, for people: `invalid_grant`, say. It is printed, so no secret.
-    ///   - underlying: The error that led to it.
+    ///   - underlying: The error that led to it. Default: nil, none did: there was no refresh token to begin with.
     public init(_ reason: String, underlying: (any Error)? = nil) {
         self.reason = reason
         self.underlying = underlying

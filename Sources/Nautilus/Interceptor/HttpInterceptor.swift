@@ -20,5 +20,8 @@ public protocol HttpInterceptor: Sendable {
     typealias Next = (HttpRequest) async throws -> HttpResponse<Data>
 
     /// Handles one attempt: calls `next` once, not at all (it answers itself), or again (it retries by itself).
+    ///
+    /// - Throws: Any error; it becomes the attempt's failure. What `next` throws is the framework's and keeps its kind,
+    ///   like errors of URL loading and cancellations; an error of your own becomes kind `custom`, and lies underneath.
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data>
 }

@@ -56,7 +56,7 @@ struct BaseUrl: Sendable {
         return (text[..<end].lowercased(), text[text.utf8.index(end, offsetBy: 3)...])
     }
 
-    /// A path or a query with what does not belong into a URL percent-encoded, and what is encoded left as it is.
+    /// A path or a query with what does not belong in a URL percent-encoded, and what is encoded left as it is.
     ///
     /// Left to Foundation, one such character would have it encode every `%` of the URL a second time.
     private static func encode(_ text: Substring) throws(InvalidRequest) -> String {

@@ -14,7 +14,7 @@ struct HttpAuthority: CustomStringConvertible {
     init(_ text: Substring) throws(InvalidRequest) {
         guard !text.isEmpty else { throw .baseUrl(reason: "it names no host") }
         guard !text.utf8.contains(UInt8(ascii: "@")) else {
-            throw .baseUrl(reason: "credentials do not belong into a URL; put them into the header")
+            throw .baseUrl(reason: "credentials do not belong in a URL; put them into the header")
         }
         // Mapping is left to the author: systems differ in it, and two names that look the same are two hosts.
         guard text.utf8.allSatisfy({ $0 < 0x80 }) else {

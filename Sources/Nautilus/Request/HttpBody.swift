@@ -22,6 +22,10 @@ public struct HttpBody: Sendable {
     public static let empty = HttpBody(contentType: nil) { _ in .empty }
 
     /// Bytes, as they are.
+    ///
+    /// - Parameters:
+    ///   - data: The bytes.
+    ///   - contentType: The media type. Default: `application/octet-stream`, bytes of whatever kind (RFC 2046 §4.5.1).
     public static func data(_ data: Data, contentType: String = "application/octet-stream") -> HttpBody {
         HttpBody(contentType: contentType) { _ in .data(data) }
     }
@@ -39,6 +43,10 @@ public struct HttpBody: Sendable {
     /// Chunks that come once: an attempt that has begun to read them cannot be repeated, and its error surfaces.
     ///
     /// They belong to one call: a second call with the same chunks finds nothing left of them.
+    ///
+    /// - Parameters:
+    ///   - chunks: The chunks. An error that they end with fails the attempt.
+    ///   - contentType: The media type. Default: `application/octet-stream`, bytes of whatever kind (RFC 2046 §4.5.1).
     public static func stream(
         _ chunks: AsyncThrowingStream<Data, any Error>,
         contentType: String = "application/octet-stream"
@@ -48,6 +56,10 @@ public struct HttpBody: Sendable {
     }
 
     /// Chunks that can be made again for every attempt.
+    ///
+    /// - Parameters:
+    ///   - contentType: The media type. Default: `application/octet-stream`, bytes of whatever kind (RFC 2046 §4.5.1).
+    ///   - make: Makes the chunks anew, from the beginning.
     public static func stream(
         contentType: String = "application/octet-stream",
         from make: @escaping @Sendable () -> AsyncThrowingStream<Data, any Error>
@@ -87,8 +99,10 @@ extension HttpBody.Payload {
 
     /// The whole body in memory, for a transport that does not stream.
     ///
-    /// - Parameter limit: The most bytes to take; the error beyond it is ``HttpBodyStream/ReadError/tooLarge(limit:)``.
+    /// - Parameter limit: The most bytes to take from a stream; bytes that are in memory already are not measured.
     /// - Returns: Nil for an empty body.
+    /// - Throws: ``HttpBodyStream/ReadError``: a one-shot stream has been read, or is larger than `limit`; or the error
+    ///   that the stream ends with.
     public func collected(limit: Int) async throws -> Data? {
         switch self {
         case .empty: nil

@@ -14,6 +14,13 @@ public struct HttpRequest: Sendable, CustomStringConvertible, CustomDebugStringC
     public var priority: RequestPriority
 
     /// Creates a request as it will be sent.
+    ///
+    /// - Parameters:
+    ///   - method: The method. Default: GET, which changes nothing on the server.
+    ///   - url: The absolute URL, query included.
+    ///   - header: All fields, `Content-Type` included. Default: none.
+    ///   - body: The body, ready for the wire. Default: none, as GET has it.
+    ///   - priority: How urgent it is. Default: normal.
     public init(
         method: HttpMethod = .get,
         url: URL,

@@ -10,8 +10,13 @@ public struct HttpRoute: Hashable, Sendable, ExpressibleByArrayLiteral {
     /// Whether the path ends in `/`.
     public let hasTrailingSlash: Bool
 
-    /// Creates a route from its components; an empty component is refused when the request is built, since
-    /// `/users/` addresses something else than `/users/{id}`.
+    /// Creates a route from its components.
+    ///
+    /// - Parameters:
+    ///   - components: The components, not encoded. An empty one is refused when the request is built, since `/users/`
+    ///     addresses something else than `/users/{id}`.
+    ///   - trailingSlash: Whether the path ends in `/`. Default: false: with it, most servers see another
+    ///     resource.
     public init(_ components: [String], trailingSlash: Bool = false) {
         self.components = components
         self.hasTrailingSlash = trailingSlash

@@ -4,9 +4,9 @@ public enum InvalidRequest: Error, Hashable, Sendable, CustomStringConvertible {
     case baseUrl(reason: String)
     /// A component of the route, counted from 0, is empty.
     case emptyRouteComponent(index: Int)
-    /// The method is not a token (RFC 9110 §9.1).
+    /// The method is not a token (RFC 9110 §5.6.2): letters, digits, hyphens and a few other signs.
     case method
-    /// A field name is not a token (RFC 9110 §5.1).
+    /// A field name is not a token (RFC 9110 §5.6.2): letters, digits, hyphens and a few other signs.
     case headerName
     /// The value of the field `name` has a character that a header must not contain: CR, LF or NUL.
     case headerValue(name: HttpHeader.Name)
@@ -26,9 +26,9 @@ public enum InvalidRequest: Error, Hashable, Sendable, CustomStringConvertible {
             "Component \(index) of the route is empty, which would address another resource; "
                 + "check the identifier, or ask for a trailing slash with HttpRoute(_:trailingSlash:)."
         case .method:
-            "The method is not a token of letters, digits and hyphens."
+            "The method is not a token (RFC 9110 §5.6.2): letters, digits, hyphens and a few other signs."
         case .headerName:
-            "A header name is empty or has characters other than letters, digits and hyphens."
+            "A header name is not a token (RFC 9110 §5.6.2): letters, digits, hyphens and a few other signs."
         case .headerValue(let name):
             "The value of header \(name) contains a line break or NUL; remove it before it splits the header."
         case .bodyNotEncodable(let place):

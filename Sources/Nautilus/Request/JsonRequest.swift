@@ -29,6 +29,8 @@ extension JsonRequest {
     }
 
     /// Decodes the body as JSON.
+    ///
+    /// - Throws: The decoder's error; the call fails with kind `decoding`.
     public func decode(_ data: Data) throws -> Result {
         try decoder.decode(Result.self, from: data)
     }
@@ -36,6 +38,8 @@ extension JsonRequest {
 
 extension JsonRequest where Result == String {
     /// A JSON string, not the raw text.
+    ///
+    /// - Throws: The decoder's error; the call fails with kind `decoding`.
     public func decode(_ data: Data) throws -> String {
         try decoder.decode(String.self, from: data)
     }
@@ -43,6 +47,8 @@ extension JsonRequest where Result == String {
 
 extension JsonRequest where Result == Data {
     /// A JSON string of Base64, not the raw bytes.
+    ///
+    /// - Throws: The decoder's error; the call fails with kind `decoding`.
     public func decode(_ data: Data) throws -> Data {
         try decoder.decode(Data.self, from: data)
     }

@@ -4,7 +4,7 @@ extension String {
         Self.percentEncoding(utf8) { $0.isUnreserved }
     }
 
-    /// A reference as servers write it, with what does not belong into a URL percent-encoded, and what is encoded left as
+    /// A reference as servers write it, with what does not belong in a URL percent-encoded, and what is encoded left as
     /// it is: Foundation refuses it on older systems, and on newer ones encodes every `%` of it again.
     var urlReference: String {
         let segments = utf8.split(separator: UInt8(ascii: "/"), maxSplits: 2, omittingEmptySubsequences: false)

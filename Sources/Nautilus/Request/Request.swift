@@ -49,6 +49,8 @@ public protocol Request: Sendable {
     var deadline: Duration? { get }
 
     /// Makes the result from the response's body. Runs off the caller's actor.
+    ///
+    /// - Throws: Any error; the call fails with kind `decoding`, the error underneath.
     func decode(_ data: Data) throws -> Result
 }
 
@@ -92,7 +94,7 @@ extension Request where Result == Data {
 extension Request where Result == String {
     /// The body as UTF-8 text.
     ///
-    /// - Throws: `DecodingError.dataCorrupted` for bytes that are not UTF-8.
+    /// - Throws: `DecodingError.dataCorrupted` for bytes that are not UTF-8; the call fails with kind `decoding`.
     public func decode(_ data: Data) throws -> String { try data.utf8Text() }
 }
 

@@ -13,7 +13,13 @@ public struct HttpResponse<Body: Sendable>: Sendable {
     /// What happened on the way; empty inside the call, where it is not over yet.
     public var trace: CallTrace
 
-    /// Creates a response, as a transport, an interceptor or a hook does.
+    /// Creates a response, as a transport, an interceptor or a hook does. Its trace is empty: the call fills it in.
+    ///
+    /// - Parameters:
+    ///   - status: The status code. Default: 200, since who answers in place of a server mostly answers well.
+    ///   - header: The header. Default: none.
+    ///   - body: The body.
+    ///   - url: Where the answer came from. Default: nil, nothing was sent.
     public init(status: Int = 200, header: HttpHeader = [:], body: Body, url: URL? = nil) {
         self.init(status: status, header: header, body: body, url: url, trace: CallTrace())
     }

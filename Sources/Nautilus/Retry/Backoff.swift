@@ -14,7 +14,9 @@ public struct Backoff: Sendable {
 
     /// The same delay before every retry.
     ///
-    /// - Parameter jitter: Default: full.
+    /// - Parameters:
+    ///   - delay: The delay before jitter, and its cap.
+    ///   - jitter: How it is randomised. Default: full: clients that failed together must not come back together.
     public static func constant(_ delay: Duration, jitter: Jitter = .full) -> Backoff {
         Backoff(growth: .step { _ in delay }, cap: delay, jitter: jitter)
     }
@@ -23,9 +25,9 @@ public struct Backoff: Sendable {
     ///
     /// - Parameters:
     ///   - base: The first delay. Default: 0.5 s, as in ``exponential(base:factor:cap:jitter:)``.
-    ///   - increment: What each delay adds. Default: 0.5 s.
-    ///   - cap: The longest delay before jitter. Default: 20 s.
-    ///   - jitter: Default: full.
+    ///   - increment: What each delay adds. Default: 0.5 s, the base once more: the second delay is twice the first.
+    ///   - cap: The longest delay before jitter. Default: 20 s, as in ``exponential(base:factor:cap:jitter:)``.
+    ///   - jitter: How delays are randomised. Default: full: clients that failed together must not come back together.
     public static func linear(
         base: Duration = .milliseconds(500),
         increment: Duration = .milliseconds(500),
@@ -41,7 +43,7 @@ public struct Backoff: Sendable {
     ///   - base: The first delay. Default: 0.5 s, longer than a usual answer takes, shorter than a person's patience.
     ///   - factor: What each delay is multiplied by. Default: 2, so that the load of a failing fleet halves each time.
     ///   - cap: The longest delay before jitter. Default: 20 s, as the AWS SDKs have it: longer waits belong to the user.
-    ///   - jitter: Default: full.
+    ///   - jitter: How delays are randomised. Default: full: clients that failed together must not come back together.
     public static func exponential(
         base: Duration = .milliseconds(500),
         factor: Double = 2,
@@ -54,17 +56,18 @@ public struct Backoff: Sendable {
     /// Anything from `base` to three times the delay before, up to `cap`: "decorrelated jitter".
     ///
     /// - Parameters:
-    ///   - base: The shortest delay. Default: 0.5 s.
-    ///   - cap: The longest delay. Default: 20 s.
+    ///   - base: The shortest delay. Default: 0.5 s, as in ``exponential(base:factor:cap:jitter:)``.
+    ///   - cap: The longest delay. Default: 20 s, likewise.
     public static func decorrelated(base: Duration = .milliseconds(500), cap: Duration = .seconds(20)) -> Backoff {
         Backoff(growth: .decorrelated(base: base), cap: cap, jitter: .none)
     }
 
-    /// A schedule of your own: `delay` is given the retry's number, from 1.
+    /// A schedule of your own.
     ///
     /// - Parameters:
-    ///   - cap: The longest delay before jitter. Default: 20 s.
-    ///   - jitter: Default: full.
+    ///   - cap: The longest delay before jitter. Default: 20 s, as in ``exponential(base:factor:cap:jitter:)``.
+    ///   - jitter: How delays are randomised. Default: full: clients that failed together must not come back together.
+    ///   - delay: The delay before jitter; it is given the retry's number, from 1. A negative one counts as zero.
     public static func custom(
         cap: Duration = .seconds(20),
         jitter: Jitter = .full,

@@ -14,18 +14,20 @@ public struct BackoffRetrier: Retrier {
     /// Makes one retrier per call.
     ///
     /// - Parameters:
-    ///   - backoff: The delays. Default: exponential from 0.5 s, doubling, up to 20 s, full jitter.
-    ///   - maxAttempts: The most attempts, the first included; retries of other retriers do not count.
-    ///     Default: 4, three retries: the fourth attempt still comes within a person's patience (about 3.5 s of delays
-    ///     at most), and triples the load of an outage at worst.
-    ///   - condition: Which failures are retried. Default: ``RetryCondition/standard``.
+    ///   - backoff: The delays. Default: exponential from 0.5 s, doubling, up to 20 s, full jitter; the reasons are at
+    ///     ``Backoff/exponential(base:factor:cap:jitter:)``.
+    ///   - maxAttempts: The most attempts, the first included; retries of other retriers do not count. Less than 1
+    ///     counts as 1. Default: 4, three retries: the fourth attempt still comes within a person's patience (3.5 s of
+    ///     delays at most, unless the server asks for more), and an outage costs four sends in place of one at worst.
+    ///   - condition: Which failures are retried. Default: ``RetryCondition/standard``, what passes with time for most
+    ///     APIs, each line with its reason.
     ///   - retryAfterCap: The longest `Retry-After` that is waited for; beyond it the error surfaces at once, with the
-    ///     hint. Default: 60 s: a caller rather hears of it than waits longer.
+    ///     hint. Default: 60 s: a caller would rather hear of it than wait longer.
     ///   - gate: What holds back retries while a credential is refreshed, or while the origin has ordered a pause, to
-    ///     whichever call. Default: nil, none.
-    ///   - random: Where jitter comes from. Default: the system's generator.
+    ///     whichever call. Default: nil, none, since one that is shared has to be kept by the service.
+    ///   - random: Where jitter comes from. Default: the system's generator, which no two clients share.
     ///   - retriesNonIdempotentRequests: Whether to repeat a POST that the server may have executed, and execute it
-    ///     twice. Default: false; send an `Idempotency-Key` instead.
+    ///     twice. Default: false, since nobody can undo a second order; send an `Idempotency-Key` instead.
     public static func factory(
         backoff: Backoff = .exponential(),
         maxAttempts: Int = 4,
@@ -83,7 +85,7 @@ public struct BackoffRetrier: Retrier {
         if let hint = error.retryAfter {
             // What one call hears holds for all: also when this call does not wait for it, or has no attempt left.
             policy.closeGate(for: min(hint, policy.retryAfterCap), after: error)
-            // The caller rather hears of it than waits so long.
+            // The caller would rather hear of it than wait so long.
             guard hint <= policy.retryAfterCap else { return .retryAfterOverCap(hint, cap: policy.retryAfterCap) }
         }
 

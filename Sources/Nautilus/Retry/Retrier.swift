@@ -1,7 +1,7 @@
 /// Decides what follows a failure of one call.
 ///
 /// One retrier belongs to one call and stays in its task: it keeps state without a lock, and is not `Sendable`.
-/// What calls share (a coordinator, a budget) it holds by reference.
+/// What calls share (a coordinator, a gate) it holds by reference.
 public protocol Retrier {
     /// The last look at an attempt before the wire: stamps a credential, waits for a gate.
     ///
@@ -10,7 +10,8 @@ public protocol Retrier {
     /// - Throws: Any error; nothing is sent then, and it becomes the attempt's failure.
     mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws
 
-    /// Decides what follows `error`. Asked exactly once per failed attempt, never after a cancellation.
+    /// Decides what follows `error`. Asked exactly once per failed attempt, never after a cancellation, nor after the
+    /// deadline.
     ///
     /// A retrier that does not retry leaves its state as it was.
     mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision

@@ -2,7 +2,8 @@ import Foundation
 
 /// Which failures another attempt may mend.
 ///
-/// ``standard`` lists every status and every code of URL loading with its reason; change what your API does otherwise:
+/// ``standard`` lists every status and every code of URL loading with its reason; change what your API does
+/// differently:
 ///
 /// ```swift
 /// let condition = RetryCondition.standard.retrying(status: 409, because: "the lock is held for a moment")

@@ -3,7 +3,7 @@
 /// ```swift
 /// let service = AnyHttpService(apiUrl: "api.example.com", retrierFactory: BackoffRetrier.factory())
 ///
-/// var notes: AnyHttpService<NotesError> = AnyHttpService(NotesService.staging)  // production, the next time
+/// var notes: AnyHttpService<NotesError> = AnyHttpService(NotesService(.staging))  // production, the next time
 /// ```
 /// Only the error's type remains, so that calls keep their typed errors.
 public struct AnyHttpService<RequestError: Error>: HttpService {

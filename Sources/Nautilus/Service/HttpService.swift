@@ -19,7 +19,8 @@ public protocol HttpService: Sendable {
     var header: HttpHeader { get }
     /// Fields that take time to get, read again for every attempt; they win over ``header``. Default: none.
     ///
-    /// What it throws becomes the attempt's failure, underneath an ``HttpError`` of kind `custom`.
+    /// - Throws: Any error; it becomes the attempt's failure. An error of your own becomes kind `custom`, and lies
+    ///   underneath; the framework's, URL loading's and cancellations keep their kind.
     var asyncHeader: HttpHeader { get async throws }
     /// What wraps every attempt, outermost first. Default: none.
     var interceptors: [any HttpInterceptor] { get }
@@ -38,6 +39,8 @@ public protocol HttpService: Sendable {
     var maxAttempts: Int { get }
 
     /// Turns the framework's error into the service's own.
+    ///
+    /// Default where ``RequestError`` is ``HttpError``: the error as it is, since it says everything already.
     func mapError(_ error: HttpError) -> RequestError
 }
 

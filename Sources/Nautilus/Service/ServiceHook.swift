@@ -2,11 +2,18 @@
 ///
 /// For what wraps every attempt, write an ``HttpInterceptor``.
 public protocol ServiceHook: Sendable {
-    /// Called before anything is built. A response fulfils the call at once: nothing is sent. Default: nil.
+    /// Called before anything is built. A response fulfils the call at once: nothing is sent, and
+    /// ``onSuccess(_:response:)`` is not called.
+    ///
+    /// - Returns: What the call returns; nil, the default, to go on.
+    /// - Throws: Any error; the call fails with it, and ``onFailure(_:error:)`` is called. It becomes kind `custom`
+    ///   unless it is the framework's own, URL loading's or a cancellation.
     func onSchedule<R: Request>(_ request: R) async throws -> HttpResponse<R.Result>?
-    /// Called after a call has succeeded, before the caller resumes. Default: nothing.
+    /// Called after a call has succeeded, before the caller resumes; not for a call that the hook fulfilled itself.
+    /// Default: nothing.
     func onSuccess<R: Request>(_ request: R, response: HttpResponse<R.Result>) async
-    /// Called after a call has failed for good, before the caller resumes. Default: nothing.
+    /// Called after a call has failed for good, before the caller resumes; also when ``onSchedule(_:)`` threw. Default:
+    /// nothing.
     func onFailure<R: Request>(_ request: R, error: HttpError) async
 }
 

@@ -1,4 +1,4 @@
-/// Is told what happens in calls: for logs, metrics and progress.
+/// Receives what happens in calls: for logs, metrics and progress.
 ///
 /// Called synchronously on the call's task: return at once. Events carry no secret.
 public protocol CallObserver: Sendable {

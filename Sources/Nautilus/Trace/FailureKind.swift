@@ -22,7 +22,8 @@ public enum FailureKind: Hashable, Sendable {
     case decoding
     /// There is no credential, or refreshing it failed; the error underneath tells which.
     case authorization
-    /// A header, an interceptor, a hook or a retrier threw an error of its own, which lies underneath.
+    /// A header, an interceptor, a hook or a retrier threw an error of its own, which lies underneath; the framework's,
+    /// URL loading's and cancellations keep their kind.
     case custom
 }
 

@@ -15,6 +15,7 @@ public protocol HttpTransport: Sendable {
     ///
     /// Cancelling the task ends the exchange at once, with `CancellationError`. Timeouts are the caller's.
     ///
-    /// - Throws: ``TransportError``, or `CancellationError`.
+    /// - Throws: ``TransportError``; ``InvalidRequest`` for a method or a header that cannot be sent; the error of a
+    ///   body stream; `CancellationError`.
     func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data>
 }

@@ -22,17 +22,31 @@ public struct ScriptedReply: Sendable {
 
     let step: Step
 
-    /// A response with bytes for a body; none by default.
+    /// A response with bytes for a body.
+    ///
+    /// - Parameters:
+    ///   - status: The status code. Default: 200, what most answers of a script have.
+    ///   - header: The header. Default: none: nothing is added that a test did not write.
+    ///   - body: The body. Default: none.
     public static func reply(status: Int = 200, header: HttpHeader = [:], body: Data = Data()) -> ScriptedReply {
         ScriptedReply(step: .respond(status: status, header: header, body: body))
     }
 
     /// A response with a text for a body, as UTF-8.
+    ///
+    /// - Parameters:
+    ///   - status: The status code. Default: 200, what most answers of a script have.
+    ///   - header: The header. Default: none, no `Content-Type` either.
+    ///   - text: The body.
     public static func reply(status: Int = 200, header: HttpHeader = [:], text: String) -> ScriptedReply {
         .reply(status: status, header: header, body: Data(text.utf8))
     }
 
     /// A response without a body.
+    ///
+    /// - Parameters:
+    ///   - status: The status code.
+    ///   - header: The header. Default: none.
     public static func status(_ status: Int, header: HttpHeader = [:]) -> ScriptedReply {
         .reply(status: status, header: header)
     }
@@ -41,8 +55,10 @@ public struct ScriptedReply: Sendable {
     /// encoder's error.
     ///
     /// - Parameters:
-    ///   - header: Fields beside `Content-Type`, which is `application/json` unless this has one.
-    ///   - encoder: What encodes; nil for one that leaves names as they are.
+    ///   - value: What is encoded.
+    ///   - status: The status code. Default: 200, what most answers of a script have.
+    ///   - header: Fields beside `Content-Type`, which is `application/json` unless this has one. Default: none.
+    ///   - encoder: What encodes. Default: nil, one that leaves names as they are, like a request's own.
     public static func json(
         _ value: some Encodable & Sendable,
         status: Int = 200,

@@ -59,6 +59,10 @@ public final class ScriptedTransport: HttpTransport {
     }
 
     /// Creates a transport that asks `responder` for every reply: a model of a server.
+    ///
+    /// - Parameters:
+    ///   - clock: What delays sleep on and starts are measured by. Default: real time, as a service's own default.
+    ///   - responder: Answers each attempt.
     public convenience init(
         clock: any Clock<Duration> = ContinuousClock(),
         responder: @escaping ScriptedReply.Responder

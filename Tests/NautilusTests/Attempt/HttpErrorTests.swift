@@ -15,10 +15,13 @@ struct HttpErrorTests {
             "Component 1 of the route is empty, which would address another resource; check the identifier, "
                 + "or ask for a trailing slash with HttpRoute(_:trailingSlash:)."
         ),
-        (.invalidRequest(.method), "The method is not a token of letters, digits and hyphens."),
+        (
+            .invalidRequest(.method),
+            "The method is not a token (RFC 9110 §5.6.2): letters, digits, hyphens and a few other signs."
+        ),
         (
             .invalidRequest(.headerName),
-            "A header name is empty or has characters other than letters, digits and hyphens."
+            "A header name is not a token (RFC 9110 §5.6.2): letters, digits, hyphens and a few other signs."
         ),
         (
             .invalidRequest(.headerValue(name: "X-A")),

@@ -5,7 +5,7 @@ import Testing
 @Suite("A redirect's Location")
 struct RedirectLocationTests {
     @Test(
-        "is followed as it was written, whatever does not belong into a URL",
+        "is followed as it was written, whatever does not belong in a URL",
         arguments: [
             ("/a%20b?q=%2F", "https://api.example.com/a%20b?q=%2F"),
             ("/a%20ü?q=%2Fü", "https://api.example.com/a%20%C3%BC?q=%2F%C3%BC"),

@@ -71,7 +71,7 @@ struct BaseUrlTests {
         (["", "/", "/v1", "?a", "https://", "http:///v1", "//h"], "it names no host"),
         (
             ["user@h", "https://user:secret@h", "@h", "h@", "mailto:me@h", "h@\u{301}x", "https:user@h/"],
-            "credentials do not belong into a URL; put them into the header"
+            "credentials do not belong in a URL; put them into the header"
         ),
         (
             [

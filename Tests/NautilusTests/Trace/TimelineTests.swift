@@ -27,7 +27,7 @@ struct TimelineTests {
         trace.attempts = [
             Self.attempt(
                 1,
-                .failed(.validate, .status(503), .rejected),
+                .failed(.validate, .status(503), .maybeExecuted),
                 .init(
                     retrier: "BackoffRetrier",
                     action: .retry(after: .milliseconds(450)),
@@ -51,7 +51,7 @@ struct TimelineTests {
         #expect(
             trace.description == """
                 GET https://api.example.com/notes: 3 attempts in 1.262 s
-                  #1  at 0 ms       status 503 after 12 ms (rejected)
+                  #1  at 0 ms       status 503 after 12 ms (maybeExecuted)
                       BackoffRetrier: retry in 450 ms (backoff, retry 1)
                   #2  at 462 ms     status 401 after 9 ms (rejected)
                       AuthorizationRetrier: retry at once (credential replaced, generation 2)

@@ -17,6 +17,8 @@ struct RejectionWireTests {
         let results = await concurrently(20) { _ throws(NotesError) in try await Probe().schedule(with: notes) }
         let errors = results.failures().map(\.httpError)
         #expect(errors.map(\.kind) == Array(repeating: .authorization, count: 20))
+        // The session is still there: nobody has to sign in.
+        #expect(results.failures().map(\.reason) == Array(repeating: .unavailable, count: 20))
         #expect(errors.map(\.status) == Array(repeating: 401, count: 20))
         let paths = await server.requests.map(\.path)
         #expect(paths.filter { $0 == "/oauth/token" }.count == 1)
@@ -47,6 +49,7 @@ struct RejectionWireTests {
         let notes = try NotesService.test(NotesEnvironment(server))
         let error = await #expect(throws: NotesError.self) { try await Probe().schedule(with: notes) }
         #expect(error?.httpError.status == status)
+        #expect(error?.reason == .forbidden)
         #expect(await server.requests.map(\.path) == ["/v1/probe"])
         await server.stop()
     }

@@ -9,7 +9,7 @@ struct Options {
     static let usage = """
         usage: swift run -c release --package-path Tests/Benchmarks benchmarks [options]
 
-          --quick          a few seconds, to see that everything runs; full runs take about two minutes
+          --quick          a few seconds, to see that everything runs; full runs take about a minute
           --filter <text>  only rows whose group or name contains the text
           --json           for machines, one array of rows
           --help           this text
