@@ -19,7 +19,9 @@ struct CacheTests {
         let (begun, begin) = AsyncStream.makeStream(of: Void.self)
         try await ScriptedServer.run { connection in
             _ = try await connection.readRequest()
-            try await connection.write("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 100\r\n\r\nhalf")
+            try await connection.write(
+                "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 100\r\n\r\nhalf"
+            )
             begin.yield()
             try await connection.hang()
         } whileOpen: { server in

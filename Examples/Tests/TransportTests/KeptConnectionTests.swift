@@ -67,7 +67,12 @@ struct KeptConnectionTests {
                     clock: clock
                 )
                 try await Probe(route: ["first"]).schedule(with: service)
-                let request = Probe(method: method, route: ["second"], body: .data(Data("x".utf8)), timeout: .seconds(5))
+                let request = Probe(
+                    method: method,
+                    route: ["second"],
+                    body: .data(Data("x".utf8)),
+                    timeout: .seconds(5)
+                )
                 let call = Task { try await request.schedule(with: service) }
                 let header = await repeated.first { _ in true }
                 #expect(header?.method == method.rawValue)
