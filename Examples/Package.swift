@@ -30,7 +30,7 @@ let package = Package(
         .testTarget(
             name: "NotesTests",
             dependencies: [
-                "DemoServers", "FlyingFox", "Nautilus", "NotesAPI",
+                "DemoServers", "FlyingFox", "Nautilus", "NotesAPI", "ScriptedSockets",
                 .product(name: "NautilusTesting", package: "Nautilus"),
             ]
         ),

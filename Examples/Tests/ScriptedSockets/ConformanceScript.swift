@@ -2,7 +2,8 @@ import Foundation
 
 /// The server that `TransportConformance` asks for.
 public actor ConformanceScript {
-    private var cachedCount = 0
+    /// How often each path under `/cached` was asked for.
+    private var cachedCounts: [String: Int] = [:]
 
     /// Creates a server that was not asked for anything yet.
     public init() {}
@@ -25,12 +26,12 @@ public actor ConformanceScript {
         let parts = request.path.split(separator: "/")
         switch (parts.first, parts.count > 1 ? Int(parts[1]) : nil) {
         case ("status", let status?): return Answer(status: status, text: "status \(status)")
-        case ("large", let count?): return Answer(body: Data((0..<count).map { UInt8($0 % 251) }))
+        case ("large", let count?): return Answer(body: Self.largeBody(count))
         case ("echo", _): return Answer(fields: Self.echo(of: request), body: request.body)
         case ("redirect", _): return Answer(status: 302, fields: [("Location", "/echo")], text: "moved")
         case ("headers", _): return Answer(fields: Self.headerFields)
         case ("cookie", _): return Answer(fields: [("Set-Cookie", "session=secret; Path=/")])
-        case ("cached", _): return cached()
+        case ("cached", _): return cached(request.path)
         case ("basic-401", _):
             let challenge = ("WWW-Authenticate", "Basic realm=\"conformance\"")
             return Answer(status: 401, fields: [challenge], text: "who are you")
@@ -38,9 +39,19 @@ public actor ConformanceScript {
         }
     }
 
-    private func cached() -> Answer {
-        cachedCount += 1
-        return Answer(fields: [("Cache-Control", "max-age=3600"), ("ETag", "\"1\"")], text: "\(cachedCount)")
+    private static func largeBody(_ count: Int) -> Data {
+        let period = Data((0..<251).map { UInt8($0) })
+        var body = Data(capacity: count + period.count)
+        while body.count < count { body += period }
+        return body.prefix(count)
+    }
+
+    private func cached(_ path: String) -> Answer {
+        cachedCounts[path, default: 0] += 1
+        return Answer(
+            fields: [("Cache-Control", "max-age=3600"), ("ETag", "\"1\"")],
+            text: "\(cachedCounts[path, default: 0])"
+        )
     }
 
     private static func echo(of request: RecordedRequest) -> [(String, String)] {

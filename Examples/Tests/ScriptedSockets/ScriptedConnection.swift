@@ -17,9 +17,7 @@ public actor ScriptedConnection {
     ///
     /// - Throws: What the socket throws when the peer leaves first.
     public func readRequest() async throws -> RecordedRequest {
-        let head = try await String(decoding: read(through: Array("\r\n\r\n".utf8)).dropLast(4), as: UTF8.self)
-        let lines = head.components(separatedBy: "\r\n")
-        let request = RecordedRequest(requestLine: lines[0], headerLines: Array(lines.dropFirst()), body: Data())
+        let request = try await readHead()
         let isChunked = request.values(of: "Transfer-Encoding").contains { $0.lowercased() == "chunked" }
         let length = request.values(of: "Content-Length").first.flatMap { Int($0) } ?? 0
         let body = try await isChunked ? readChunks() : read(length)
@@ -33,8 +31,18 @@ public actor ScriptedConnection {
     }
 
     /// Reads the head and at most a part of the body; nothing is recorded.
-    public func readHead() async throws {
-        _ = try await read(through: Array("\r\n\r\n".utf8))
+    @discardableResult
+    public func readHead() async throws -> RecordedRequest {
+        let head = try await String(decoding: read(through: Array("\r\n\r\n".utf8)).dropLast(4), as: UTF8.self)
+        let lines = head.components(separatedBy: "\r\n")
+        return RecordedRequest(requestLine: lines[0], headerLines: Array(lines.dropFirst()), body: Data())
+    }
+
+    /// Says nothing more and reads until the peer leaves; returns what came.
+    public func readToEnd() async -> Data {
+        while (try? await fill()) != nil {}
+        defer { buffer = [] }
+        return Data(buffer)
     }
 
     /// Writes bytes as they are.

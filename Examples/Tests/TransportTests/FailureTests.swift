@@ -18,18 +18,44 @@ struct FailureTests {
         #expect(failure == Failure(code: .cannotConnectToHost, delivery: .notSent))
     }
 
-    @Test("a host that does not exist: not sent")
-    func unknownHost() async throws {
-        let url = try #require(URL(string: "http://nautilus.invalid/"))
-        #expect(try await failure { try await send(url) } == Failure(code: .cannotFindHost, delivery: .notSent))
+    @Test(
+        "a host that does not exist, or a scheme that is not HTTP: not sent",
+        arguments: [("http://nautilus.invalid/", URLError.Code.cannotFindHost), ("ftp://127.0.0.1/", .unsupportedURL)]
+    )
+    func unusableUrl(text: String, code: URLError.Code) async throws {
+        let url = try #require(URL(string: text))
+        #expect(try await failure { try await send(url) } == Failure(code: code, delivery: .notSent))
     }
 
-    @Test("an IPv6 literal that cannot be reached, or a scheme that is not HTTP: not sent")
-    func unusableUrl() async throws {
-        let scheme = try #require(URL(string: "ftp://127.0.0.1/"))
-        #expect(try await failure { try await send(scheme) } == Failure(code: .unsupportedURL, delivery: .notSent))
-        let literal = try #require(URL(string: "http://[::1]:1/"))
-        #expect(try await failure { try await send(literal) }?.delivery == .notSent)
+    #if os(Linux)
+        // Foundation refuses every IPv6 literal there, whoever listens; should that end, these become "cannot connect".
+        @Test(
+            "an IPv6 literal, where nobody listens or no way leads to: not sent",
+            arguments: ["http://[::1]:1/", "http://[2001:db8::1]/"]
+        )
+        func literal(text: String) async throws {
+            let url = try #require(URL(string: text))
+            let failure = try await failure { try await send(.post, url, body: .data(Data("x".utf8))) }
+            #expect(failure == Failure(code: .badURL, delivery: .notSent))
+        }
+    #else
+        @Test("an IPv6 literal at which nobody listens: not sent")
+        func literal() async throws {
+            let url = try #require(URL(string: "http://[::1]:1/"))
+            #expect(
+                try await failure { try await send(url) } == Failure(code: .cannotConnectToHost, delivery: .notSent)
+            )
+        }
+    #endif
+
+    @Test("a GET with a body, which Foundation does not send: nothing reaches the server")
+    func getWithBody() async throws {
+        try await ScriptedServer.run { _ in
+        } whileOpen: { server in
+            let failure = try await failure { try await send(.get, server.url, body: .data(Data("x".utf8))) }
+            #expect(failure?.code == .dataLengthExceedsMaximum)
+            #expect(await server.connectionCount == 0)
+        }
     }
 
     @Test(
@@ -55,78 +81,20 @@ struct FailureTests {
         }
     }
 
-    @Test("a reset before the answer: maybe executed", arguments: ["127.0.0.1", "localhost"])
-    func reset(host: String) async throws {
-        try await ScriptedServer.run { connection in
-            _ = try await connection.readRequest()
-            await connection.reset()
-        } whileOpen: { server in
+    @Test(
+        "an exchange that the server breaks: maybe executed",
+        arguments: BrokenExchange.all,
+        ["127.0.0.1", "localhost"]
+    )
+    func broken(exchange: BrokenExchange, host: String) async throws {
+        try await ScriptedServer.run(exchange.script) { server in
             let url = server.url(scheme: "http", host: host)
-            let failure = try await failure { try await send(.post, url, body: .data(Data("x".utf8))) }
-            #expect(failure == .connectionLost)
-            #expect(await server.requests.count == 1)
-        }
-    }
-
-    @Test("a reset while a large body is on its way: maybe executed")
-    func resetWhileSending() async throws {
-        try await ScriptedServer.run { connection in
-            try await connection.readHead()
-            await connection.reset()
-        } whileOpen: { server in
             let failure = try await failure {
-                try await send(.post, server.url, body: .data(Data(count: 8_000_000)))
+                try await send(.post, url, body: .data(Data(count: exchange.bodyCount)))
             }
-            #expect(failure == .connectionLost)
+            #expect(failure == exchange.failure)
+            #expect(await server.connectionCount == 1)
         }
-    }
-
-    @Test("a reset in the middle of the body: maybe executed")
-    func resetWhileReceiving() async throws {
-        try await ScriptedServer.run { connection in
-            _ = try await connection.readRequest()
-            try await connection.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n0123456789")
-            await connection.reset()
-        } whileOpen: { server in
-            let failure = try await failure { try await send(server.url) }
-            #expect(failure == .connectionLost)
-        }
-    }
-
-    @Test(
-        "an answer that ends early, and none at all: maybe executed",
-        arguments: [
-            "",
-            "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n0123456789",
-            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel",
-        ]
-    )
-    func endsEarly(answered bytes: String) async throws {
-        #expect(try await failure { try await answer(bytes) } == .connectionLost)
-    }
-
-    @Test(
-        "an answer that is not HTTP: maybe executed",
-        arguments: [
-            "220 mail ready\r\n\r\n",
-            "HTTP/1.1 200 OK\r\nno colon\r\n\r\n",
-            "HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n",
-            "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
-            "HTTP/1.1 9999 OK\r\nContent-Length: 0\r\n\r\n",
-            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
-            "HTTP/1.1 200 OK\r\nX-Nul: a\0b\r\n\r\n",
-        ]
-    )
-    func notHttp(answered bytes: String) async throws {
-        #expect(try await failure { try await answer(bytes) } == .badResponse)
-    }
-
-    @Test("a body that is not compressed as announced: maybe executed")
-    func notCompressed() async throws {
-        let failure = try await failure {
-            try await answer("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nabcd")
-        }
-        #expect(failure == Failure(code: .cannotDecodeContentData, delivery: .maybeExecuted))
     }
 
     @Test("an error names neither URL nor query nor header")

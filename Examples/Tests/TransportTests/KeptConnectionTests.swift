@@ -1,5 +1,6 @@
 import Foundation
 import Nautilus
+import NautilusTesting
 import ScriptedSockets
 import Testing
 
@@ -40,4 +41,50 @@ struct KeptConnectionTests {
             #endif
         }
     }
+
+    #if os(Linux)
+        @Test(
+            "and closed under a body: libcurl repeats the header without the body, until the timeout",
+            arguments: [HttpMethod.post, .put]
+        )
+        func closedUnderBody(method: HttpMethod) async throws {
+            let (repeated, repetition) = AsyncStream.makeStream(of: RecordedRequest.self)
+            let (bodies, body) = AsyncStream.makeStream(of: Data.self)
+            let clock = ManualClock()
+            try await ScriptedServer.run { connection in
+                let head = try await connection.readHead()
+                guard head.path == "/first" else {
+                    repetition.yield(head)
+                    body.yield(await connection.readToEnd())
+                    return
+                }
+                try await connection.respond()
+                _ = try await connection.readRequest()
+            } whileOpen: { server in
+                let service = AnyHttpService(
+                    apiUrl: server.url.absoluteString,
+                    transport: URLSessionTransport(),
+                    clock: clock
+                )
+                try await Probe(route: ["first"]).schedule(with: service)
+                let request = Probe(
+                    method: method,
+                    route: ["second"],
+                    body: .data(Data("x".utf8)),
+                    timeout: .seconds(5)
+                )
+                let call = Task { try await request.schedule(with: service) }
+                let header = await repeated.first { _ in true }
+                #expect(header?.method == method.rawValue)
+                #expect(header?.values(of: "Content-Length") == ["1"])
+                try await clock.waitForSleepers(count: 1)
+                clock.advance(by: .seconds(5))
+                let error = await #expect(throws: HttpError.self) { try await call.value }
+                #expect(error?.kind == .timeout(.seconds(5)))
+                #expect(error?.delivery == .maybeExecuted)
+                #expect(await bodies.first { _ in true } == Data())
+                #expect(await server.requests.map(\.body) == [Data("x".utf8)])
+            }
+        }
+    #endif
 }

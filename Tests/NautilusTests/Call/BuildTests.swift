@@ -100,6 +100,11 @@ struct BuildTests {
         #expect(try await built(Call.get).header[.contentType] == nil)
     }
 
+    @Test("the request's priority reaches the transport", arguments: RequestPriority.allCases)
+    func priority(_ priority: RequestPriority) async throws {
+        #expect(try await built(Call(priority: priority)).request.priority == priority)
+    }
+
     @Test("an error of an asynchronous header is the attempt's failure, and is retried by whom it concerns")
     func asyncHeaderFails() async throws {
         struct Locked: Error {}

@@ -13,6 +13,7 @@ struct Call: Request {
     var timeout: Duration?
     var deadline: Duration?
     var url: (any UrlConvertible)?
+    var priority: RequestPriority = .normal
 
     static var get: Call { Call() }
     static var post: Call { Call(method: .post, body: .data(Data("payload".utf8))) }

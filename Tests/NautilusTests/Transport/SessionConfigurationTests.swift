@@ -31,6 +31,15 @@ struct SessionConfigurationTests {
         #expect(session.httpMaximumConnectionsPerHost == 3)
     }
 
+    @Test("a response may have 64 MiB, a body stream too, and a host six connections, unless the caller says otherwise")
+    func defaults() {
+        let configuration = URLSessionTransport.Configuration()
+        #expect(configuration.responseLimit == 64 * 1024 * 1024)
+        #expect(configuration.streamLimit == 64 * 1024 * 1024)
+        #expect(configuration.connectionsPerHost == 6)
+        #expect(configuration.sessionConfiguration().httpMaximumConnectionsPerHost == 6)
+    }
+
     @Test("everything else can")
     func adjustable() {
         let configuration = URLSessionTransport.Configuration { $0.allowsCellularAccess = false }

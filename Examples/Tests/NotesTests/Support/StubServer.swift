@@ -10,6 +10,8 @@ final class StubServer: Sendable {
         let path: String
         let authorization: String?
         let cookie: String?
+        let apiKey: String?
+        let contentType: String?
         let idempotencyKey: String?
         let body: Data
     }
@@ -100,6 +102,8 @@ private struct StubHandler: HTTPHandler {
             path: request.path,
             authorization: request.headers[.authorization],
             cookie: request.headers[.cookie],
+            apiKey: request.headers[HTTPHeader("X-Api-Key")],
+            contentType: request.headers[.contentType],
             idempotencyKey: request.headers[HTTPHeader("Idempotency-Key")],
             body: try await request.bodyData
         )

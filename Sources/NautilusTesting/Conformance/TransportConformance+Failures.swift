@@ -32,13 +32,14 @@ extension TransportConformance {
             },
             Check("a task that is already cancelled sends nothing") {
                 let transport = makeTransport()
-                let before = try await count(through: transport)
+                let path = cachedPath()
+                let before = try await count(of: path, through: transport)
                 let task = Task {
                     withUnsafeCurrentTask { $0?.cancel() }
-                    return try await send("/cached", through: transport)
+                    return try await send(path, through: transport)
                 }
                 try await expectCancellation(of: task, "an exchange of a cancelled task")
-                try expect(try await count(through: transport), is: before + 1, "the server's count")
+                try expect(try await count(of: path, through: transport), is: before + 1, "the server's count")
             },
         ]
     }
@@ -46,15 +47,6 @@ extension TransportConformance {
     private func expectMaybeExecuted(_ path: String, method: HttpMethod) async throws {
         let error = try await expectTransportError(path) { try await send(path, method: method) }
         try expect(error.delivery, is: .maybeExecuted, "the delivery of \(path)")
-    }
-
-    /// How often `/cached` has been asked for, this time included.
-    func count(through transport: any HttpTransport) async throws -> Int {
-        let body = try await send("/cached", through: transport).body
-        guard let count = Int(String(decoding: body, as: UTF8.self)) else {
-            throw Failure(description: "The body of /cached is not a number.")
-        }
-        return count
     }
 
     /// The origin's host at port 1, where no server of this world listens.

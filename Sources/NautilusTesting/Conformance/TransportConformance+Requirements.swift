@@ -64,8 +64,23 @@ extension TransportConformance {
         }
     }
 
+    /// A counter that no other check counts on: checks may run at once, also of several transports.
+    func cachedPath() -> String { "/cached/\(UUID().uuidString)" }
+
+    /// How often `path`, one of ``cachedPath()``, has been asked for, this time included.
+    func count(of path: String, through transport: any HttpTransport) async throws -> Int {
+        let body = try await send(path, through: transport).body
+        guard let count = Int(String(decoding: body, as: UTF8.self)) else {
+            throw Failure(description: "The body of /cached is not a number.")
+        }
+        return count
+    }
+
     /// The body of `/large/{count}`.
     static func largeBody(_ count: Int) -> Data {
-        Data((0..<count).map { UInt8($0 % 251) })
+        let period = Data((0..<251).map { UInt8($0) })
+        var body = Data(capacity: count + period.count)
+        while body.count < count { body += period }
+        return body.prefix(count)
     }
 }

@@ -10,7 +10,7 @@ import Nautilus
 /// }
 /// ```
 /// Nothing here depends on a test framework, and no check waits for time to pass. A check whose transport hangs does not
-/// return: give the test a time limit.
+/// return: give the test a time limit. Checks do not disturb each other, so they may run at once against one server.
 ///
 /// ## What the server does
 /// | path | answer |
@@ -21,7 +21,7 @@ import Nautilus
 /// | `/headers` | 200, with the fields of ``responseFields`` |
 /// | `/large/{count}` | 200 and `count` bytes; the byte at index `i` is `i % 251` |
 /// | `/cookie` | 200, `Set-Cookie: session=secret; Path=/` |
-/// | `/cached` | 200, `Cache-Control: max-age=3600` and `ETag: "1"`; the body is how often this path was asked for |
+/// | `/cached/{name}` | 200, `Cache-Control: max-age=3600` and `ETag: "1"`; the body is how often this very path was asked for |
 /// | `/basic-401` | 401, `WWW-Authenticate: Basic realm="conformance"` and the text `who are you` |
 /// | `/drop` | reads the request and closes the connection |
 /// | `/truncated` | `Content-Length: 100`, ten bytes, and closes the connection |

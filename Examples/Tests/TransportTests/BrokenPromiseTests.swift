@@ -1,0 +1,99 @@
+import Foundation
+import Nautilus
+import NautilusTesting
+import ScriptedSockets
+import Testing
+
+@Suite("A transport that breaks a promise fails the check of that promise", .timeLimit(.minutes(5)))
+struct BrokenPromiseTests {
+    /// Every check that each flaw fails.
+    private static let failures: [FlawedTransport.Flaw: Set<String>] = [
+        .throwsForStatuses: [
+            "every status is a response, not an error",
+            "a 401 that asks for Basic credentials is returned with its body and header",
+        ],
+        .followsRedirects: ["a redirect is returned, not followed"],
+        .keepsOneValue: ["header fields are found without regard to case, and lists keep all their values"],
+        .joinsCookies: ["cookies come one by one, with the commas of their dates"],
+        .cutsBodies: ["a large body arrives whole", "a large request body arrives whole"],
+        .fillsEmptyBodies: [
+            "every status is a response, not an error", "HEAD arrives as HEAD and has no body",
+            "an empty body arrives as none", "an empty body is an empty body",
+        ],
+        .forgetsUrl: ["the response says where it came from"],
+        .dropsQuery: [
+            "method, path and query arrive as they are", "the response says where it came from",
+            "concurrent exchanges get their own answers",
+        ],
+        .getsForHead: [
+            "HEAD arrives as HEAD and has no body", "HEAD of something larger than the limit is no large body",
+        ],
+        .dropsHeader: [
+            "header fields arrive as they are", "several values of one name all arrive",
+            "concurrent exchanges get their own answers",
+        ],
+        .dropsBody: [
+            "a body arrives byte for byte", "a body in chunks arrives whole and in order",
+            "a large request body arrives whole", "concurrent exchanges get their own answers",
+        ],
+        .swapsDelivery: [
+            "a connection that is closed without an answer is a transport error, maybe executed",
+            "a body that ends early is a transport error, maybe executed",
+            "nobody listening is a transport error, not sent",
+        ],
+        .renamesCancellation: [
+            "cancelling ends an exchange that would never end", "a task that is already cancelled sends nothing",
+        ],
+        .sendsWhenCancelled: ["a task that is already cancelled sends nothing"],
+        .givesUpAfterFailure: [
+            "a transport works on after a failure", "cancelling ends an exchange that would never end",
+            "a task that is already cancelled sends nothing",
+        ],
+        .keepsCookies: ["a cookie that the server sets is not sent back"],
+        .remembersAnswers: [
+            "a response that may be cached is asked for again", "a task that is already cancelled sends nothing",
+            "concurrent exchanges get their own answers",
+        ],
+        .refusesAtLimit: ["a body as large as the limit is taken", "a body larger than the limit is refused"],
+        .ignoresLimit: ["a body larger than the limit is refused"],
+        .limitsHead: ["HEAD of something larger than the limit is no large body"],
+    ]
+
+    @Test("that one, and no other", arguments: FlawedTransport.Flaw.allCases)
+    func found(flaw: FlawedTransport.Flaw) async throws {
+        #expect(try await failedChecks(of: flaw) == Self.failures[flaw])
+    }
+
+    @Test("there is no check that cannot fail")
+    func complete() {
+        let names = Self.checks(of: .forgetsUrl, origin: URL(fileURLWithPath: "/")).map(\.name)
+        #expect(Set(names).count == names.count)
+        #expect(Set(names) == Self.failures.values.reduce(into: []) { $0.formUnion($1) })
+    }
+
+    /// All checks at once, as a test with arguments runs them.
+    private func failedChecks(of flaw: FlawedTransport.Flaw) async throws -> Set<String> {
+        let script = ConformanceScript()
+        return try await ScriptedServer.run {
+            try await script.serve($0)
+        } whileOpen: { server in
+            await withTaskGroup(of: String?.self) { group in
+                for check in Self.checks(of: flaw, origin: server.url) {
+                    group.addTask {
+                        do { try await check.run() } catch { return check.name }
+                        return nil
+                    }
+                }
+                return await group.reduce(into: []) { if let name = $1 { $0.insert(name) } }
+            }
+        }
+    }
+
+    private static func checks(of flaw: FlawedTransport.Flaw, origin: URL) -> [TransportConformance.Check] {
+        TransportConformance.checks(
+            of: { FlawedTransport(flaw) },
+            limitedBy: { FlawedTransport(flaw, limit: $0) },
+            origin: origin
+        )
+    }
+}

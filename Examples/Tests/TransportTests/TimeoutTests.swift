@@ -1,0 +1,28 @@
+import Foundation
+import Nautilus
+import ScriptedSockets
+import Testing
+
+@Suite("A timeout is what the request says, not what Foundation makes of it", .timeLimit(.minutes(2)))
+struct TimeoutTests {
+    // On Linux, Foundation's own would end the first at once, and the second half a second early.
+    @Test("fractions of a second count", arguments: [500, 1500])
+    func fraction(milliseconds: Int) async throws {
+        let timeout = Duration.milliseconds(milliseconds)
+        try await ScriptedServer.run { connection in
+            _ = try await connection.readRequest()
+            try await connection.hang()
+        } whileOpen: { server in
+            let service = AnyHttpService(apiUrl: server.url.absoluteString, transport: URLSessionTransport())
+            let error = await #expect(throws: HttpError.self) {
+                try await Probe(timeout: timeout).schedule(with: service)
+            }
+            #expect(error?.kind == .timeout(timeout))
+            #expect(error?.delivery == .maybeExecuted)
+            let duration = try #require(error?.trace.duration)
+            #expect(duration >= timeout)
+            #expect(duration < .seconds(60))
+            #expect(await server.requests.count == 1)
+        }
+    }
+}
