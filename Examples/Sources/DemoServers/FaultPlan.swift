@@ -2,8 +2,8 @@
 public struct FaultPlan: Sendable {
     /// What happens to a request.
     public enum Fault: Hashable, Sendable {
-        /// 503 without `Retry-After`; nothing was done.
-        case unavailable
+        /// 503, with `Retry-After` in whole seconds or without; nothing was done.
+        case unavailable(retryAfter: Int?)
         /// 429 with `Retry-After` in whole seconds; nothing was done.
         case tooManyRequests(retryAfter: Int)
         /// The connection closes without an answer, and nothing was done.
@@ -37,10 +37,11 @@ public struct FaultPlan: Sendable {
     public func fault(ofRequest number: Int) -> Fault? {
         var generator = SeededGenerator(seed: seed, stream: UInt64(bitPattern: Int64(number)))
         guard Double.random(in: 0..<1, using: &generator) < rate else { return nil }
-        // Rate limits are rare: each holds back every retry to this origin for a whole second.
+        // A Retry-After is rare: each holds back every retry to this origin for a whole second.
         switch Int.random(in: 0..<100, using: &generator) {
         case ..<2: return .tooManyRequests(retryAfter: 1)
-        case ..<46: return .unavailable
+        case ..<3: return .unavailable(retryAfter: 1)
+        case ..<46: return .unavailable(retryAfter: nil)
         case ..<62: return .droppedBeforeHandling
         case ..<76: return .droppedAfterHandling
         default: return .slow(.milliseconds(Int.random(in: 10...60, using: &generator)))

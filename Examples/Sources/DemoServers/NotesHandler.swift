@@ -20,8 +20,9 @@ struct NotesHandler: HTTPHandler {
     /// Nil for no answer at all.
     private func answer(_ request: ApiRequest) async throws -> ApiAnswer? {
         switch await backend.arrive() {
-        case .unavailable:
-            return .failure(503, "unavailable")
+        case .unavailable(let retryAfter):
+            let header = retryAfter.map { ["Retry-After": "\($0)"] } ?? [:]
+            return .failure(503, "unavailable", header: header)
         case .tooManyRequests(let retryAfter):
             return .failure(429, "too_many_requests", header: ["Retry-After": "\(retryAfter)"])
         case .droppedBeforeHandling:

@@ -16,9 +16,9 @@ struct EnvironmentRun: Sendable {
         let service = try await service(for: server)
         var outcomes: [CallOutcome] = []
         for (number, wave) in plan.waves.enumerated() {
-            // Nothing is under way between two waves: no call meets two expiries, so each refreshes at most once.
-            if number > 0 { await server.revokeAccessTokens() }
-            outcomes += await run(wave, with: service, progress: progress)
+            // The first wave meets a token that has expired; in the middle of each later one the server revokes it. No
+            // call is in two waves, so none meets two expiries, and each refreshes at most once.
+            outcomes += await run(wave, with: service, revokingOn: number > 0 ? server : nil, progress: progress)
         }
         let (counters, titles) = await (server.counters, server.titles)
         await server.stop()
@@ -49,12 +49,18 @@ struct EnvironmentRun: Sendable {
     }
 
     /// Runs `calls`, at most ``concurrency`` at once.
+    ///
+    /// - Parameter server: Revokes its tokens when half of the calls have ended; nil when it does not.
     private func run(
         _ calls: [CallPlan.Call],
         with service: NotesService,
+        revokingOn server: DemoServer?,
         progress: ProgressLine?
     ) async -> [CallOutcome] {
-        await withTaskGroup(of: CallOutcome.self) { group in
+        // Few calls may all be under way by then, and none would be left to meet the revocation.
+        let half = calls.count > 2 * concurrency ? calls.count / 2 : 0
+        if half == 0 { await server?.revokeAccessTokens() }
+        return await withTaskGroup(of: CallOutcome.self) { group in
             var rest = calls[...]
             for _ in 0..<concurrency {
                 guard let call = rest.popFirst() else { break }
@@ -63,6 +69,7 @@ struct EnvironmentRun: Sendable {
             var outcomes: [CallOutcome] = []
             for await outcome in group {
                 outcomes.append(outcome)
+                if outcomes.count == half { await server?.revokeAccessTokens() }
                 await progress?.callEnded(outcome)
                 if let call = rest.popFirst() { group.addTask { await call.outcome(with: service) } }
             }

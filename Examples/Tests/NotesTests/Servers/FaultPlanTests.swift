@@ -24,8 +24,8 @@ struct FaultPlanTests {
     func kinds() {
         let plan = FaultPlan(seed: 1, rate: 0.3)
         let faults = Set((0..<5_000).compactMap { plan.fault(ofRequest: $0) })
-        #expect(faults.isSuperset(of: [.unavailable, .droppedBeforeHandling, .droppedAfterHandling]))
-        #expect(faults.contains(.tooManyRequests(retryAfter: 1)))
+        #expect(faults.isSuperset(of: [.unavailable(retryAfter: nil), .droppedBeforeHandling, .droppedAfterHandling]))
+        #expect(faults.isSuperset(of: [.tooManyRequests(retryAfter: 1), .unavailable(retryAfter: 1)]))
         let delays = faults.compactMap { if case .slow(let delay) = $0 { delay } else { nil } }
         #expect(!delays.isEmpty)
         #expect(delays.allSatisfy { $0 >= .milliseconds(10) && $0 <= .milliseconds(60) })
