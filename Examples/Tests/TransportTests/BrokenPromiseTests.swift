@@ -59,7 +59,7 @@ struct BrokenPromiseTests {
         .limitsHead: ["HEAD of something larger than the limit is no large body"],
     ]
 
-    @Test("that one, and no other", arguments: FlawedTransport.Flaw.allCases)
+    @Test("that one, and no other", .serialized, arguments: FlawedTransport.Flaw.allCases)
     func found(flaw: FlawedTransport.Flaw) async throws {
         #expect(try await failedChecks(of: flaw) == Self.failures[flaw])
     }
