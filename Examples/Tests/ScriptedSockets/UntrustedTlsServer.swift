@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 
 /// A TLS server whose certificate nobody trusts, made on the spot by `openssl`.
@@ -20,10 +21,26 @@ public final class UntrustedTlsServer: Sendable {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("nautilus-tls-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        try makeCertificate(with: openssl, in: folder)
-        let (process, port) = try start(openssl, in: folder)
-        defer { end(process) }
-        try await body(UntrustedTlsServer(port: port))
+        let (process, port) = try await blocking {
+            try makeCertificate(with: openssl, in: folder)
+            return try start(openssl, in: folder)
+        }
+        do {
+            try await body(UntrustedTlsServer(port: port))
+            try await blocking { end(process) }
+        } catch {
+            try await blocking { end(process) }
+            throw error
+        }
+    }
+
+    /// Waits for a process on a thread that may block: those of Swift's pool are as few as the cores.
+    private static func blocking<Value: Sendable>(
+        _ work: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async { continuation.resume(with: Result { try work() }) }
+        }
     }
 
     private static func makeCertificate(with openssl: URL, in folder: URL) throws {

@@ -84,28 +84,6 @@ struct RequestBuilder {
     }
 }
 
-extension HttpRequest {
-    /// Refuses what must not go on the wire.
-    func validate() throws(InvalidRequest) {
-        guard method.rawValue.isToken else { throw .method }
-        for field in header.fields {
-            guard field.name.rawValue.isToken else { throw .headerName }
-            guard field.value.utf8.allSatisfy({ $0 != 0x0D && $0 != 0x0A && $0 != 0 }) else {
-                throw .headerValue(name: field.name)
-            }
-        }
-        guard body.isEmpty || !["GET", "HEAD", "TRACE"].contains(method.rawValue) else {
-            throw .bodyNotAllowed(method)
-        }
-    }
-}
-
-extension String {
-    fileprivate var isToken: Bool {
-        !utf8.isEmpty && utf8.allSatisfy(\.isTokenCharacter)
-    }
-}
-
 extension EncodingError {
     fileprivate var path: String {
         guard case .invalidValue(_, let context) = self, !context.codingPath.isEmpty else { return "the top level" }

@@ -16,6 +16,8 @@ import Foundation
 /// - `Content-Encoding` gzip and deflate are asked for and undone; the response's header keeps the names.
 /// - The user and the password of a URL are not sent (RFC 9110 §4.2.4).
 /// - A body stream is collected in memory before it is sent, up to ``Configuration/streamLimit``.
+/// - On Linux, Foundation takes no IPv6 literal for a host: `http://[::1]` ends as ``FailureKind/transport(_:)`` with
+///   `badURL`, not sent. Use a name.
 /// - On Linux, the body of a redirect whose `Location` is missing or is no URL is lost; its status and header are not.
 ///   Of `Set-Cookie` lines that differ in the case of their name, only one comes through.
 /// - On Linux, libcurl itself repeats a request, POST included, when its kept connection turns out to be closed before

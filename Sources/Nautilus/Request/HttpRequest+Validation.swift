@@ -1,0 +1,23 @@
+extension HttpRequest {
+    /// Refuses what must not go on the wire.
+    ///
+    /// Asked more than once on a request's way: interceptors and retriers add fields, and a transport may be used alone.
+    func validate() throws(InvalidRequest) {
+        guard method.rawValue.isToken else { throw .method }
+        for field in header.fields {
+            guard field.name.rawValue.isToken else { throw .headerName }
+            guard field.value.utf8.allSatisfy({ $0 != 0x0D && $0 != 0x0A && $0 != 0 }) else {
+                throw .headerValue(name: field.name)
+            }
+        }
+        guard body.isEmpty || !["GET", "HEAD", "TRACE"].contains(method.rawValue) else {
+            throw .bodyNotAllowed(method)
+        }
+    }
+}
+
+extension String {
+    fileprivate var isToken: Bool {
+        !utf8.isEmpty && utf8.allSatisfy(\.isTokenCharacter)
+    }
+}
