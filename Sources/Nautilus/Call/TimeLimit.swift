@@ -9,12 +9,40 @@ func withTimeLimit<Value: Sendable>(
     besides wait: ConnectionWait? = nil,
     _ work: @escaping @Sendable () async -> Value
 ) async -> (value: Value, limitPassed: Bool) {
+    // A simulation sees the tasks of its own executor only, and those are the children of its tasks.
+    guard let alarms = clock.alarms, BackgroundTask.starter == nil else {
+        return await withSleepingLimit(limit, on: clock, besides: wait, work)
+    }
+    // One task, awaited to its end whatever happens: as good as a child, and the timer costs no second one.
+    let isCancelled = Task.isCancelled
+    let task = Task.begin {
+        // A child would be born cancelled.
+        if isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
+        return await work()
+    }
+    let alarm = TimeLimitAlarm(alarms, besides: wait) { task.cancel() }
+    alarm.set(after: limit.addable)
+    let value = await withTaskCancellationHandler {
+        await task.value
+    } onCancel: {
+        task.cancel()
+    }
+    return (value, alarm.end())
+}
+
+/// The limit on a clock that can only be slept on.
+private func withSleepingLimit<Value: Sendable>(
+    _ limit: Duration,
+    on clock: any Clock<Duration>,
+    besides wait: ConnectionWait?,
+    _ work: @escaping @Sendable () async -> Value
+) async -> (value: Value, limitPassed: Bool) {
     await withTaskGroup(of: Race<Value>.self) { group in
-        group.start {
+        group.addTask {
             do {
                 var left = limit.addable
                 while left > .zero {
-                    try await clock.forTimeouts.sleep(for: left)
+                    try await clock.sleep(for: left)
                     left = wait?.takeWaited() ?? .zero
                 }
                 return .limitPassed
@@ -22,7 +50,7 @@ func withTimeLimit<Value: Sendable>(
                 return .timerCancelled
             }
         }
-        group.start { .finished(await work()) }
+        group.addTask { .finished(await work()) }
         var limitPassed = false
         while true {
             switch await group.next() {
@@ -42,17 +70,16 @@ func withTimeLimit<Value: Sendable>(
     }
 }
 
-extension TaskGroup {
-    /// Adds a task that begins on the caller's thread, where the system knows of that: a timer or a request that is under
-    /// way in microseconds wakes no other thread for it.
-    fileprivate mutating func start(_ operation: @escaping @Sendable () async -> ChildTaskResult) {
+extension Task where Failure == Never {
+    /// A task that begins on the caller's thread, where the system knows of that: a request that is under way in
+    /// microseconds wakes no other thread for it.
+    fileprivate static func begin(_ operation: @escaping @Sendable () async -> Success) -> Task {
         #if compiler(>=6.2)
             if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-                addImmediateTask(operation: operation)
-                return
+                return Task.immediate(operation: operation)
             }
         #endif
-        addTask(operation: operation)
+        return Task(operation: operation)
     }
 }
 

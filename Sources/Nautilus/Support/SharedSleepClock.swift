@@ -6,9 +6,25 @@
 package final class SharedSleepClock<Base: Clock<Duration>>: Clock {
     package typealias Instant = Base.Instant
 
+    private enum Sleeper: Sendable {
+        case task(CheckedContinuation<Void, any Error>)
+        case alarm(@Sendable () -> Void)
+
+        func wake() {
+            switch self {
+            case .task(let continuation): continuation.resume()
+            case .alarm(let ring): ring()
+            }
+        }
+
+        func cancel() {
+            if case .task(let continuation) = self { continuation.resume(throwing: CancellationError()) }
+        }
+    }
+
     private struct State {
         var lastId = 0
-        var queue = SleepQueue()
+        var queue = SleepQueue<Sleeper>()
         /// When the next alarm rings, counted from ``zero``; nil when none is set.
         var alarm: Duration?
     }
@@ -33,29 +49,36 @@ package final class SharedSleepClock<Base: Clock<Duration>>: Clock {
     /// - Parameter tolerance: Ignored: the alarm is shared with sleepers that may have none.
     /// - Throws: `CancellationError`, at once, when the task is or becomes cancelled.
     package func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
-        let id = state.withLock { state in
-            state.lastId += 1
-            return state.lastId
-        }
+        let id = makeId()
         try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { fallAsleep($0, id: id, until: zero.duration(to: deadline)) }
+            try await withCheckedThrowingContinuation { continuation in
+                let isAsleep = fallAsleep(.task(continuation), id: id, until: zero.duration(to: deadline)) {
+                    // The flag is set before the handler runs: it is seen here, or the handler finds the sleeper.
+                    Task.isCancelled
+                }
+                if !isAsleep { continuation.resume(throwing: CancellationError()) }
+            }
         } onCancel: {
-            state.withLock { $0.queue.remove(id) }?.resume(throwing: CancellationError())
+            cancelAlarm(id)
         }
     }
 
-    private func fallAsleep(_ continuation: SleepQueue.Continuation, id: Int, until deadline: Duration) {
-        let isCancelled = state.withLock { state in
-            // The flag is set before the handler runs: it is seen here, or the handler finds the sleeper.
-            if Task.isCancelled { return true }
-            state.queue.insert(continuation, id: id, deadline: deadline)
+    /// Puts a sleeper into the queue; false when `isCancelled` says that it has been cancelled before.
+    private func fallAsleep(
+        _ sleeper: Sleeper,
+        id: Int,
+        until deadline: Duration,
+        unless isCancelled: () -> Bool = { false }
+    ) -> Bool {
+        state.withLock { state in
+            if isCancelled() { return false }
+            state.queue.insert(sleeper, id: id, deadline: deadline)
             // The alarm that is set rings early enough.
-            if let alarm = state.alarm, alarm <= deadline { return false }
+            if let alarm = state.alarm, alarm <= deadline { return true }
             state.alarm = deadline
             setAlarm(deadline)
-            return false
+            return true
         }
-        if isCancelled { continuation.resume(throwing: CancellationError()) }
     }
 
     /// Wakes who is due at `time`, then at the next deadline, and so on until nobody sleeps.
@@ -80,7 +103,7 @@ package final class SharedSleepClock<Base: Clock<Duration>>: Clock {
     private func ring(at time: Duration) -> Duration? {
         let now = max(time, zero.duration(to: base.now))
         let (due, next) = state.withLock { state in
-            var due: [SleepQueue.Continuation] = []
+            var due: [Sleeper] = []
             while let deadline = state.queue.nextDeadline, deadline <= now, let sleeper = state.queue.popFirst() {
                 due.append(sleeper)
             }
@@ -88,20 +111,48 @@ package final class SharedSleepClock<Base: Clock<Duration>>: Clock {
             state.alarm = state.queue.nextDeadline
             return (due, state.alarm)
         }
-        due.forEach { $0.resume() }
+        due.forEach { $0.wake() }
         return next
     }
 }
 
-extension Clock<Duration> {
-    /// This clock, for sleeps that are nearly always cancelled.
+extension SharedSleepClock: AlarmClock {
+    package func setAlarm(after delay: Duration, _ ring: @escaping @Sendable () -> Void) -> Int {
+        let id = makeId()
+        _ = fallAsleep(.alarm(ring), id: id, until: zero.duration(to: base.now) + delay)
+        return id
+    }
+
+    package func cancelAlarm(_ id: Int) {
+        state.withLock { $0.queue.remove(id) }?.cancel()
+    }
+
+    private func makeId() -> Int {
+        state.withLock { state in
+            state.lastId += 1
+            return state.lastId
+        }
+    }
+}
+
+/// A clock that calls back, which costs no task: for timeouts of calls that come by the thousand.
+package protocol AlarmClock: Sendable {
+    /// Calls `ring` after `delay`, unless the alarm is cancelled before.
     ///
-    /// A clock of one's own is slept on directly: it has no timers of the runtime, and sees every sleep.
-    package var forTimeouts: any Clock<Duration> {
+    /// - Returns: What to cancel it by.
+    func setAlarm(after delay: Duration, _ ring: @escaping @Sendable () -> Void) -> Int
+    /// Cancels an alarm; nothing when it has rung.
+    func cancelAlarm(_ id: Int)
+}
+
+extension Clock<Duration> {
+    /// This clock with alarms; nil for a clock of one's own, which is slept on directly: it has no timers of the
+    /// runtime, and sees every sleep.
+    package var alarms: (any AlarmClock)? {
         switch self {
         case is ContinuousClock: sharedContinuousSleep
         case is SuspendingClock: sharedSuspendingSleep
-        default: self
+        default: nil
         }
     }
 }

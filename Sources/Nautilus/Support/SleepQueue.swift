@@ -1,10 +1,8 @@
 /// Who sleeps, in the order of waking: by deadline, then by who asked first.
 ///
-/// A binary heap of deadlines beside a table of continuations. A cancelled sleeper leaves the table at once and its
+/// A binary heap of deadlines beside a table of sleepers: continuations, or whatever else is to be woken. A cancelled sleeper leaves the table at once and its
 /// deadline stays in the heap until it comes to the top, so that ten thousand timeouts are cancelled in no time.
-package struct SleepQueue: Sendable {
-    package typealias Continuation = CheckedContinuation<Void, any Error>
-
+package struct SleepQueue<Sleeper: Sendable>: Sendable {
     private struct Alarm: Comparable {
         let deadline: Duration
         let id: Int
@@ -15,7 +13,7 @@ package struct SleepQueue: Sendable {
     }
 
     private var alarms: [Alarm] = []
-    private var sleepers: [Int: Continuation] = [:]
+    private var sleepers: [Int: Sleeper] = [:]
 
     package init() {}
 
@@ -29,24 +27,24 @@ package struct SleepQueue: Sendable {
         }
     }
 
-    package mutating func insert(_ continuation: Continuation, id: Int, deadline: Duration) {
-        sleepers[id] = continuation
+    package mutating func insert(_ sleeper: Sleeper, id: Int, deadline: Duration) {
+        sleepers[id] = sleeper
         alarms.append(Alarm(deadline: deadline, id: id))
         siftUp()
     }
 
-    package mutating func popFirst() -> Continuation? {
+    package mutating func popFirst() -> Sleeper? {
         guard nextDeadline != nil else { return nil }
         return sleepers.removeValue(forKey: removeFirst().id)
     }
 
-    package mutating func remove(_ id: Int) -> Continuation? {
-        guard let continuation = sleepers.removeValue(forKey: id) else { return nil }
+    package mutating func remove(_ id: Int) -> Sleeper? {
+        guard let sleeper = sleepers.removeValue(forKey: id) else { return nil }
         // Long deadlines that are always cancelled never come to the top: clear them out now and then.
         if alarms.count > 2 * sleepers.count + 64 {
             alarms = alarms.filter { sleepers[$0.id] != nil }.sorted()
         }
-        return continuation
+        return sleeper
     }
 
     @discardableResult

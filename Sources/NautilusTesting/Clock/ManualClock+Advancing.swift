@@ -27,9 +27,9 @@ extension ManualClock {
     }
 
     /// Goes to the next deadline if it is at most `left` away, and takes its sleeper out; otherwise goes all of `left`.
-    private func step(_ left: inout Duration) -> SleepQueue.Continuation? {
+    private func step(_ left: inout Duration) -> CheckedContinuation<Void, any Error>? {
         let before = left
-        let (sleeper, gone) = state.withLock { state -> (SleepQueue.Continuation?, Duration) in
+        let (sleeper, gone) = state.withLock { state -> (CheckedContinuation<Void, any Error>?, Duration) in
             let start = Instant(state.now)
             let end = start.advanced(by: before)
             guard let next = state.queue.nextDeadline, next <= end.offset else {
@@ -43,7 +43,7 @@ extension ManualClock {
         return sleeper
     }
 
-    private func step(to deadline: Instant) -> SleepQueue.Continuation? {
+    private func step(to deadline: Instant) -> CheckedContinuation<Void, any Error>? {
         state.withLock { state in
             guard let next = state.queue.nextDeadline, next <= deadline.offset else {
                 state.now = max(state.now, deadline.offset)

@@ -16,7 +16,7 @@ public final class ManualClock: Clock {
     struct State: CountedState {
         var now: Duration = .zero
         var sleeps: [Duration] = []
-        var queue = SleepQueue()
+        var queue = SleepQueue<CheckedContinuation<Void, any Error>>()
         var waiters = CountWaiters()
 
         var count: Int { queue.count }
@@ -66,7 +66,7 @@ public final class ManualClock: Clock {
         }
     }
 
-    private func fallAsleep(_ continuation: SleepQueue.Continuation, id: Int, until deadline: Duration) {
+    private func fallAsleep(_ continuation: CheckedContinuation<Void, any Error>, id: Int, until deadline: Duration) {
         enum Next {
             case cancelled, over
             case asleep([CountWaiters.Continuation])

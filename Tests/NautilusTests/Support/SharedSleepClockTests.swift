@@ -94,10 +94,25 @@ struct SharedSleepClockTests {
         #expect(base.sleeps == [.seconds(1)])
     }
 
-    @Test("the system's clocks share their sleeps; a clock of one's own is slept on directly")
-    func forTimeouts() {
-        #expect(ContinuousClock().forTimeouts is SharedSleepClock<ContinuousClock>)
-        #expect(SuspendingClock().forTimeouts is SharedSleepClock<SuspendingClock>)
-        #expect(base.forTimeouts as? ManualClock === base)
+    @Test("the clocks of the system have alarms, which all share; a clock of one's own has none")
+    func systemClocks() throws {
+        let continuous = try #require(ContinuousClock().alarms as? SharedSleepClock<ContinuousClock>)
+        #expect(ContinuousClock().alarms as? SharedSleepClock<ContinuousClock> === continuous)
+        #expect(SuspendingClock().alarms is SharedSleepClock<SuspendingClock>)
+        #expect(ManualClock().alarms == nil)
+    }
+
+    @Test("an alarm rings once when its time has come, and a cancelled one does not", arguments: [false, true])
+    func alarm(isCancelled: Bool) async throws {
+        let manual = ManualClock()
+        let clock = SharedSleepClock(manual)
+        let rung = Counter()
+        let id = clock.setAlarm(after: .seconds(5)) { rung.increment() }
+        #expect(clock.sleeperCount == 1)
+        if isCancelled { clock.cancelAlarm(id) }
+        #expect(clock.sleeperCount == (isCancelled ? 0 : 1))
+        await manual.run()
+        #expect(rung.value == (isCancelled ? 0 : 1))
+        #expect(clock.sleeperCount == 0)
     }
 }
