@@ -7,7 +7,7 @@ public final class UntrustedTlsServer: Sendable {
     public let port: Int
 
     /// Where `openssl` is; nil when this machine has none, in which case the tests that need it are to be skipped.
-    public static let openssl: URL? = ["/usr/bin/openssl", "/usr/local/bin/openssl", "/opt/homebrew/bin/openssl"]
+    public static let openssl: URL? = ["/usr/bin/openssl", "/usr/local/bin/openssl"]
         .first { FileManager.default.isExecutableFile(atPath: $0) }
         .map { URL(fileURLWithPath: $0) }
 

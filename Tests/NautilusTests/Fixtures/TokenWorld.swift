@@ -55,6 +55,9 @@ final class TokenServer: Sendable {
 ///
 /// The client holds token 1, which the server does not accept unless a test says so.
 struct TokenWorld: Sendable {
+    /// Every case runs in a number of interleavings, since each is a claim about all of them.
+    static let seeds: Range<UInt64> = 0..<25
+
     let clock: ManualClock
     let server: TokenServer
     let transport: ScriptedTransport
