@@ -6,12 +6,15 @@ let package = Package(
     platforms: [.iOS(.v16), .macOS(.v13), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .library(name: "Nautilus", targets: ["Nautilus"]),
+        .library(name: "NautilusOAuth", targets: ["NautilusOAuth"]),
         .library(name: "NautilusTesting", targets: ["NautilusTesting"]),
     ],
     targets: [
         .target(name: "Nautilus"),
+        .target(name: "NautilusOAuth", dependencies: ["Nautilus"]),
         .target(name: "NautilusTesting", dependencies: ["Nautilus"]),
         .testTarget(name: "NautilusTests", dependencies: ["Nautilus", "NautilusTesting"]),
+        .testTarget(name: "NautilusOAuthTests", dependencies: ["Nautilus", "NautilusOAuth", "NautilusTesting"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,23 @@
+/// Which credential is meant, where a store holds several: whose, for which client, from which issuer.
+///
+/// Refreshing one never waits for another.
+public struct CredentialKey: Hashable, Sendable, Codable {
+    /// Who issued it: the authorization server's issuer URL. Staging and production differ here.
+    public let issuer: String
+    /// The client it was issued to, by `client_id`.
+    public let client: String
+    /// Whose it is, in the app's words: a user's name or number. Empty where there is only one.
+    public let account: String
+
+    /// Creates a key.
+    ///
+    /// - Parameters:
+    ///   - issuer: The authorization server's issuer URL.
+    ///   - client: The `client_id`.
+    ///   - account: Whose it is. Default: empty, for an app with one account at a time.
+    public init(issuer: String, client: String, account: String = "") {
+        self.issuer = issuer
+        self.client = client
+        self.account = account
+    }
+}

@@ -1,0 +1,54 @@
+/// Where credentials outlive a process, and where processes meet: each key has one record and one lock.
+///
+/// A store decides nothing. Who refreshes, who waits and what is adopted is up to ``OAuthSession``, which saves and
+/// deletes only while it holds the key's lock, and loads at any time. So a store has to see to three things: a load
+/// never shows half a save, a lock has one holder among all processes that share the store, and a holder that dies
+/// loses it.
+///
+/// `MemoryStore` is for tests and for credentials that need not be kept, `FileStore` for files on one machine,
+/// `KeychainStore` for Apple's platforms. A fleet of servers can write one over a database that they share.
+public protocol CredentialStore: Sendable {
+    /// What is stored; nil when nothing is.
+    ///
+    /// - Throws: ``CredentialStoreError`` for what is there and cannot be read: never nil in its place.
+    func load(_ key: CredentialKey) async throws -> StoredCredential?
+
+    /// Replaces what is stored, wholly or not at all, and returns once it would survive a power failure.
+    ///
+    /// - Throws: ``CredentialStoreError``; what was stored before is still there then.
+    func save(_ stored: StoredCredential, for key: CredentialKey) async throws
+
+    /// Removes what is stored; nothing when nothing is.
+    ///
+    /// - Throws: ``CredentialStoreError``.
+    func delete(_ key: CredentialKey) async throws
+
+    /// A mark that is another one after each save and delete, by whichever process. Asked before every attempt of every
+    /// call, so it has to be cheap: no decryption, no network.
+    ///
+    /// - Returns: Nil when nothing is stored.
+    /// - Throws: ``CredentialStoreError``.
+    func version(of key: CredentialKey) async throws -> CredentialVersion?
+
+    /// Takes the key's lock if it is free, and does not wait.
+    ///
+    /// - Returns: The lock; nil while another holds it, in this process or in another.
+    /// - Throws: ``CredentialStoreError``.
+    func lock(_ key: CredentialKey) async throws -> (any CredentialLock)?
+}
+
+/// Exclusive access to one key of a ``CredentialStore``. It ends with ``unlock()``, with the value, or with the process.
+public protocol CredentialLock: AnyObject, Sendable {
+    /// Gives the access back; nothing when that has happened before.
+    func unlock()
+}
+
+/// A mark that changes whenever a stored credential does.
+public struct CredentialVersion: Hashable, Sendable {
+    private let mark: String
+
+    /// Creates a version from whatever changes with each save: a number, a time, an inode.
+    public init(_ mark: String) {
+        self.mark = mark
+    }
+}

@@ -1,0 +1,25 @@
+import Foundation
+
+/// What a ``CredentialStore`` keeps: a credential, the session it belongs to, and what is known of its refresh token.
+public struct StoredCredential: Hashable, Sendable {
+    /// The session: drawn at sign-in and kept by every refresh. It tells another process's refresh, which is adopted,
+    /// from another user's sign-in, which is not.
+    public let session: UUID
+    /// The credential.
+    public let credential: OAuthCredential
+    /// How often the refresh token has been sent, or was about to be, without an answer that is known: 0 for one that
+    /// was never sent. Written before sending, so that it outlives the process.
+    public var unanswered: Int
+
+    /// Creates a record.
+    ///
+    /// - Parameters:
+    ///   - session: The session it belongs to.
+    ///   - credential: The credential.
+    ///   - unanswered: How often its refresh token was sent without a known answer. Default: 0, never.
+    public init(session: UUID, credential: OAuthCredential, unanswered: Int = 0) {
+        self.session = session
+        self.credential = credential
+        self.unanswered = unanswered
+    }
+}
