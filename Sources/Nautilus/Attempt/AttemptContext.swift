@@ -10,6 +10,8 @@ public struct AttemptContext: Sendable {
     public let remaining: Duration?
     /// What the attempt's timer does not count; nil when there is no timer.
     private(set) var connectionWait: ConnectionWait?
+    /// What ends the exchange when its time is over; nil when its task is cancelled instead.
+    private(set) var interruption: Interruption?
 
     /// Creates a context, as a test of an interceptor or a transport does.
     ///
@@ -44,6 +46,13 @@ extension AttemptContext {
     func timed(on clock: any Clock<Duration>) -> AttemptContext {
         var context = self
         context.connectionWait = ConnectionWait(on: clock)
+        return context
+    }
+
+    /// This context with an end that comes without a cancellation.
+    func interrupted(by interruption: Interruption) -> AttemptContext {
+        var context = self
+        context.interruption = interruption
         return context
     }
 }

@@ -6,19 +6,26 @@ extension Call {
         _ request: HttpRequest,
         _ context: AttemptContext
     ) async throws(HttpError) -> HttpResponse<Data> {
-        let context = context.timeout == nil ? context : context.timed(on: clock)
-        let follower = RedirectFollower(
-            transport: service.transport,
-            context: context,
-            accepted: self.request.acceptedStatusCodes
-        )
         guard let timeout = context.timeout else {
-            return try settle(await follower.send(request), timedOut: nil)
+            return try settle(await follower(context).send(request), timedOut: nil)
         }
-        let (outcome, limitPassed) = await withTimeLimit(timeout, on: clock, besides: context.connectionWait) {
-            await follower.send(request)
-        }
+        let limit = TimeLimit(timeout, on: clock)
+        let context = context.timed(on: clock)
+        let (outcome, limitPassed) =
+            if service.transport is any InterruptibleTransport, !request.body.isStream, limit.canInterrupt {
+                await limit.interrupting(besides: context.connectionWait) { interruption in
+                    await follower(context.interrupted(by: interruption)).send(request)
+                }
+            } else {
+                await limit.cancelling(besides: context.connectionWait) { [follower = follower(context)] in
+                    await follower.send(request)
+                }
+            }
         return try settle(outcome, timedOut: limitPassed ? timeout : nil)
+    }
+
+    private func follower(_ context: AttemptContext) -> RedirectFollower {
+        RedirectFollower(transport: service.transport, context: context, accepted: request.acceptedStatusCodes)
     }
 
     /// Notes what the exchange may have done, and returns its response or throws its failure.

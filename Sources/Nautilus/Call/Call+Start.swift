@@ -21,7 +21,7 @@ extension Call {
             var call = Call(request, service, clock, deadline, recorder)
             return try await call.start()
         }
-        let (result, _) = await withTimeLimit(deadline, on: clock) {
+        let (result, _) = await TimeLimit(deadline, on: clock).cancelling {
             await Result { () async throws(HttpError) in
                 var call = Call(request, service, clock, deadline, recorder)
                 return try await call.start()

@@ -92,6 +92,11 @@ extension HttpBody.Payload {
         return stream.isReplayable
     }
 
+    /// Whether it comes in chunks, which may be waited for.
+    var isStream: Bool {
+        if case .stream = self { true } else { false }
+    }
+
     /// Whether there is no body at all; a body of zero bytes is one.
     public var isEmpty: Bool {
         if case .empty = self { true } else { false }

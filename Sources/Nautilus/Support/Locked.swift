@@ -1,24 +1,47 @@
-import Foundation
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
 
 /// A value behind a lock, for the few types that are shared between calls.
 ///
-/// Built on `NSLock`: `Synchronization.Mutex` needs newer systems than this package's floor, and the thread
-/// sanitizer reports false races on it.
-package final class Locked<Value>: @unchecked Sendable {
-    // Unchecked: `value` is only touched between `lock()` and `unlock()`.
-    private let lock = NSLock()
-    private var value: Value  // guarded by lock
+/// Built on the system's mutex: `Synchronization.Mutex` needs newer systems than this package's floor, and the thread
+/// sanitizer reports false races on it; Foundation's `NSLock` is the same mutex in five blocks of memory on Linux, where
+/// this is one, and a call makes several.
+package struct Locked<Value>: @unchecked Sendable {
+    // Unchecked: the value is only touched between lock and unlock.
+
+    /// The value, with its mutex in the same block of memory, where it never moves.
+    private final class Storage: ManagedBuffer<Value, pthread_mutex_t> {
+        deinit {
+            _ = withUnsafeMutablePointerToElements { pthread_mutex_destroy($0) }
+        }
+    }
+
+    private let storage: ManagedBuffer<Value, pthread_mutex_t>
 
     package init(_ value: sending Value) {
-        self.value = value
+        storage = Storage.create(minimumCapacity: 1) { buffer in
+            // It fails for want of memory alone, and then nothing else works either.
+            buffer.withUnsafeMutablePointerToElements { mutex in
+                mutex.initialize(to: pthread_mutex_t())
+                pthread_mutex_init(mutex, nil)
+            }
+            return value
+        }
     }
 
     /// Runs `body` alone with the value. Never call user code, and never suspend, in `body`.
     package func withLock<Result, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
-        lock.lock()
-        defer { lock.unlock() }
-        return try body(&value)
+        let (value, mutex) = storage.withUnsafeMutablePointers { ($0, $1) }
+        pthread_mutex_lock(mutex)
+        // The pointers are good for as long as the storage is there.
+        defer { withExtendedLifetime(storage) { _ = pthread_mutex_unlock(mutex) } }
+        return try body(&value.pointee)
     }
 }

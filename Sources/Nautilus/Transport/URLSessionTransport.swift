@@ -28,7 +28,7 @@ import Foundation
 ///   that is built on another client.
 ///
 /// Share one: connections are kept per instance. An instance closes its connections when it is released.
-public final class URLSessionTransport: HttpTransport {
+public final class URLSessionTransport: InterruptibleTransport {
     /// The instance that services share unless they name a transport, with the default ``Configuration``.
     public static let shared = URLSessionTransport()
 
@@ -61,6 +61,13 @@ public final class URLSessionTransport: HttpTransport {
         let body = try await collect(request.body)
         let urlRequest = try URLRequest(request, body: body)
         let exchange = Exchange(to: request.origin, context: context, responseLimit: configuration.responseLimit)
+        let end: @Sendable () -> Void = { [exchanges] in
+            exchange.resolve(.failure(CancellationError())) {
+                exchanges.queue.async { exchanges.abandon(exchange) }
+            }
+        }
+        context.interruption?.onOccurrence(end)
+        defer { context.interruption?.ignore() }
         let answer = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 guard exchange.awaitAnswer(continuation) else { return }
@@ -69,9 +76,7 @@ public final class URLSessionTransport: HttpTransport {
                 }
             }
         } onCancel: {
-            exchange.resolve(.failure(CancellationError())) {
-                exchanges.queue.async { [exchanges] in exchanges.abandon(exchange) }
-            }
+            end()
         }
         return HttpResponse(
             status: answer.response.statusCode,

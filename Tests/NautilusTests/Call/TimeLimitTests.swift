@@ -15,7 +15,7 @@ struct TimeLimitTests {
     @Test("work that ends in time leaves no sleeper behind, and a thousand of it one sleep")
     func inTime() async {
         for number in 1...1_000 {
-            let (value, limitPassed) = await withTimeLimit(.seconds(60), on: clock) { number }
+            let (value, limitPassed) = await TimeLimit(.seconds(60), on: clock).cancelling { number }
             #expect(value == number)
             #expect(!limitPassed)
         }
@@ -26,7 +26,7 @@ struct TimeLimitTests {
     @Test("work that takes longer is cancelled exactly at the limit, and its value is kept")
     func limitPasses() async throws {
         let napClock = ManualClock()
-        async let limited = withTimeLimit(.seconds(60), on: clock) {
+        async let limited = TimeLimit(.seconds(60), on: clock).cancelling {
             do {
                 try await napClock.sleep(for: .seconds(100))
                 return "slept"
@@ -48,7 +48,7 @@ struct TimeLimitTests {
     func callerCancels() async throws {
         let napClock = ManualClock()
         let limited = Task { [clock] in
-            await withTimeLimit(.seconds(60), on: clock) { (try? await napClock.sleep(for: .seconds(100))) == nil }
+            await TimeLimit(.seconds(60), on: clock).cancelling { (try? await napClock.sleep(for: .seconds(100))) == nil }
         }
         try await napClock.waitForSleepers(count: 1)
         limited.cancel()

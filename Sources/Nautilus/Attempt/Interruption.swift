@@ -1,0 +1,39 @@
+/// How a timer ends an exchange without cancelling the task that waits for it, which belongs to the caller.
+///
+/// Only a task can be cancelled, so a timer would need one more for each attempt: a fifth of what a call costs in all. A
+/// transport that answers its caller by itself needs none.
+final class Interruption: Sendable {
+    private enum State {
+        case awaited(by: (@Sendable () -> Void)?)
+        case happened
+    }
+
+    private let state = Locked(State.awaited(by: nil))
+
+    /// Calls `handler` when it happens, in place of the handler before; at once when it has happened.
+    func onOccurrence(_ handler: @escaping @Sendable () -> Void) {
+        let hasHappened = state.withLock { state in
+            guard case .awaited = state else { return true }
+            state = .awaited(by: handler)
+            return false
+        }
+        if hasHappened { handler() }
+    }
+
+    /// Forgets the handler, which may hold what holds this.
+    func ignore() {
+        state.withLock { state in
+            if case .awaited = state { state = .awaited(by: nil) }
+        }
+    }
+
+    /// Lets it happen, once.
+    func occur() {
+        let handler = state.withLock { state in
+            defer { state = .happened }
+            if case .awaited(let handler) = state { return handler }
+            return nil
+        }
+        handler?()
+    }
+}
