@@ -152,7 +152,7 @@ extension Clock<Duration> {
         switch self {
         case is ContinuousClock: sharedContinuousSleep
         case is SuspendingClock: sharedSuspendingSleep
-        default: nil
+        default: self as? any AlarmClock
         }
     }
 }

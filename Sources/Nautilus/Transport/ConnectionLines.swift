@@ -7,6 +7,25 @@ struct ConnectionLines<Waiter> {
     private struct Line {
         var connected = 0
         var waiting: [(priority: RequestPriority, waiter: Waiter)] = []
+
+        mutating func enter(_ waiter: Waiter, priority: RequestPriority, limit: Int) -> Bool {
+            guard connected >= limit else {
+                connected += 1
+                return true
+            }
+            // Nearly always the end, so it is looked for from there.
+            let before = waiting.lastIndex { $0.priority >= priority } ?? -1
+            waiting.insert((priority: priority, waiter: waiter), at: before + 1)
+            return false
+        }
+
+        mutating func leave() -> Waiter? {
+            guard !waiting.isEmpty else {
+                connected -= 1
+                return nil
+            }
+            return waiting.removeFirst().waiter
+        }
     }
 
     private let limit: Int
@@ -19,25 +38,18 @@ struct ConnectionLines<Waiter> {
 
     /// Takes a connection; false when there is none, and `waiter` stands in line.
     mutating func enter(_ origin: HttpOrigin, _ waiter: Waiter, priority: RequestPriority) -> Bool {
-        var line = lines[origin] ?? Line()
-        defer { lines[origin] = line }
-        guard line.connected >= limit else {
-            line.connected += 1
-            return true
-        }
-        let place = line.waiting.firstIndex { $0.priority < priority } ?? line.waiting.endIndex
-        line.waiting.insert((priority: priority, waiter: waiter), at: place)
-        return false
+        // In place, here and below: a line that is taken out, changed and put back is copied, waiter by waiter.
+        lines[origin, default: Line()].enter(waiter, priority: priority, limit: limit)
     }
 
     /// Gives a connection back.
     ///
     /// - Returns: Who has it now; nil when nobody waits.
     mutating func leave(_ origin: HttpOrigin) -> Waiter? {
-        guard var line = lines[origin] else { return nil }
-        let next = line.waiting.isEmpty ? nil : line.waiting.removeFirst().waiter
-        if next == nil { line.connected -= 1 }
-        lines[origin] = line.connected > 0 ? line : nil
+        guard let next = lines[origin]?.leave() else {
+            if lines[origin]?.connected == 0 { lines[origin] = nil }
+            return nil
+        }
         return next
     }
 

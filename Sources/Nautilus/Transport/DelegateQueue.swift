@@ -1,16 +1,16 @@
 import Foundation
 
-/// The session's delegate queue, which is a dispatch queue with the interface of an `OperationQueue`.
+/// The session's delegate queue.
 ///
-/// On Linux every callback becomes an operation, which costs as much as sending the request does. Nothing about them
-/// is wanted but their order, which the serial queue keeps.
+/// On Linux it runs every callback at once, on the session's own queue, which calls them one after the other: as an
+/// operation, or handed to another queue, each of the three callbacks of an exchange wakes a thread, and together they
+/// cost as much as sending the request does. On Apple's platforms it is an ordinary queue on top of `serial`.
+///
+/// Nothing that a callback does may therefore wait for the session, which starting and cancelling a task do.
 final class DelegateQueue: OperationQueue, @unchecked Sendable {
-    // Unchecked, as its superclass is: all it adds is a constant.
-
-    private let serial: DispatchQueue
+    // Unchecked, as its superclass is: it adds nothing.
 
     init(_ serial: DispatchQueue) {
-        self.serial = serial
         super.init()
         underlyingQueue = serial
         maxConcurrentOperationCount = 1
@@ -18,7 +18,7 @@ final class DelegateQueue: OperationQueue, @unchecked Sendable {
 
     #if canImport(FoundationNetworking)
         override func addOperation(_ block: @escaping @Sendable () -> Void) {
-            serial.async(execute: block)
+            block()
         }
     #endif
 }

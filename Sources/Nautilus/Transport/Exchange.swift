@@ -6,10 +6,10 @@ import Foundation
 
 /// One request under way, and the caller who waits for its answer.
 ///
-/// The answer can come from two sides, the delegate's queue and a cancellation anywhere, and is given once. Everything
-/// else belongs to the queue of the ``ExchangeDelegate``.
+/// The answer can come from two sides, the delegate's reports and a cancellation anywhere, and is given once.
 final class Exchange: @unchecked Sendable {
-    // Unchecked: `task`, `response` and `body` are only touched on the delegate's serial queue.
+    // Unchecked: `task` is only touched on the queue of the `ExchangeDelegate`, `response` and `body` only by its
+    // reports, which come one after the other.
 
     /// What a successful exchange yields.
     struct Answer: Sendable {
@@ -71,7 +71,7 @@ final class Exchange: @unchecked Sendable {
     }
 }
 
-/// What the delegate's queue does with an exchange.
+/// What the delegate does with an exchange.
 extension Exchange {
     /// Remembers the task that carries it.
     func begin(_ task: URLSessionDataTask) {
@@ -79,15 +79,19 @@ extension Exchange {
     }
 
     /// Takes a response's header in; false when it announces more than the limit.
-    func receive(_ response: HTTPURLResponse) -> Bool {
+    ///
+    /// - Parameter method: The method that it answers.
+    func receive(_ response: HTTPURLResponse, to method: String?) -> Bool {
         // An interim response (103, say) comes first and brings no body: the last one counts.
         self.response = response
         body.removeAll()
-        return response.expectedContentLength <= Int64(responseLimit) || !announcesBody(response)
+        return response.expectedContentLength <= Int64(responseLimit) || !announcesBody(response, to: method)
     }
 
     /// Takes a part of the body in; false when it is more than the limit.
     func receive(_ data: Data) -> Bool {
+        // Refused already, or its caller has gone: what still comes is not kept.
+        guard !isAnswered else { return true }
         guard body.count + data.count <= responseLimit else { return false }
         body.append(data)
         return true
@@ -110,10 +114,10 @@ extension Exchange {
 
     /// Whether `Content-Length` means a body that follows (RFC 9110 §8.6): not after HEAD and 304, where it describes
     /// another one, nor where there never is one.
-    private func announcesBody(_ response: HTTPURLResponse) -> Bool {
+    private func announcesBody(_ response: HTTPURLResponse, to method: String?) -> Bool {
         switch response.statusCode {
         case 100..<200, 204, 304: false
-        default: task?.originalRequest?.httpMethod != HttpMethod.head.rawValue
+        default: method != HttpMethod.head.rawValue
         }
     }
 }

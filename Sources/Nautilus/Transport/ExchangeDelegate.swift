@@ -6,86 +6,106 @@ import Foundation
 
 /// The delegate of the transport's session, and the one place where its tasks start, are cancelled and report.
 ///
-/// All of it happens on one serial queue. On Linux that is no matter of taste: starting and cancelling a task block,
-/// and deadlock when they meet; on the queue they cannot, and it is not a thread of Swift's pool that waits.
-final class ExchangeDelegate: NSObject, @unchecked Sendable {
-    // Unchecked: `underway` and `lines` are only touched on `queue`.
-
+/// Tasks start and are cancelled on one serial queue. On Linux that is no matter of taste: both block, and deadlock when
+/// they meet; on the queue they cannot, and it is not a thread of Swift's pool that waits. Reports come on a queue of
+/// Foundation's there, see ``DelegateQueue``, and never wait for anything.
+final class ExchangeDelegate: NSObject, Sendable {
     /// An exchange that has everything but a connection.
-    private struct Waiter {
+    private struct Waiter: Sendable {
         let exchange: Exchange
         let request: URLRequest
         let priority: RequestPriority
         let session: URLSession
     }
 
+    private struct Traffic {
+        var underway: [Int: Exchange] = [:]
+        var lines: ConnectionLines<Waiter>
+    }
+
     let queue = DispatchQueue(label: "Nautilus.URLSessionTransport", qos: .userInitiated)
     let operations: OperationQueue
-    private var underway: [Int: Exchange] = [:]
-    private var lines: ConnectionLines<Waiter>
+    private let traffic: Locked<Traffic>
 
     init(connectionsPerHost: Int) {
         #if canImport(FoundationNetworking)
-            lines = ConnectionLines(limit: connectionsPerHost)
+            traffic = Locked(Traffic(lines: ConnectionLines(limit: connectionsPerHost)))
         #else
             // Foundation has a line for each host here, and HTTP/2 carries many exchanges on one connection.
-            lines = ConnectionLines(limit: .max)
+            traffic = Locked(Traffic(lines: ConnectionLines(limit: .max)))
         #endif
         operations = DelegateQueue(queue)
         super.init()
     }
 
-    /// Starts the task that carries `exchange` once there is a connection for it, unless its caller has gone.
+    /// Starts the task that carries `exchange` once there is a connection for it, unless its caller has gone. On the
+    /// queue.
     func begin(_ exchange: Exchange, _ request: URLRequest, priority: RequestPriority, in session: URLSession) {
         guard !exchange.isAnswered else { return }
         let waiter = Waiter(exchange: exchange, request: request, priority: priority, session: session)
-        guard exchange.origin.map({ lines.enter($0, waiter, priority: priority) }) ?? true else {
-            return exchange.context.beginWaitingForConnection()
+        let hasConnection = exchange.origin.map { origin in
+            traffic.withLock { $0.lines.enter(origin, waiter, priority: priority) }
         }
+        guard hasConnection ?? true else { return exchange.context.beginWaitingForConnection() }
         start(waiter)
     }
 
     private func start(_ waiter: Waiter) {
-        let (exchange, task) = (waiter.exchange, waiter.session.dataTask(with: waiter.request))
+        let exchange = waiter.exchange
+        // Its caller has gone since it was given the connection, which goes to the next in line.
+        guard !exchange.isAnswered else { return release(exchange.origin) }
+        let task = waiter.session.dataTask(with: waiter.request)
         switch waiter.priority {
         case .low: task.priority = URLSessionTask.lowPriority
         case .normal: break
         case .high: task.priority = URLSessionTask.highPriority
         }
         exchange.begin(task)
-        underway[task.taskIdentifier] = exchange
+        traffic.withLock { $0.underway[task.taskIdentifier] = exchange }
         task.resume()
     }
 
-    /// Cancels the task of an exchange whose caller has gone; nothing when it has not begun or is over.
+    /// Cancels the task of an exchange whose caller has gone; nothing when it has not begun or is over. On the queue.
     func abandon(_ exchange: Exchange) {
         guard let task = exchange.task else {
-            if let origin = exchange.origin { lines.forget(origin) { $0.exchange === exchange } }
-            return
+            guard let origin = exchange.origin else { return }
+            return traffic.withLock { traffic in traffic.lines.forget(origin) { $0.exchange === exchange } }
         }
-        guard underway[task.taskIdentifier] != nil else { return }
+        guard exchangeUnderWay(task) != nil else { return }
         task.cancel()
         _ = end(task)
     }
 
+    private func exchangeUnderWay(_ task: URLSessionTask) -> Exchange? {
+        traffic.withLock { $0.underway[task.taskIdentifier] }
+    }
+
     /// The exchange of a task that is over, whose connection goes to the next in line; nil when it has ended before.
     private func end(_ task: URLSessionTask) -> Exchange? {
-        guard let exchange = underway.removeValue(forKey: task.taskIdentifier) else { return nil }
-        while let origin = exchange.origin, let next = lines.leave(origin) {
+        let ended = traffic.withLock { $0.underway.removeValue(forKey: task.taskIdentifier) }
+        guard let exchange = ended else { return nil }
+        release(exchange.origin)
+        return exchange
+    }
+
+    /// Gives a connection to the next in line.
+    private func release(_ origin: HttpOrigin?) {
+        while let origin, let next = traffic.withLock({ $0.lines.leave(origin) }) {
             // Its caller has gone, and has not been taken out of the line yet.
             if next.exchange.isAnswered { continue }
             next.exchange.context.endWaitingForConnection()
-            start(next)
-            break
+            return queue.async { self.start(next) }
         }
-        return exchange
     }
 
     /// How many exchanges are under way; for the tests, which see to it that none is left behind.
     var count: Int {
         get async {
             await withCheckedContinuation { continuation in
-                queue.async { continuation.resume(returning: self.underway.count) }
+                queue.async {
+                    let count = self.traffic.withLock { $0.underway.count }
+                    continuation.resume(returning: count)
+                }
             }
         }
     }
@@ -100,14 +120,15 @@ extension ExchangeDelegate: URLSessionDataDelegate {
     ) {
         // The disposition is ignored on Linux, so an exchange that ends here cancels its task.
         completionHandler(.allow)
-        guard let exchange = underway[dataTask.taskIdentifier], let response = response as? HTTPURLResponse else {
+        guard let exchange = exchangeUnderWay(dataTask), let response = response as? HTTPURLResponse else {
             return
         }
-        guard exchange.receive(response) else { return refuseBody(of: exchange) }
+        let method = dataTask.originalRequest?.httpMethod
+        guard exchange.receive(response, to: method) else { return refuseBody(of: exchange) }
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        guard let exchange = underway[dataTask.taskIdentifier] else { return }
+        guard let exchange = exchangeUnderWay(dataTask) else { return }
         guard exchange.receive(data) else { return refuseBody(of: exchange) }
     }
 
@@ -125,7 +146,7 @@ extension ExchangeDelegate: URLSessionDataDelegate {
         newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        completionHandler(nil)
+        queue.async { completionHandler(nil) }
     }
 
     /// Answers no challenge but the server's certificate, which the system judges.
@@ -139,7 +160,7 @@ extension ExchangeDelegate: URLSessionDataDelegate {
             // The whole 401 has come by now, but on Linux the task would wait for a credential forever.
             let exchange = end(task)
             exchange?.complete(fallback: challenge.failureResponse as? HTTPURLResponse)
-            completionHandler(.cancelAuthenticationChallenge, nil)
+            queue.async { completionHandler(.cancelAuthenticationChallenge, nil) }
         #else
             switch challenge.protectionSpace.authenticationMethod {
             case NSURLAuthenticationMethodServerTrust, NSURLAuthenticationMethodClientCertificate:
@@ -152,6 +173,6 @@ extension ExchangeDelegate: URLSessionDataDelegate {
 
     private func refuseBody(of exchange: Exchange) {
         exchange.refuseBody()
-        abandon(exchange)
+        queue.async { self.abandon(exchange) }
     }
 }

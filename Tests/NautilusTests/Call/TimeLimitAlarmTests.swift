@@ -8,40 +8,56 @@ struct TimeLimitAlarmTests {
     private let manual = ManualClock()
 
     @Test("it passes once its time has come, not a nanosecond before, and not after its end")
-    func passing() async {
+    func passing() async throws {
         let passed = Counter()
         let alarm = TimeLimitAlarm(SharedSleepClock(manual), besides: nil) { passed.increment() }
         alarm.set(after: .seconds(10))
-        await manual.run(for: .nanoseconds(9_999_999_999))
+        try await manual.waitForSleepers(count: 1)
+        manual.advance(by: .nanoseconds(9_999_999_999))
+        #expect(manual.sleeperCount == 1)
         #expect(passed.value == 0)
-        await manual.run(for: .nanoseconds(1))
-        #expect(passed.value == 1)
+        manual.advance(by: .nanoseconds(1))
+        await passed.reaches(1)
         #expect(alarm.end())
+        #expect(passed.value == 1)
     }
 
     @Test("one that has ended never passes")
-    func ended() async {
-        let passed = Counter()
-        let alarm = TimeLimitAlarm(SharedSleepClock(manual), besides: nil) { passed.increment() }
+    func ended() async throws {
+        let clock = SharedSleepClock(manual)
+        let (passed, later) = (Counter(), Counter())
+        let alarm = TimeLimitAlarm(clock, besides: nil) { passed.increment() }
         alarm.set(after: .seconds(10))
+        _ = clock.setAlarm(after: .seconds(10)) { later.increment() }
         #expect(!alarm.end())
-        await manual.run()
+        try await manual.waitForSleepers(count: 1)
+        manual.advance(by: .seconds(10))
+        await later.reaches(1)
         #expect(passed.value == 0)
         #expect(!alarm.end())
     }
 
     @Test("standing in line for a connection does not count")
-    func waiting() async {
+    func waiting() async throws {
         let passed = Counter()
         let wait = ConnectionWait(on: manual)
         let alarm = TimeLimitAlarm(SharedSleepClock(manual), besides: wait) { passed.increment() }
         alarm.set(after: .seconds(10))
+        try await manual.waitForSleepers(count: 1)
         wait.begin()
-        await manual.run(for: .seconds(15))
+        manual.advance(by: .seconds(10))
+        // It is set again, for the ten seconds in line.
+        try await manual.waitForSleepers(count: 1)
+        manual.advance(by: .seconds(5))
         wait.end()
-        await manual.run(for: .nanoseconds(9_999_999_999))
+        manual.advance(by: .seconds(5))
+        // And once more, for the five that were left then.
+        try await manual.waitForSleepers(count: 1)
+        manual.advance(by: .nanoseconds(4_999_999_999))
+        #expect(manual.sleeperCount == 1)
         #expect(passed.value == 0)
-        await manual.run(for: .nanoseconds(1))
+        manual.advance(by: .nanoseconds(1))
+        await passed.reaches(1)
         #expect(passed.value == 1)
     }
 }

@@ -48,7 +48,9 @@ struct TimeLimitTests {
     func callerCancels() async throws {
         let napClock = ManualClock()
         let limited = Task { [clock] in
-            await TimeLimit(.seconds(60), on: clock).cancelling { (try? await napClock.sleep(for: .seconds(100))) == nil }
+            await TimeLimit(.seconds(60), on: clock).cancelling {
+                (try? await napClock.sleep(for: .seconds(100))) == nil
+            }
         }
         try await napClock.waitForSleepers(count: 1)
         limited.cancel()
@@ -56,5 +58,29 @@ struct TimeLimitTests {
         #expect(isCancelled)
         #expect(!limitPassed)
         #expect(clock.sleeperCount == 0)
+    }
+
+    @Test("work that heeds an interruption is told exactly at the limit, and its task is not cancelled")
+    func interrupts() async throws {
+        let limit = TimeLimit(.seconds(60), on: clock)
+        #expect(limit.canInterrupt)
+        let (stream, tell) = AsyncStream.makeStream(of: Void.self)
+        async let limited = limit.interrupting(besides: nil) { interruption in
+            interruption.onOccurrence { tell.finish() }
+            for await _ in stream {}
+            return Task.isCancelled
+        }
+        try await base.waitForSleepers(count: 1)
+        base.advance(by: .nanoseconds(59_999_999_999))
+        #expect(clock.sleeperCount == 1)
+        base.advance(by: .nanoseconds(1))
+        let (isCancelled, limitPassed) = await limited
+        #expect(!isCancelled)
+        #expect(limitPassed)
+    }
+
+    @Test("a clock that can only be slept on interrupts nothing")
+    func sleptOn() {
+        #expect(!TimeLimit(.seconds(60), on: base).canInterrupt)
     }
 }

@@ -13,4 +13,9 @@ final class Counter: Sendable {
             return count
         }
     }
+
+    /// Returns once it has counted this far: the suite's time limit ends a wait that never does.
+    func reaches(_ count: Int) async {
+        while value < count, !Task.isCancelled { await Task.yield() }
+    }
 }

@@ -17,10 +17,12 @@ struct Benchmarks {
     }
 
     private static func report(_ options: Options) async throws {
-        let server = try ServerProcess()
-        defer { server.end() }
+        let servers = try ServerAnswer.allCases.map { (answer: $0, process: try ServerProcess($0)) }
+        defer { servers.forEach { $0.process.end() } }
         // Memory first, while the process is still small.
-        let all = MemorySuite.all + CallSuite.all + CoordinatorSuite.all + LoopbackSuite.all(port: server.port)
+        let all =
+            MemorySuite.all + CallSuite.all + CoordinatorSuite.all
+            + servers.flatMap { LoopbackSuite.all($0.answer, port: $0.process.port) }
         var lines: [Line] = []
         for measurable in all.filter(options.wants) {
             FileHandle.standardError.write(Data("measuring: \(measurable.name)\n".utf8))

@@ -6,10 +6,10 @@ struct ServerProcess {
     private let process: Process
 
     /// Starts it.
-    init() throws {
+    init(_ answer: ServerAnswer) throws {
         process = Process()
         process.executableURL = Bundle.main.executableURL
-        process.arguments = [ServerChild.argument]
+        process.arguments = [ServerChild.argument, answer.rawValue]
         let output = Pipe()
         process.standardOutput = output
         process.standardInput = Pipe()

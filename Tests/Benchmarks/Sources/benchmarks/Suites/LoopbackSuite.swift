@@ -7,12 +7,12 @@ import Nautilus
 
 /// The same request, decoded, through Nautilus with everything on and through bare `URLSession`, against one server.
 enum LoopbackSuite {
-    static func all(port: Int) -> [any Measurable] {
+    static func all(_ answer: ServerAnswer, port: Int) -> [any Measurable] {
         let nautilus = nautilus(port)
         let bare = bare(port)
         func comparison(_ name: String, _ metrics: [Metric], width: Int = 1) -> Comparison {
             Comparison(
-                group: "Everything on, against a server on this machine",
+                group: "Everything on, against a server on this machine, \(answer.title)",
                 name: name,
                 metrics: metrics,
                 subject: width == 1 ? nautilus : nautilus.atOnce(width),
