@@ -3,8 +3,14 @@ import Foundation
 /// An answer of the routes.
 package struct ApiAnswer: Sendable {
     package var status: Int
-    package var header: [String: String] = [:]
-    package var body = Data()
+    package var header: [String: String]
+    package var body: Data
+
+    package init(status: Int, header: [String: String] = [:], body: Data = Data()) {
+        self.status = status
+        self.header = header
+        self.body = body
+    }
 
     static func json(_ status: Int, _ value: some Encodable) -> ApiAnswer {
         let encoder = JSONEncoder()

@@ -47,6 +47,9 @@ public struct ServerCounters: Hashable, Sendable {
     /// Requests for notes that are in the server now.
     public internal(set) var concurrent = 0
 
+    /// Creates counters of a server that has seen nothing.
+    package init() {}
+
     mutating func arrive() {
         requests += 1
         concurrent += 1
