@@ -46,6 +46,8 @@ public struct DemoClient: Hashable, Sendable {
     }
 
     package func mayRedirect(to uri: String) -> Bool {
+        // It ends up in a header, where a line break would begin another field.
+        guard uri.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return false }
         guard let components = URLComponents(string: uri), components.scheme != nil else { return false }
         // RFC 6749 §3.1.2: no fragment.
         guard components.fragment == nil else { return false }

@@ -10,7 +10,10 @@ struct DemoClientTests {
             ("http://LOCALHOST:1", true), ("example.notes:/signed-in", true),
             ("example.notes:/signed-in/", false), ("https://127.0.0.1/", false),
             ("http://127.0.0.1.evil.example/", false), ("http://127.0.0.1@evil.example/", false),
-            ("http://user@127.0.0.1/", false), ("http://127.0.0.1/#a", false), ("/back", false), ("", false), ("javascript:alert(1)", false),
+            ("http://user@127.0.0.1/", false), ("http://127.0.0.1/#a", false),
+            ("/back", false), ("", false), ("javascript:alert(1)", false),
+            ("http://127.0.0.1/\r\nX-Injected: 1", false), ("http://127.0.0.1/a b", false),
+            ("http://127.0.0.1/é", false),
         ]
     )
     func redirects(uri: String, isAllowed: Bool) {
