@@ -2,8 +2,8 @@ import FlyingFox
 import FlyingSocks
 import Foundation
 
-/// A notes API on 127.0.0.1, on a port that the system chooses: bearer tokens, rotating refresh tokens, paging,
-/// idempotency keys, and whatever goes wrong according to plan.
+/// A notes API on 127.0.0.1, on a port that the system chooses: bearer tokens, paging, idempotency keys, an OAuth
+/// authorization server with rotating refresh tokens, and whatever goes wrong according to plan.
 ///
 /// Each server is an environment of its own: it knows only the tokens that it issued.
 public final class DemoServer: Sendable {
@@ -32,7 +32,7 @@ public final class DemoServer: Sendable {
     /// Scheme, host and port: `http://127.0.0.1:49152`.
     public let origin: String
     private let server: HTTPServer
-    private let backend: NotesBackend
+    let backend: NotesBackend
     private let barriers: Barriers
     private let run: Task<Void, any Error>
 
@@ -45,6 +45,10 @@ public final class DemoServer: Sendable {
     ///   - accessTokenLifetime: How long access tokens serve. Default: an hour, longer than any demo.
     ///   - noteCount: How many notes there are at the start. Default: 30, three pages.
     ///   - barriers: Where answers wait. Default: nowhere.
+    ///   - clients: Who may ask for tokens besides ``DemoClient/app`` and ``DemoClient/service``. Default: nobody.
+    ///   - gracePeriod: How long a spent refresh token is answered with its successor again. Default: zero, never: a
+    ///     second use ends the session at once, which shows what a client gets wrong.
+    ///   - deviceRules: How devices wait for their user. Default: those of ``DemoDeviceRules``.
     /// - Throws: ``StartFailure``.
     public static func start(
         environment: String,
@@ -52,10 +56,20 @@ public final class DemoServer: Sendable {
         plan: FaultPlan = .none,
         accessTokenLifetime: Duration = .seconds(3600),
         noteCount: Int = 30,
-        barriers: Barriers = Barriers()
+        barriers: Barriers = Barriers(),
+        clients: [DemoClient] = [],
+        gracePeriod: Duration = .zero,
+        deviceRules: DemoDeviceRules = DemoDeviceRules()
     ) async throws -> DemoServer {
+        var tokens = TokenAuthority(environment: environment, lifetime: accessTokenLifetime, seed: seed)
+        tokens.gracePeriod = gracePeriod
         let backend = NotesBackend(
-            authority: TokenAuthority(environment: environment, lifetime: accessTokenLifetime, seed: seed),
+            authorizationServer: AuthorizationServer(
+                tokens: tokens,
+                codes: CodeAuthority(environment: environment, seed: seed),
+                devices: DeviceAuthority(environment: environment, rules: deviceRules, seed: seed),
+                clients: clients
+            ),
             store: NoteStore(count: noteCount),
             plan: plan
         )
@@ -75,9 +89,11 @@ public final class DemoServer: Sendable {
             run.cancel()
             throw StartFailure(description: "The \(environment) server has no IPv4 address.")
         }
+        let origin = "http://\(address):\(port)"
+        await backend.access { server, _ in server.origin = origin }
         return DemoServer(
             environment: environment,
-            origin: "http://\(address):\(port)",
+            origin: origin,
             server: server,
             backend: backend,
             barriers: barriers,
@@ -118,25 +134,5 @@ public final class DemoServer: Sendable {
     /// The titles of all notes, in no order: one that is there twice was created twice.
     public var titles: [String] {
         get async { await backend.titles }
-    }
-
-    /// Signs a user in: the first tokens of a family.
-    public func signIn() async -> TokenPair {
-        await backend.signIn(lifetime: nil)
-    }
-
-    /// Signs a user in whose access token is already expired; the refresh token is good.
-    public func signInExpired() async -> TokenPair {
-        await backend.signIn(lifetime: .zero)
-    }
-
-    /// Withdraws every access token; refresh tokens stay good.
-    public func revokeAccessTokens() async {
-        await backend.revokeAccessTokens()
-    }
-
-    /// Ends every session: refresh tokens are answered with `invalid_grant`.
-    public func endSessions() async {
-        await backend.endAllFamilies()
     }
 }

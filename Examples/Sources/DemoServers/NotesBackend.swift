@@ -1,14 +1,16 @@
 /// Everything a demo server remembers, one request at a time.
 actor NotesBackend {
-    private var authority: TokenAuthority
+    private var authorizationServer: AuthorizationServer
     private var routes: NotesRoutes
     private let plan: FaultPlan
     private let start = ContinuousClock.now
+    /// How far the server's time is ahead of the clock.
+    private var advance: Duration = .zero
 
     private(set) var counters = ServerCounters()
 
-    init(authority: TokenAuthority, store: NoteStore, plan: FaultPlan) {
-        self.authority = authority
+    init(authorizationServer: AuthorizationServer, store: NoteStore, plan: FaultPlan) {
+        self.authorizationServer = authorizationServer
         self.routes = NotesRoutes(store: store)
         self.plan = plan
     }
@@ -30,34 +32,41 @@ actor NotesBackend {
             counters.unauthorized += 1
             return .unauthorized(hasToken: false)
         }
-        let verdict = authority.verify(bearer, at: now)
+        let verdict = authorizationServer.tokens.verify(bearer, at: now)
         guard verdict == .valid else {
             counters.unauthorized += 1
             if verdict == .unknown { counters.unknownTokens += 1 }
             return .unauthorized(hasToken: true)
         }
+        if let needed = NotesRoutes.requiredScope(of: request) {
+            let scope = authorizationServer.tokens.scope(of: bearer)
+            guard scope?.contains(needed) == true else { return .insufficientScope(needed) }
+        }
         return routes.answer(request, counters: &counters)
     }
 
-    /// Answers at the token endpoint.
-    func refresh(_ request: ApiRequest) -> ApiAnswer {
-        TokenRoute.answer(request, from: &authority, at: now, counters: &counters)
+    /// Answers a request to the authorization server; nil for no answer at all.
+    func answer(_ request: ApiRequest, at endpoint: OAuthEndpoint) -> ApiAnswer? {
+        authorizationServer.answer(request, at: endpoint, now: now, counters: &counters)
     }
 
     var titles: [String] { routes.titles }
 
-    func signIn(lifetime: Duration?) -> TokenPair {
-        authority.signIn(at: now, lifetime: lifetime)
+    /// Looks at the authorization server, or changes it, between two requests.
+    func access<Value: Sendable>(
+        _ body: @Sendable (_ server: inout AuthorizationServer, _ now: Duration) -> Value
+    ) -> Value {
+        body(&authorizationServer, now)
     }
 
     func revokeAccessTokens() {
         counters.revocations += 1
-        authority.revokeAccessTokens()
+        authorizationServer.tokens.revokeAccessTokens()
     }
 
-    func endAllFamilies() {
-        authority.endAllFamilies()
+    func advanceTime(by duration: Duration) {
+        advance += duration
     }
 
-    private var now: Duration { start.duration(to: .now) }
+    private var now: Duration { start.duration(to: .now) + advance }
 }

@@ -8,12 +8,14 @@ struct NotesHandler: HTTPHandler {
 
     func handleRequest(_ request: HTTPRequest) async throws -> HTTPResponse {
         let request = try await ApiRequest(request)
-        guard request.path != TokenRoute.path else {
-            await barriers.refresh?.pass()
-            return HTTPResponse(await backend.refresh(request))
+        let answer: ApiAnswer?
+        if let endpoint = OAuthEndpoint(rawValue: request.path) {
+            if endpoint == .token { await barriers.refresh?.pass() }
+            answer = await backend.answer(request, at: endpoint)
+        } else {
+            answer = try await self.answer(request)
+            await backend.leave(status: answer?.status)
         }
-        let answer = try await answer(request)
-        await backend.leave(status: answer?.status)
         return answer.map(HTTPResponse.init) ?? HTTPResponse(webSocket: DroppedConnection())
     }
 
@@ -43,21 +45,14 @@ struct NotesHandler: HTTPHandler {
 
 extension ApiRequest {
     fileprivate init(_ request: HTTPRequest) async throws {
-        let query = request.query.map { ($0.name, $0.value) }
         self.init(
             method: request.method.rawValue,
             path: request.path,
-            query: Dictionary(query) { first, _ in first },
-            bearer: Self.bearer(in: request.headers[.authorization]),
+            query: FormParameters(request.target.query()),
+            authorization: request.headers[.authorization],
             idempotencyKey: request.headers[HTTPHeader("Idempotency-Key")],
             body: try await request.bodyData
         )
-    }
-
-    private static func bearer(in authorization: String?) -> String? {
-        let words = authorization?.split(separator: " ", maxSplits: 1) ?? []
-        guard words.count == 2, words[0].lowercased() == "bearer" else { return nil }
-        return String(words[1])
     }
 }
 
@@ -74,8 +69,8 @@ extension HTTPResponse {
 
 extension HTTPStatusCode {
     private static let used: [HTTPStatusCode] = [
-        .ok, .created, .noContent, .badRequest, .unauthorized, .notFound, .methodNotAllowed, .unprocessableContent,
-        .tooManyRequests, .serviceUnavailable,
+        .ok, .created, .noContent, .found, .badRequest, .unauthorized, .forbidden, .notFound, .methodNotAllowed,
+        .unprocessableContent, .tooManyRequests, .internalServerError, .serviceUnavailable,
     ]
 
     fileprivate static func named(_ code: Int) -> HTTPStatusCode {

@@ -16,6 +16,11 @@ struct NotesRoutes: Sendable {
 
     var titles: [String] { store.titles }
 
+    /// The scope that a token needs for a request; nil for any token.
+    static func requiredScope(of request: ApiRequest) -> String? {
+        ["POST", "DELETE"].contains(request.method) ? DemoScope.write : nil
+    }
+
     mutating func answer(_ request: ApiRequest, counters: inout ServerCounters) -> ApiAnswer {
         let components = request.path.split(separator: "/").map(String.init)
         guard components.starts(with: ["v1", "notes"]), components.count <= 3 else {
@@ -25,14 +30,14 @@ struct NotesRoutes: Sendable {
             switch request.method {
             case "GET": return list(page: request.query["page"] ?? "1")
             case "POST": return create(request, counters: &counters)
-            default: return .failure(405, "method_not_allowed", header: ["Allow": "GET, POST"])
+            default: return .methodNotAllowed(allowing: "GET, POST")
             }
         }
         guard let id = Int(components[2]) else { return .failure(404, "not_found") }
         switch request.method {
         case "GET": return store.note(id).map { .json(200, $0) } ?? .failure(404, "not_found")
         case "DELETE": return store.delete(id) ? ApiAnswer(status: 204) : .failure(404, "not_found")
-        default: return .failure(405, "method_not_allowed", header: ["Allow": "GET, DELETE"])
+        default: return .methodNotAllowed(allowing: "GET, DELETE")
         }
     }
 

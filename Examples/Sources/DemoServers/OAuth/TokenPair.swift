@@ -6,6 +6,15 @@ public struct TokenPair: Hashable, Sendable {
     public let refreshToken: String
     /// How long the access token serves, counted from now.
     public let lifetime: Duration
+    /// What the access token is good for.
+    public let scope: DemoScope
+
+    init(_ accessToken: AccessToken, refreshToken: String) {
+        self.accessToken = accessToken.value
+        self.refreshToken = refreshToken
+        self.lifetime = accessToken.lifetime
+        self.scope = accessToken.scope
+    }
 }
 
 extension TokenPair: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
