@@ -48,3 +48,14 @@ public struct AuthorizationServer: Hashable, Sendable {
         self.namesIssuerInRedirects = namesIssuerInRedirects
     }
 }
+
+extension AuthorizationServer: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The issuer; the endpoints' URLs may have queries, which are never printed.
+    public var description: String { "AuthorizationServer(\(issuer))" }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Shows what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: ["server": description]) }
+}

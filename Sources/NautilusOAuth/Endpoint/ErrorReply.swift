@@ -17,13 +17,19 @@ struct ErrorReply: Sendable {
 
     /// The same from a redirect's parameters (§4.1.2.1).
     init?(code: String, serverDescription: String?, hiding secrets: [String] = []) {
-        // The code is printed.
-        let isRepeating = secrets.contains { code.contains($0) }
         let allowed = code.utf8.filter { 0x20...0x7E ~= $0 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
         guard !allowed.isEmpty else { return nil }
+        // The code is printed. One of the standard's is no secret, however short a secret may be.
+        let isRepeating = !Self.knownCodes.contains(code) && secrets.contains { code.contains($0) }
         self.code = isRepeating ? "‹redacted›" : String(decoding: allowed.prefix(64), as: UTF8.self)
         self.serverDescription = serverDescription
     }
+
+    private static let knownCodes: Set<String> = [
+        "access_denied", "authorization_pending", "expired_token", "invalid_client", "invalid_grant", "invalid_request",
+        "invalid_scope", "server_error", "slow_down", "temporarily_unavailable", "unauthorized_client",
+        "unsupported_grant_type", "unsupported_token_type",
+    ]
 
     /// What the code means in the reply of a token endpoint (§5.2, RFC 8628 §3.5).
     var kind: OAuthError.Kind {

@@ -51,7 +51,7 @@ struct TokenReply: Sendable {
             accessToken: accessToken,
             refreshToken: refreshToken ?? old?.refreshToken,
             tokenType: tokenType,
-            scope: scope ?? requested ?? old?.scope,
+            scope: scope ?? requested.flatMap { $0.isEmpty ? nil : $0 } ?? old?.scope,
             lifetime: lifetime,
             receivedAt: now
         )
