@@ -22,8 +22,9 @@ extension OAuthError {
     ///   - malformed: What is wrong with it.
     ///   - secrets: What was sent, and is not printed if the server repeats it.
     init(_ response: HttpResponse<Data>, _ malformed: MalformedReply, hiding secrets: [String] = []) {
-        // Some servers refuse with 200.
-        let reply = ErrorReply(response.body, hiding: secrets)
+        // Some servers refuse with 200. A redirect is not theirs for certain, and must not end a session.
+        let isSuccess = (200...299).contains(response.status)
+        let reply = isSuccess ? ErrorReply(response.body, hiding: secrets) : nil
         self.init(
             reply?.kind ?? .malformedReply(reason: malformed.reason),
             serverDescription: reply?.serverDescription,
