@@ -1,20 +1,21 @@
 import Foundation
 
 /// A checked base URL: everything a request's own path and query are appended to.
-struct BaseUrl: Sendable {
+package struct BaseUrl: Sendable {
     /// Scheme and authority.
     private let root: String
     /// The path as it was written, a slash at its end included; empty for none.
     private let path: String
     /// What the base brings along, without `?`; empty for none.
     private let query: String
-    let origin: HttpOrigin
+    /// Scheme, host and port.
+    package let origin: HttpOrigin
 
     /// Reads a base URL.
     ///
     /// - Parameter isSecure: Whether a missing scheme means `https`; a scheme that is there wins.
     /// - Throws: ``InvalidRequest/baseUrl(reason:)``; no reason repeats the URL, which may hold a password.
-    init(_ convertible: any UrlConvertible, isSecure: Bool) throws(InvalidRequest) {
+    package init(_ convertible: any UrlConvertible, isSecure: Bool) throws(InvalidRequest) {
         let text = convertible.urlString
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "\\") }) else {
             throw .baseUrl(reason: "it contains a blank, a control character or a backslash")
@@ -39,7 +40,7 @@ struct BaseUrl: Sendable {
     /// The URL of a request below this base; without a route it is the base as it was written.
     ///
     /// - Throws: ``InvalidRequest``, for a route with an empty component.
-    func appending(_ route: HttpRoute, query own: HttpQuery) throws(InvalidRequest) -> URL {
+    package func appending(_ route: HttpRoute, query own: HttpQuery) throws(InvalidRequest) -> URL {
         let below = try route.encoded()
         var text = root + (below.isEmpty ? path : path.withoutTrailingSlashes + below)
         let own = own.encoded

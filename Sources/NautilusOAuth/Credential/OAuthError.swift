@@ -65,4 +65,21 @@ public struct OAuthError: Error, Sendable {
         self.serverDescription = serverDescription
         self.httpError = httpError
     }
+
+    /// Whether the same may succeed later, without anybody doing anything: the server was out of reach or overloaded,
+    /// the answer was lost, another process held the lock.
+    public var isTransient: Bool {
+        switch kind {
+        case .unavailable, .answerLost, .lockTimeout: true
+        default: false
+        }
+    }
+
+    /// Whether the session is over, and only the user's sign-in can help: ``Kind/invalidGrant`` and
+    /// ``Kind/noRefreshToken``.
+    ///
+    /// Nothing else is: a misconfigured client, an outage or a reply that makes no sense say nothing of the credential.
+    public var endsSession: Bool {
+        kind == .invalidGrant || kind == .noRefreshToken
+    }
 }

@@ -1,0 +1,31 @@
+import Foundation
+
+/// A sign-in by browser that has begun: where the browser goes, and what its answer is checked against.
+///
+/// Show ``url`` in the system's browser, and hand the URL that it is redirected to, together with this value, to
+/// ``TokenEndpoint/exchange(_:for:)``. It is good for one sign-in.
+public struct AuthorizationRequest: Sendable {
+    /// Where the browser goes. It has no secret in it that helps without this value, but belongs into no log.
+    public let url: URL
+    /// Where the browser comes back to, as it was given.
+    public let redirect: String
+    /// Whom it was made for: an answer is never taken to another server.
+    let issuer: String
+    /// What to ask for; nil for what the server gives by itself.
+    let scope: OAuthScope?
+    /// What ties the redirect to this request (RFC 6749 §10.12).
+    let state: Secret
+    /// What proves that the one who began is the one who ends (RFC 7636).
+    let verifier: Secret
+}
+
+extension AuthorizationRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The issuer; never the state or the verifier.
+    public var description: String { "AuthorizationRequest(\(issuer))" }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Shows what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: ["request": description]) }
+}

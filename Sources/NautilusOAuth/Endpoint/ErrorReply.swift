@@ -1,0 +1,54 @@
+import Foundation
+
+/// What an authorization server replies when it refuses (RFC 6749 §5.2).
+struct ErrorReply: Sendable {
+    /// The error code: characters of §5.2 only, 1 to 64 of them.
+    let code: String
+    /// What the server tells developers; nil when it does not.
+    let serverDescription: String?
+
+    /// Reads a reply; nil when it names no error. Its `Content-Type` is not looked at: a body that parses is what it is.
+    ///
+    /// - Parameter secrets: What was sent, and is not printed if the server repeats it in its code.
+    init?(_ body: Data, hiding secrets: [String] = []) {
+        guard let fields = try? ReplyFields(body), let code = try? fields.text("error") else { return nil }
+        self.init(code: code, serverDescription: try? fields.text("error_description"), hiding: secrets)
+    }
+
+    /// The same from a redirect's parameters (§4.1.2.1).
+    init?(code: String, serverDescription: String?, hiding secrets: [String] = []) {
+        let allowed = code.utf8.filter { 0x20...0x7E ~= $0 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+        guard !allowed.isEmpty else { return nil }
+        // The code is printed. One of the standard's is no secret, however short a secret may be.
+        let isRepeating = !Self.knownCodes.contains(code) && secrets.contains { code.contains($0) }
+        self.code = isRepeating ? "‹redacted›" : String(decoding: allowed.prefix(64), as: UTF8.self)
+        self.serverDescription = serverDescription
+    }
+
+    private static let knownCodes: Set<String> = [
+        "access_denied", "authorization_pending", "expired_token", "invalid_client", "invalid_grant", "invalid_request",
+        "invalid_scope", "server_error", "slow_down", "temporarily_unavailable", "unauthorized_client",
+        "unsupported_grant_type", "unsupported_token_type",
+    ]
+
+    /// What the code means in the reply of a token endpoint (§5.2, RFC 8628 §3.5).
+    var kind: OAuthError.Kind {
+        switch code {
+        case "invalid_grant": .invalidGrant
+        case "access_denied": .accessDenied
+        case "expired_token": .deviceCodeExpired
+        // Of the authorization endpoint (§4.1.2.1), but sent here, too.
+        case "server_error", "temporarily_unavailable": .unavailable
+        default: .misconfigured(code: code)
+        }
+    }
+}
+
+extension ErrorReply: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The code; never the server's own words.
+    var description: String { "ErrorReply(\(code))" }
+    /// The same as ``description``.
+    var debugDescription: String { description }
+    /// Shows what ``description`` shows.
+    var customMirror: Mirror { Mirror(self, children: ["reply": description]) }
+}

@@ -1,0 +1,13 @@
+import Foundation
+import Nautilus
+
+/// Asks for an issuer's metadata. Nothing in it is a secret, so redirects are followed: what comes has to name the issuer
+/// that was asked, wherever it comes from.
+struct MetadataRequest: Request {
+    typealias Result = Data
+
+    var header: HttpHeader { [.accept: "application/json"] }
+    /// As ``TokenEndpoint`` has them: somebody waits for a sign-in.
+    var timeout: Duration? { .seconds(20) }
+    var deadline: Duration? { .seconds(25) }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import Nautilus
+
+/// Who asks: the client, as it is registered with the authorization server (RFC 6749 §2).
+///
+/// ```swift
+/// let app = OAuthClient(id: "notes-ios")
+/// let server = OAuthClient(id: "notes-server", authentication: .basic(secret: secret))
+/// ```
+public struct OAuthClient: Hashable, Sendable {
+    /// How the client proves who it is (RFC 6749 §2.3.1).
+    public enum Authentication: Hashable, Sendable {
+        /// Not at all: a public client, like every app on a user's device, which cannot keep a secret. Its `client_id`
+        /// goes into the form.
+        case none
+        /// By `Authorization: Basic`, which every server with client secrets has to support.
+        case basic(secret: String)
+        /// By `client_secret` in the form, for servers that take nothing else.
+        case post(secret: String)
+    }
+
+    /// The `client_id`.
+    public let id: String
+    /// How it proves who it is.
+    public let authentication: Authentication
+
+    /// Creates a client.
+    ///
+    /// - Parameters:
+    ///   - id: The `client_id`.
+    ///   - authentication: How it proves who it is. Default: not at all, since a secret that is shipped with an app is
+    ///     none (RFC 8252 §8.5).
+    public init(id: String, authentication: Authentication = .none) {
+        self.id = id
+        self.authentication = authentication
+    }
+
+    /// What goes into `Authorization`; nil when it is the form that says who asks.
+    var authorization: String? {
+        guard case .basic(let secret) = authentication else { return nil }
+        // Form-encoded before they are joined (§2.3.1), so that a colon in the id is not taken for the separator.
+        let pair = "\(id.percentEncoded):\(secret.percentEncoded)"
+        return "Basic " + Data(pair.utf8).base64EncodedString()
+    }
+
+    /// What the form says of the client.
+    var fields: [TokenForm.Field] {
+        switch authentication {
+        case .none: [.init("client_id", id)]
+        case .basic: []
+        case .post(let secret): [.init("client_id", id), .init("client_secret", secret)]
+        }
+    }
+}
+
+extension OAuthClient: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Id and kind of authentication; never the secret.
+    public var description: String { "OAuthClient(\(id), \(authentication))" }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Shows what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: ["client": description]) }
+}
+
+extension OAuthClient.Authentication: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The kind; never the secret.
+    public var description: String {
+        switch self {
+        case .none: "public"
+        case .basic: "basic"
+        case .post: "post"
+        }
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Shows what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: ["authentication": description]) }
+}

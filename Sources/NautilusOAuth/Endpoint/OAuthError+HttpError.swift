@@ -1,0 +1,84 @@
+import Foundation
+import Nautilus
+
+extension OAuthError {
+    /// What the failure of a request to the authorization server means.
+    ///
+    /// - Parameters:
+    ///   - error: The failure.
+    ///   - secrets: What was sent, and is not printed if the server repeats it.
+    ///   - spends: Whether the request spends something, so that it matters whether it ran. Default: true, as a refresh.
+    init(_ error: HttpError, hiding secrets: [String] = [], spends: Bool = true) {
+        let reply = error.response.flatMap { ErrorReply($0.body, hiding: secrets) }
+        var kind = Kind(error, reply)
+        if kind == .unavailable, spends, error.hasUnansweredAttempt { kind = .answerLost }
+        self.init(kind, serverDescription: reply?.serverDescription, httpError: error)
+    }
+
+    /// What a successful response that cannot be used means.
+    ///
+    /// - Parameters:
+    ///   - response: The response.
+    ///   - malformed: What is wrong with it.
+    ///   - secrets: What was sent, and is not printed if the server repeats it.
+    init(_ response: HttpResponse<Data>, _ malformed: MalformedReply, hiding secrets: [String] = []) {
+        // Some servers refuse with 200. A redirect is not theirs for certain, and must not end a session.
+        let isSuccess = (200...299).contains(response.status)
+        let reply = isSuccess ? ErrorReply(response.body, hiding: secrets) : nil
+        self.init(
+            reply?.kind ?? .malformedReply(reason: malformed.reason),
+            serverDescription: reply?.serverDescription,
+            httpError: HttpError(unusable: response)
+        )
+    }
+}
+
+extension OAuthError.Kind {
+    fileprivate init(_ error: HttpError, _ reply: ErrorReply?) {
+        switch error.kind {
+        case .cancelled: self = .cancelled
+        case .invalidRequest(let reason): self = .invalidParameter(reason: reason.description)
+        case .redirect(let refusal): self = .malformedReply(reason: refusal.description)
+        case .decoding: self = .malformedReply(reason: "it does not decode")
+        case .status(let status): self.init(status: status, reply)
+        case .transport, .timeout, .deadline, .responseTooLarge, .authorization, .custom: self = .unavailable
+        }
+    }
+
+    private init(status: Int, _ reply: ErrorReply?) {
+        switch status {
+        // Overload and outage say nothing of the grant, whatever their body says.
+        case 408, 425, 429, 500...599: self = .unavailable
+        case 400...499: self = reply?.kind ?? .malformedReply(reason: "status \(status) without an error code")
+        default: self = .malformedReply(reason: "status \(status)")
+        }
+    }
+}
+
+extension HttpError {
+    /// Whether the request was sent at least once without any answer, so that the server may have acted on it unseen.
+    ///
+    /// Earlier attempts count, too: a retrier of the user's own may have repeated what may have run.
+    fileprivate var hasUnansweredAttempt: Bool {
+        if delivery == .maybeExecuted, response == nil { return true }
+        return trace.attempts.contains { attempt in
+            switch attempt.outcome {
+            case .failed(_, .status, _), .succeeded: false
+            case .failed(_, _, let delivery): delivery == .maybeExecuted
+            }
+        }
+    }
+
+    /// A success that cannot be used, as a failure: with its trace, and without its body, in which there may be tokens.
+    fileprivate init(unusable response: HttpResponse<Data>) {
+        self.init(
+            (200...299).contains(response.status) ? .decoding : .status(response.status),
+            stage: .decode,
+            request: response.trace.request,
+            response: response.replacingBody(Data()),
+            retryAfter: response.header.retryAfter(),
+            attempt: response.trace.attempts.count
+        )
+        trace = response.trace
+    }
+}

@@ -1,0 +1,45 @@
+/// Where a redirect goes, without its query: what an app compares to tell its own redirect from another.
+///
+/// Read by hand: Foundation's parsing of schemes, hosts and escapes differs from one system to the next.
+struct RedirectTarget: Hashable, Sendable {
+    /// In small letters.
+    let scheme: String
+    /// Host and port in small letters, a default port left out; empty for `app:/path`, nil for `app:path`.
+    let authority: String?
+    /// As it is written; `/` where there is an authority and no path.
+    let path: String
+
+    /// Reads a URL up to its query or fragment; nil when it is not absolute, or has a user in it.
+    init?(_ url: Substring) {
+        let text = url.prefix { $0 != "?" && $0 != "#" }
+        guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+        let scheme = text[..<colon]
+        let rest = text[text.utf8.index(after: colon)...]
+        guard let first = scheme.utf8.first, first.isAsciiLetter, scheme.utf8.allSatisfy(\.isSchemeCharacter) else {
+            return nil
+        }
+        self.scheme = scheme.lowercased()
+        guard rest.utf8.starts(with: "//".utf8) else {
+            authority = nil
+            path = String(rest)
+            return
+        }
+        let afterSlashes = rest[rest.utf8.index(rest.startIndex, offsetBy: 2)...]
+        let end = afterSlashes.utf8.firstIndex(of: UInt8(ascii: "/")) ?? afterSlashes.endIndex
+        guard !afterSlashes[..<end].utf8.contains(UInt8(ascii: "@")) else { return nil }
+        authority = Self.normalized(afterSlashes[..<end].lowercased(), self.scheme)
+        let path = afterSlashes[end...]
+        self.path = path.isEmpty ? "/" : String(path)
+    }
+
+    private static func normalized(_ authority: String, _ scheme: String) -> String {
+        let port = scheme == "https" ? ":443" : scheme == "http" ? ":80" : ":"
+        return authority.hasSuffix(port) ? String(authority.dropLast(port.count)) : authority
+    }
+}
+
+extension UInt8 {
+    fileprivate var isAsciiLetter: Bool { 0x41...0x5A ~= self || 0x61...0x7A ~= self }
+    /// RFC 3986 §3.1.
+    fileprivate var isSchemeCharacter: Bool { isAsciiLetter || 0x30...0x39 ~= self || "+-.".utf8.contains(self) }
+}

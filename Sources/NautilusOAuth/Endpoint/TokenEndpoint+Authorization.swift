@@ -1,0 +1,92 @@
+import Foundation
+import Nautilus
+
+extension TokenEndpoint {
+    /// Begins a sign-in by browser: the authorization code grant with PKCE (RFC 6749 §4.1, RFC 7636, RFC 8252).
+    ///
+    /// Nothing is sent. State and verifier are 32 bytes each of the system's randomness.
+    ///
+    /// - Parameters:
+    ///   - redirect: Where the browser comes back to, as it is registered: `https`, `http` to this machine, or a scheme
+    ///     of the app's own. No fragment.
+    ///   - scope: What to ask for. Default: nil, what the server gives by itself.
+    ///   - parameters: What else the server is told: `prompt`, `login_hint`, `audience`. Sent sorted by name. Default:
+    ///     none, which every server takes.
+    /// - Throws: ``OAuthError``: ``OAuthError/Kind/noEndpoint(name:)``, ``OAuthError/Kind/insecureUrl`` for the endpoint
+    ///   or the redirect, ``OAuthError/Kind/invalidParameter(reason:)`` for one that is the library's own.
+    public func authorize(
+        redirect: any UrlConvertible,
+        scope: OAuthScope? = nil,
+        parameters: [String: String] = [:]
+    ) throws(OAuthError) -> AuthorizationRequest {
+        let endpoint = try EndpointUrl(server.authorizationEndpoint, name: "authorization_endpoint")
+        let redirect = redirect.urlString
+        try Self.check(redirect: redirect)
+        let (state, verifier) = (randomness.secret(), randomness.secret())
+
+        var query: HttpQuery = ["response_type": "code", "client_id": client.id, "redirect_uri": redirect]
+        if let scope, !scope.isEmpty { query.add(scope.description, to: "scope") }
+        query.add(state.text, to: "state")
+        query.add(Self.challenge(of: verifier.text), to: "code_challenge")
+        query.add("S256", to: "code_challenge_method")
+        for (name, value) in parameters.sorted(by: { $0.key < $1.key }) {
+            guard !Self.ownParameters.contains(name) else {
+                throw OAuthError(.invalidParameter(reason: "\(name) is set by the library"))
+            }
+            query.add(value, to: name)
+        }
+        return AuthorizationRequest(
+            url: try endpoint.url(adding: query),
+            redirect: redirect,
+            issuer: server.issuer,
+            scope: scope,
+            state: state,
+            verifier: verifier
+        )
+    }
+
+    /// Ends a sign-in by browser: checks the redirect, and exchanges its code for a credential (RFC 6749 §4.1.3).
+    ///
+    /// - Parameters:
+    ///   - redirect: The URL that the browser was redirected to.
+    ///   - request: What ``authorize(redirect:scope:parameters:)`` has made.
+    /// - Throws: ``OAuthError``. Nothing is sent unless the redirect is the answer to `request`: it leads to the same
+    ///   URL, or else ``OAuthError/Kind/invalidParameter(reason:)``; its `state` is the request's
+    ///   (``OAuthError/Kind/stateMismatch``); its issuer, where it names one, too (RFC 9207,
+    ///   ``OAuthError/Kind/issuerMismatch``); and it has a code, once, and no error.
+    public func exchange(
+        _ redirect: URL,
+        for request: AuthorizationRequest
+    ) async throws(OAuthError) -> OAuthCredential {
+        // A code of one server must not be shown to another (RFC 9700 §4.4).
+        guard request.issuer.utf8.elementsEqual(server.issuer.utf8) else { throw OAuthError(.issuerMismatch) }
+        let answer = try RedirectReply(redirect.absoluteString, to: request.redirect)
+        let code = try answer.code(for: request, namesIssuer: server.namesIssuerInRedirects)
+        let form = TokenForm(
+            .init("grant_type", "authorization_code"),
+            .init("code", code),
+            .init("redirect_uri", request.redirect),
+            .init("code_verifier", request.verifier.text)
+        )
+        return try await reply(to: form).credential(requested: request.scope, receivedAt: wallClock())
+    }
+
+    /// The challenge of a verifier: S256 of RFC 7636 §4.2.
+    static func challenge(of verifier: String) -> String {
+        String(base64Url: Sha256.hash(verifier.utf8))
+    }
+
+    /// Refuses a redirect that must not carry a code: one that others can read, and one that no server may redirect to
+    /// (RFC 6749 §3.1.2).
+    private static func check(redirect: String) throws(OAuthError) {
+        guard redirect.utf8.allSatisfy({ 0x21...0x7E ~= $0 }), !redirect.utf8.contains(UInt8(ascii: "#")),
+            let target = RedirectTarget(redirect[...])
+        else { throw OAuthError(.invalidParameter(reason: "redirect_uri: it is no absolute URL without a fragment")) }
+        guard target.scheme == "http" || target.scheme == "https" else { return }
+        _ = try EndpointUrl(redirect, name: "redirect_uri")
+    }
+
+    private static let ownParameters: Set<String> = [
+        "client_id", "code_challenge", "code_challenge_method", "redirect_uri", "response_type", "scope", "state",
+    ]
+}

@@ -1,0 +1,76 @@
+import Foundation
+import Nautilus
+
+/// The token endpoint of an authorization server, and the ways to a credential that lead through it (RFC 6749).
+///
+/// ```swift
+/// let endpoint = TokenEndpoint(server: server, client: OAuthClient(id: "notes-ios"))
+/// let fresh = try await endpoint.refresh(credential)
+/// ```
+/// It keeps nothing: who may refresh, when, and where the credential is kept, is up to ``OAuthSession``.
+///
+/// Its requests are calls like any other, with two differences. A redirect is refused, since it would carry the form with
+/// its secrets elsewhere. And no request has an `Idempotency-Key`, so that a `BackoffRetrier` repeats only what certainly
+/// did not run: no connection, 429, 503 with `Retry-After`. A refresh whose answer is lost is not sent again, since a
+/// server that rotates refresh tokens takes the second one for a theft and ends the session (RFC 9700 §4.14.2).
+public struct TokenEndpoint: Sendable {
+    /// Where requests go.
+    public let server: AuthorizationServer
+    /// Who asks.
+    public let client: OAuthClient
+
+    let transport: any HttpTransport
+    let retrierFactory: any RetrierFactory
+    let clock: any Clock<Duration>
+    let wallClock: @Sendable () -> Date
+    let timeout: Duration
+    let deadline: Duration
+    /// Where states and verifiers come from; replaced by tests only.
+    var randomness = Randomness.system
+
+    /// Creates an endpoint.
+    ///
+    /// - Parameters:
+    ///   - server: Where requests go.
+    ///   - client: Who asks.
+    ///   - transport: What moves bytes. Default: the process's shared transport.
+    ///   - retrierFactory: What repeats requests that certainly did not run. Default: backoff with 3 attempts: two
+    ///     retries, 1.5 s at most unless the server asks for more, still fit into the deadline.
+    ///   - clock: What time is measured and slept on. Default: `ContinuousClock`, since codes and tokens also expire
+    ///     while the machine sleeps.
+    ///   - wallClock: What says when a credential was received. Default: the system's.
+    ///   - timeout: How long one exchange may take. Default: 20 s: longer than any healthy server takes, and an exchange
+    ///     that is given up has its token spent in vain, perhaps.
+    ///   - deadline: How long a request may take with its retries. Default: 25 s: it has to end before the 30 s after
+    ///     which a `RefreshCoordinator` gives a refresh up, so that its own error is heard.
+    public init(
+        server: AuthorizationServer,
+        client: OAuthClient,
+        transport: any HttpTransport = URLSessionTransport.shared,
+        retrierFactory: any RetrierFactory = BackoffRetrier.factory(maxAttempts: 3),
+        clock: any Clock<Duration> = ContinuousClock(),
+        wallClock: @escaping @Sendable () -> Date = { Date() },
+        timeout: Duration = .seconds(20),
+        deadline: Duration = .seconds(25)
+    ) {
+        self.server = server
+        self.client = client
+        self.transport = transport
+        self.retrierFactory = retrierFactory
+        self.clock = clock
+        self.wallClock = wallClock
+        self.timeout = timeout
+        self.deadline = deadline
+    }
+}
+
+extension TokenEndpoint: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Issuer and client; never a secret.
+    public var description: String { "TokenEndpoint(\(server.issuer), \(client))" }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Shows what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: ["endpoint": description]) }
+}

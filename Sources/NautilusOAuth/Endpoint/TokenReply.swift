@@ -1,0 +1,68 @@
+import Foundation
+import Nautilus
+
+/// What a token endpoint replies when it has issued a token (RFC 6749 §5.1).
+struct TokenReply: Sendable {
+    let accessToken: String
+    /// Nil when there is none: then the one that was paid with stays good (§6).
+    let refreshToken: String?
+    /// As the server writes it; always some spelling of `Bearer`.
+    let tokenType: String
+    /// Nil when the server does not say: then it is what was asked for.
+    let scope: OAuthScope?
+    /// Nil when the server does not say, or nothing that can be meant.
+    ///
+    /// What can be meant is a second or more. To refuse the reply because of it would lose a refresh token that has
+    /// been rotated; without an expiry, the worst that follows is a 401 and a refresh.
+    let lifetime: Duration?
+
+    /// Reads a reply.
+    ///
+    /// - Throws: ``MalformedReply``.
+    init(_ body: Data, contentType: String?) throws(MalformedReply) {
+        let fields = try ReplyFields(body, contentType: contentType)
+        accessToken = try fields.requiredText("access_token")
+        // What RFC 6749 appendix A.12 allows, and any header can carry.
+        guard accessToken.utf8.allSatisfy({ 0x20...0x7E ~= $0 }) else {
+            throw MalformedReply("access_token has characters that no token has")
+        }
+        tokenType = try fields.requiredText("token_type")
+        // A token of a type that one does not understand must not be used (§7.1).
+        guard tokenType.lowercased() == "bearer" else { throw MalformedReply("token_type is not Bearer") }
+        // Some servers send an empty text in place of nothing.
+        refreshToken = try fields.text("refresh_token").flatMap { $0.isEmpty ? nil : $0 }
+        let scope = try fields.joinedTexts("scope").map(OAuthScope.init(parsing:))
+        self.scope = scope?.isEmpty == true ? nil : scope
+        lifetime = fields.seconds("expires_in")
+    }
+
+    /// The credential that it makes (B19): what the reply leaves out stays as it was, but for the lifetime.
+    ///
+    /// - Parameters:
+    ///   - old: What it replaces; nil for a sign-in.
+    ///   - requested: The scope that was asked for; nil when none was named.
+    ///   - now: When the reply came.
+    func credential(
+        replacing old: OAuthCredential? = nil,
+        requested: OAuthScope? = nil,
+        receivedAt now: Date
+    ) -> OAuthCredential {
+        OAuthCredential(
+            accessToken: accessToken,
+            refreshToken: refreshToken ?? old?.refreshToken,
+            tokenType: tokenType,
+            scope: scope ?? requested.flatMap { $0.isEmpty ? nil : $0 } ?? old?.scope,
+            lifetime: lifetime,
+            receivedAt: now
+        )
+    }
+}
+
+extension TokenReply: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Never a token.
+    var description: String { "TokenReply(\(tokenType))" }
+    /// The same as ``description``.
+    var debugDescription: String { description }
+    /// Shows what ``description`` shows.
+    var customMirror: Mirror { Mirror(self, children: ["reply": description]) }
+}

@@ -1,0 +1,56 @@
+import Nautilus
+
+/// Names and values of a query, as a browser brings them: `application/x-www-form-urlencoded` (RFC 6749 appendix B).
+struct FormFields: Sendable {
+    private let fields: [(name: String, value: String)]
+
+    /// Reads a query, without its `?`; nil when an escape in it is none, or its bytes are not UTF-8.
+    init?(_ query: Substring) {
+        var fields: [(name: String, value: String)] = []
+        for pair in query.utf8.split(separator: UInt8(ascii: "&")) {
+            let end = pair.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex
+            guard let name = Self.decoded(pair[..<end]), let value = Self.decoded(pair[end...].dropFirst()) else {
+                return nil
+            }
+            fields.append((name, value))
+        }
+        self.fields = fields
+    }
+
+    /// Every value of `name`, in order.
+    func values(of name: String) -> [String] {
+        fields.filter { $0.name == name }.map(\.value)
+    }
+
+    private static func decoded(_ text: Substring.UTF8View) -> String? {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count)
+        var rest = text
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "+"):
+                bytes.append(0x20)
+            case UInt8(ascii: "%"):
+                guard let high = rest.popFirst()?.hexValue, let low = rest.popFirst()?.hexValue else { return nil }
+                bytes.append(high << 4 | low)
+            default:
+                bytes.append(byte)
+            }
+        }
+        let decoded = String(decoding: bytes, as: UTF8.self)
+        // Broken UTF-8 has been repaired, into something that nobody has sent.
+        return decoded.utf8.elementsEqual(bytes) ? decoded : nil
+    }
+}
+
+extension UInt8 {
+    /// The value of a hexadecimal digit; nil for anything else.
+    fileprivate var hexValue: UInt8? {
+        switch self {
+        case 0x30...0x39: self - 0x30
+        case 0x41...0x46: self - 0x41 + 10
+        case 0x61...0x66: self - 0x61 + 10
+        default: nil
+        }
+    }
+}

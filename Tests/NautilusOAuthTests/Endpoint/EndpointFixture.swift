@@ -1,0 +1,96 @@
+import Foundation
+import Nautilus
+import NautilusOAuth
+import NautilusTesting
+
+/// What the tests of the endpoint have in common.
+enum EndpointFixture {
+    static let now = Date(timeIntervalSince1970: 1_800_000_000)
+    static let token = ["access_token": "s3cret-new", "token_type": "Bearer"]
+    static let credential = OAuthCredential(accessToken: "s3cret-old", refreshToken: "s3cret-refresh")
+
+    static let server = AuthorizationServer(
+        issuer: "https://id.test",
+        tokenEndpoint: "https://id.test/token",
+        authorizationEndpoint: "https://id.test/authorize",
+        deviceAuthorizationEndpoint: "https://id.test/device",
+        revocationEndpoint: "https://id.test/revoke"
+    )
+
+    /// An endpoint whose backoff is 0.5 s, 1 s, without jitter.
+    static func endpoint(
+        _ transport: ScriptedTransport,
+        server: AuthorizationServer = server,
+        client: OAuthClient = OAuthClient(id: "app"),
+        clock: any Clock<Duration> = ManualClock()
+    ) -> TokenEndpoint {
+        TokenEndpoint(
+            server: server,
+            client: client,
+            transport: transport,
+            retrierFactory: BackoffRetrier.factory(backoff: .exponential(jitter: .none), maxAttempts: 3),
+            clock: clock,
+            wallClock: { now }
+        )
+    }
+
+    /// Runs `body` single-threaded in virtual time.
+    static func simulate<Result: Sendable>(
+        seed: UInt64 = 0,
+        _ body: @escaping @Sendable (_ clock: ManualClock) async throws -> Result
+    ) async throws -> Result {
+        guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else { throw OlderSystem() }
+        return try await Simulation(seed: seed).run { try await body($0.clock) }
+    }
+
+    /// The system is older than task executors.
+    struct OlderSystem: Error {}
+
+    /// The error of a call that has to fail; nil when it does not.
+    static func error<Value>(of call: () async throws(OAuthError) -> Value) async -> OAuthError? {
+        do throws(OAuthError) {
+            _ = try await call()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Everything that printing `value` can show.
+    static func printed(_ value: some Any) -> String {
+        var dumped = ""
+        dump(value, to: &dumped)
+        return ["\(value)", String(reflecting: value), dumped].joined(separator: "\n")
+    }
+}
+
+extension RecordedAttempt {
+    /// The body as text: a form.
+    var form: String { String(decoding: body ?? Data(), as: UTF8.self) }
+}
+
+/// Inputs that nobody has written: sound ones with one to four bytes removed, doubled or replaced.
+struct InputFuzzer {
+    private let samples: [[UInt8]]
+    private var generator: SeededGenerator
+
+    init(seed: UInt64, _ samples: [String]) {
+        self.samples = samples.map { Array($0.utf8) }
+        self.generator = SeededGenerator(seed: seed)
+    }
+
+    mutating func next() -> [UInt8] {
+        var bytes = samples.randomElement(using: &generator) ?? []
+        for _ in 1...Int.random(in: 1...4, using: &generator) where !bytes.isEmpty {
+            let index = Int.random(in: bytes.indices, using: &generator)
+            switch Int.random(in: 0...4, using: &generator) {
+            case 0: bytes.remove(at: index)
+            case 1: bytes.insert(bytes[index], at: index)
+            case 2: bytes[index] = "\"{}[]:,\\0123456789e-+.%&=#?/ntf".utf8.randomElement(using: &generator) ?? 0
+            case 3: bytes.removeSubrange(index...)
+            default: bytes[index] = UInt8.random(in: .min ... .max, using: &generator)
+            }
+        }
+        return bytes
+    }
+}

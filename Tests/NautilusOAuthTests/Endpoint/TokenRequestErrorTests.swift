@@ -1,0 +1,198 @@
+import Foundation
+import Nautilus
+import NautilusOAuth
+import NautilusTesting
+import Testing
+
+@Suite("Errors of a token request")
+struct TokenRequestErrorTests {
+    /// What a status means.
+    enum Meaning: Sendable { case code, unavailable, malformed }
+
+    /// A refresh that has failed.
+    struct Failure: Sendable {
+        let error: OAuthError
+        let sendCount: Int
+        /// When it ended, on the virtual clock.
+        let end: Duration
+    }
+
+    /// Refreshes at an endpoint that replies so; the last reply repeats.
+    private static func refresh(
+        _ replies: ScriptedReply...,
+        repeatsWhatMayHaveRun: Bool = false
+    ) async throws -> Failure {
+        try await EndpointFixture.simulate { clock in
+            let left = Locked(Array(replies.reversed()))
+            let transport = ScriptedTransport(clock: clock) { _, _ in
+                left.withLock { $0.count > 1 ? $0.removeLast() : $0[0] }
+            }
+            let endpoint = TokenEndpoint(
+                server: EndpointFixture.server,
+                client: OAuthClient(id: "app"),
+                transport: transport,
+                retrierFactory: BackoffRetrier.factory(
+                    backoff: .exponential(jitter: .none),
+                    maxAttempts: 3,
+                    retriesNonIdempotentRequests: repeatsWhatMayHaveRun
+                ),
+                clock: clock
+            )
+            let error = await EndpointFixture.error { () async throws(OAuthError) in
+                try await endpoint.refresh(EndpointFixture.credential)
+            }
+            return Failure(error: try #require(error), sendCount: transport.count, end: clock.now.offset)
+        }
+    }
+
+    @Test(
+        "every class of status has its meaning; only a 4xx has that of its error code",
+        arguments: [
+            (301, .malformed), (302, .malformed), (303, .malformed), (304, .malformed), (307, .malformed),
+            (308, .malformed), (400, .code), (401, .code), (402, .code), (403, .code), (404, .code), (405, .code),
+            (408, .unavailable), (409, .code), (410, .code), (421, .code), (422, .code), (425, .unavailable),
+            (429, .unavailable), (451, .code), (500, .unavailable), (501, .unavailable), (502, .unavailable),
+            (503, .unavailable), (504, .unavailable), (599, .unavailable),
+        ] as [(Int, Meaning)]
+    )
+    func statuses(status: Int, meaning: Meaning) async throws {
+        let header: HttpHeader = ["Location": "https://elsewhere.test/"]
+        let coded = try await Self.refresh(.json(["error": "invalid_grant"], status: status, header: header))
+        let bare = try await Self.refresh(.reply(status: status, header: header, text: "<html>"))
+        switch meaning {
+        case .code:
+            #expect(coded.error.kind == .invalidGrant)
+            #expect(bare.error.kind == .malformedReply(reason: "status \(status) without an error code"))
+        case .unavailable:
+            #expect(coded.error.kind == .unavailable)
+            #expect(bare.error.kind == .unavailable)
+        case .malformed:
+            let reason = "status \(status), a redirect, which is not followed with secrets"
+            #expect(coded.error.kind == .malformedReply(reason: reason))
+            #expect(bare.error.kind == .malformedReply(reason: reason))
+        }
+        for failure in [coded, bare] {
+            #expect(failure.error.httpError?.status == status)
+            #expect(failure.error.httpError?.trace.attempts.count == failure.sendCount)
+            // What the server says it has not run is repeated, and nothing else.
+            #expect(failure.sendCount == ([425, 429].contains(status) ? 3 : 1))
+        }
+    }
+
+    @Test(
+        "a failure without an answer tells whether the request may have run; only one that did not is repeated",
+        arguments: [
+            (.fail(.cannotConnectToHost, delivery: .notSent), .unavailable, 3),
+            (.fail(.cannotFindHost, delivery: .notSent), .unavailable, 3),
+            (.fail(.notConnectedToInternet, delivery: .notSent), .unavailable, 3),
+            (.fail(.secureConnectionFailed, delivery: .notSent), .unavailable, 1),
+            (.fail(.networkConnectionLost), .answerLost, 1),
+            (.fail(.timedOut), .answerLost, 1),
+            (.fail(.badServerResponse), .answerLost, 1),
+            (.fail(TransportError.responseTooLarge(limit: 9)), .answerLost, 1),
+            (.fail(ForeignError()), .answerLost, 1),
+            (.fail(CancellationError()), .cancelled, 1),
+            (.fail(InvalidRequest.headerName), .invalidParameter(reason: "\(InvalidRequest.headerName)"), 1),
+        ] as [(ScriptedReply, OAuthError.Kind, Int)]
+    )
+    func failures(reply: ScriptedReply, kind: OAuthError.Kind, sendCount: Int) async throws {
+        let failure = try await Self.refresh(reply)
+        #expect(failure.error.kind == kind)
+        #expect(failure.error.httpError?.trace.attempts.count == sendCount)
+        #expect(failure.sendCount == sendCount)
+        #expect(!failure.error.endsSession)
+    }
+
+    @Test("a silent server has lost the answer after 20 s, and is not asked again")
+    func timeout() async throws {
+        let failure = try await Self.refresh(.hang)
+        #expect(failure.error.kind == .answerLost)
+        #expect(failure.error.httpError?.kind == .timeout(.seconds(20)))
+        #expect(failure.sendCount == 1)
+        #expect(failure.end == .seconds(20))
+    }
+
+    @Test(
+        "the deadline of 25 s, less than a coordinator's 30 s, ends an attempt that has begun, and its answer is lost"
+    )
+    func deadline() async throws {
+        let failure = try await Self.refresh(.status(429, header: ["Retry-After": "10"]), .hang)
+        #expect(failure.error.kind == .answerLost)
+        #expect(failure.error.httpError?.kind == .deadline(.seconds(25)))
+        #expect(failure.sendCount == 2)
+        #expect(failure.end == .seconds(25))
+    }
+
+    @Test("a Retry-After beyond the deadline is not slept: the error comes at once, with the hint")
+    func longRetryAfter() async throws {
+        let failure = try await Self.refresh(.status(503, header: ["Retry-After": "40"]))
+        #expect(failure.error.kind == .unavailable)
+        #expect(failure.error.httpError?.retryAfter == .seconds(40))
+        #expect(failure.sendCount == 1)
+        #expect(failure.end == .zero)
+    }
+
+    @Test("an answer that an earlier attempt has lost stays lost, whatever the last one says of an outage")
+    func earlierLoss() async throws {
+        let lost = ScriptedReply.fail(.networkConnectionLost)
+        let refused = ScriptedReply.fail(.cannotConnectToHost, delivery: .notSent)
+        for replies in [[lost, refused], [refused, lost, refused], [lost, .status(503)]] {
+            let failure = try await Self.refresh(all: replies)
+            #expect(failure.error.kind == .answerLost)
+            #expect(failure.sendCount == 3)
+        }
+        #expect(try await Self.refresh(all: [refused, .status(503)]).error.kind == .unavailable)
+    }
+
+    private static func refresh(all replies: [ScriptedReply]) async throws -> Failure {
+        switch replies.count {
+        case 2: try await refresh(replies[0], replies[1], repeatsWhatMayHaveRun: true)
+        default: try await refresh(replies[0], replies[1], replies[2], repeatsWhatMayHaveRun: true)
+        }
+    }
+
+    @Test(
+        "a success that is none is malformed; one that names an error is that error, as some servers have it",
+        arguments: [
+            (.reply(text: "<html>"), .malformedReply(reason: "it is no JSON object")),
+            (.reply(status: 204), .malformedReply(reason: "it is no JSON object")),
+            (.json(["a": "b"]), .malformedReply(reason: "access_token is missing")),
+            (
+                .json(EndpointFixture.token, header: ["Content-Type": "text/html"]),
+                .malformedReply(reason: "its Content-Type is not JSON")
+            ),
+            (
+                .reply(body: Data(repeating: 0x20, count: 262_145)),
+                .malformedReply(reason: "it is larger than 262144 bytes")
+            ),
+            (.json(["error": "invalid_grant"]), .invalidGrant),
+            (.json(["error": "bad_code"], header: ["Content-Type": "text/plain"]), .misconfigured(code: "bad_code")),
+        ] as [(ScriptedReply, OAuthError.Kind)]
+    )
+    func successes(reply: ScriptedReply, kind: OAuthError.Kind) async throws {
+        let failure = try await Self.refresh(reply)
+        #expect(failure.error.kind == kind)
+        #expect(failure.sendCount == 1)
+        let call = try #require(failure.error.httpError)
+        #expect(call.kind == .decoding)
+        #expect(call.trace.attempts.map(\.outcome) == [.succeeded(status: call.status ?? 0)])
+        #expect(call.request?.description == "POST https://id.test/token")
+        #expect(call.response?.body.isEmpty == true, "there may be tokens in it")
+    }
+
+    @Test("the server's words are kept for developers, with the error of the call")
+    func serverDescription() async throws {
+        let reply = ["error": "invalid_scope", "error_description": "ask for less"]
+        let failure = try await Self.refresh(.json(reply, status: 400))
+        #expect(failure.error.serverDescription == "ask for less")
+        #expect(failure.error.httpError?.kind == .status(400))
+    }
+
+    @Test("a server that repeats the refresh token in its code does not get it printed")
+    func echo() async throws {
+        let failure = try await Self.refresh(.json(["error": "no s3cret-refresh"], status: 400))
+        #expect(failure.error.kind == .misconfigured(code: "‹redacted›"))
+    }
+
+    private struct ForeignError: Error {}
+}
