@@ -1,10 +1,5 @@
+import Foundation
 import Nautilus
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#endif
 
 /// A locked file. The system gives the lock back when the process ends, however it ends.
 final class FileLock: CredentialLock {

@@ -1,8 +1,4 @@
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#endif
+import Foundation
 
 /// What the system knows of a file without reading it.
 struct FileStatus {
@@ -54,10 +50,10 @@ struct FileStatus {
     }
 
     #if canImport(Darwin)
-    var modified: timespec { status.st_mtimespec }
-    private var changed: timespec { status.st_ctimespec }
+        var modified: timespec { status.st_mtimespec }
+        private var changed: timespec { status.st_ctimespec }
     #else
-    var modified: timespec { status.st_mtim }
-    private var changed: timespec { status.st_ctim }
+        var modified: timespec { status.st_mtim }
+        private var changed: timespec { status.st_ctim }
     #endif
 }

@@ -1,11 +1,5 @@
 import Foundation
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#endif
-
 /// Keeps credentials in a folder, one file each, for all processes of one machine that use the same folder.
 ///
 /// The folder and its files are for this user alone; they are not encrypted. A save writes a new file beside the old

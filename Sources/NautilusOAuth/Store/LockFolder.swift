@@ -1,11 +1,5 @@
 import Foundation
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#endif
-
 /// One lock for each key, as files in a folder: for all processes of one machine that use the same folder.
 ///
 /// For stores that keep credentials elsewhere, as ``FileStore`` does beside them. The system frees a lock when its holder

@@ -1,11 +1,5 @@
 import Foundation
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#endif
-
 /// An open file, closed with the value. Interrupted calls are repeated, and none is inherited by a child process.
 struct OpenFile: ~Copyable {
     private let descriptor: Int32
@@ -44,7 +38,9 @@ struct OpenFile: ~Copyable {
         var written = 0
         while written < bytes.count {
             written += try repeating("write") {
-                bytes.withUnsafeBytes { writeBytes(descriptor, $0.baseAddress?.advanced(by: written), $0.count - written) }
+                bytes.withUnsafeBytes {
+                    writeBytes(descriptor, $0.baseAddress?.advanced(by: written), $0.count - written)
+                }
             }
         }
     }
@@ -62,8 +58,8 @@ struct OpenFile: ~Copyable {
     /// Returns once its content would survive a power failure.
     func synchronize() throws(SystemFailure) {
         #if canImport(Darwin)
-        // There, `fsync` leaves the bytes in the drive's own cache. Not every file system knows better.
-        if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
+            // There, `fsync` leaves the bytes in the drive's own cache. Not every file system knows better.
+            if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
         #endif
         try repeating("fsync") { fsync(descriptor) }
     }

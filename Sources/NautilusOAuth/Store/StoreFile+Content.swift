@@ -1,11 +1,5 @@
 import Foundation
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#endif
-
 extension StoreFile {
     /// What the system knows of the credential's file; nil when there is none.
     func status() throws(CredentialStoreError) -> FileStatus? {

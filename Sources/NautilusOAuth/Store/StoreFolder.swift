@@ -1,12 +1,6 @@
 import Foundation
 import Nautilus
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#endif
-
 /// A folder that only this process's user may enter.
 final class StoreFolder: Sendable {
     private let path: String

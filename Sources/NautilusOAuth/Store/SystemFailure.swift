@@ -1,8 +1,4 @@
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#endif
+import Foundation
 
 /// A system call that failed, before it is known what it means for a credential.
 struct SystemFailure: Error, Hashable {
