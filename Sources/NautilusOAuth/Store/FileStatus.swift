@@ -30,11 +30,13 @@ struct FileStatus {
 
     var isRegularFile: Bool { status.st_mode & S_IFMT == S_IFREG }
     var isFolder: Bool { status.st_mode & S_IFMT == S_IFDIR }
+    /// Who may do what.
+    var mode: mode_t { status.st_mode & 0o777 }
     /// In bytes.
     var size: Int { Int(status.st_size) }
 
     /// Whether nobody but this process's user may use it.
-    var isPrivate: Bool { status.st_uid == geteuid() && status.st_mode & 0o077 == 0 }
+    var isPrivate: Bool { status.st_uid == geteuid() && mode & 0o077 == 0 }
 
     /// Whether both are the same file, by whatever names.
     func isSameFile(as other: FileStatus) -> Bool {

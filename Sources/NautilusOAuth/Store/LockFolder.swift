@@ -38,6 +38,8 @@ public struct LockFolder: Sendable {
             let status = try file.status()
             guard status.isRegularFile else { throw SystemFailure("open", code: ELOOP) }
             guard try file.lock() else { return nil }
+            // A umask may have taken more away than others' access. Where it cannot be given back, the lock is good yet.
+            if status.mode != 0o600 { try? file.setMode(0o600) }
             let current = try FileStatus(of: path, followsLinks: false)
             if current?.isSameFile(as: status) == true { return FileLock(file) }
         }

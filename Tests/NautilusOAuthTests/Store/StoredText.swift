@@ -1,5 +1,23 @@
+import Foundation
+import NautilusOAuth
+
 /// Stored credentials as literal text, their digests made by another program.
 enum StoredText {
+    static let key = CredentialKey(issuer: "https://as.example/", client: "notes", account: "anna")
+    static let stored = StoredCredential(
+        session: UUID(
+            uuid: (0xD9, 0xEE, 0xA5, 0x14, 0x7B, 0x66, 0x47, 0x5A, 0xB3, 0x17, 0xD8, 0x92, 0xF0, 0x5D, 0xA9, 0x85)
+        ),
+        credential: OAuthCredential(
+            accessToken: "access",
+            refreshToken: "refresh",
+            scope: ["notes.write", "notes.read"],
+            lifetime: .milliseconds(3_600_500),
+            receivedAt: Date(timeIntervalSinceReferenceDate: 816_964_039.25)
+        ),
+        unanswered: 2
+    )
+
     /// Version 1, of ``key`` and ``stored``.
     static let current = #"""
         {"format":"nautilus-credential","version":1,\#
