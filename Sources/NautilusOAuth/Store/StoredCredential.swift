@@ -23,3 +23,16 @@ public struct StoredCredential: Hashable, Sendable {
         self.unanswered = unanswered
     }
 }
+
+extension StoredCredential: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The session, what the credential says of itself, and the count; never a token.
+    public var description: String {
+        "StoredCredential(session \(session), \(credential), unanswered \(unanswered))"
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Shows what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: ["stored": description]) }
+}

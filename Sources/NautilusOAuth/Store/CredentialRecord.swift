@@ -1,0 +1,76 @@
+import Foundation
+
+/// The fields of a ``StoredCredential`` as they are written, apart from the type: renaming a property must not change
+/// what is stored, and numbers that could not be calculated with are not let in.
+struct CredentialRecord: Codable {
+    private let session: UUID
+    private let unanswered: Int
+    private let accessToken: String
+    private let refreshToken: String?
+    private let tokenType: String
+    private let scope: [String]?
+    private let lifetime: Lifetime?
+    /// Seconds since 2001, as `Date` counts them itself: any other count would be rounded.
+    private let receivedAt: Double
+
+    /// A `Duration`, whole; a single number would be rounded.
+    private struct Lifetime: Codable {
+        let seconds: Int64
+        let attoseconds: Int64
+    }
+
+    /// Ten thousand years. Nothing lasts longer, and sums stay far from the largest `Duration`.
+    private static let maxLifetime = Duration.seconds(315_576_000_000)
+    private static let maxUnanswered = Int(Int32.max)
+
+    init(_ stored: StoredCredential) {
+        let credential = stored.credential
+        session = stored.session
+        unanswered = min(max(0, stored.unanswered), Self.maxUnanswered)
+        accessToken = credential.accessToken
+        refreshToken = credential.refreshToken
+        tokenType = credential.tokenType
+        scope = credential.scope?.tokens
+        lifetime = credential.lifetime.map {
+            let components = min(max(.zero, $0), Self.maxLifetime).components
+            return Lifetime(seconds: components.seconds, attoseconds: components.attoseconds)
+        }
+        receivedAt = credential.receivedAt.timeIntervalSinceReferenceDate
+    }
+
+    /// Reads what was written, and refuses numbers out of range.
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        session = try container.decode(UUID.self, forKey: .session)
+        unanswered = try container.decode(Int.self, forKey: .unanswered)
+        accessToken = try container.decode(String.self, forKey: .accessToken)
+        refreshToken = try container.decodeIfPresent(String.self, forKey: .refreshToken)
+        tokenType = try container.decode(String.self, forKey: .tokenType)
+        scope = try container.decodeIfPresent([String].self, forKey: .scope)
+        lifetime = try container.decodeIfPresent(Lifetime.self, forKey: .lifetime)
+        receivedAt = try container.decode(Double.self, forKey: .receivedAt)
+        guard isInRange else {
+            throw DecodingError.dataCorrupted(.init(codingPath: container.codingPath, debugDescription: "out of range"))
+        }
+    }
+
+    private var isInRange: Bool {
+        guard (0...Self.maxUnanswered).contains(unanswered), receivedAt.isFinite else { return false }
+        guard let lifetime else { return true }
+        return (0...Self.maxLifetime.components.seconds).contains(lifetime.seconds)
+            && (0..<1_000_000_000_000_000_000).contains(lifetime.attoseconds)
+    }
+
+    /// The record as the library uses it.
+    var stored: StoredCredential {
+        let credential = OAuthCredential(
+            accessToken: accessToken,
+            refreshToken: refreshToken,
+            tokenType: tokenType,
+            scope: scope.map { OAuthScope($0) },
+            lifetime: lifetime.map { Duration(secondsComponent: $0.seconds, attosecondsComponent: $0.attoseconds) },
+            receivedAt: Date(timeIntervalSinceReferenceDate: receivedAt)
+        )
+        return StoredCredential(session: session, credential: credential, unanswered: unanswered)
+    }
+}

@@ -1,0 +1,97 @@
+import Foundation
+
+/// Keeps credentials in a folder, one file each, for all processes of one machine that use the same folder.
+///
+/// The folder and its files are for this user alone; they are not encrypted. A save writes a new file beside the old
+/// one and puts it in its place once it would survive a power failure, so that a process which is killed, or a disk
+/// which is full, leaves the old one. On Apple's platforms, prefer `KeychainStore`: files go into backups.
+///
+/// ```swift
+/// let store = FileStore(folder: URL(fileURLWithPath: "/var/lib/notes/credentials"))
+/// ```
+/// What is foreign or of a newer format is neither replaced nor removed; what is damaged is.
+public final class FileStore: CredentialStore {
+    private let folder: StoreFolder
+    private let locks: LockFolder
+    private let queue = BlockingQueue(label: "nautilus.file-store")
+
+    /// Keeps credentials in `folder`.
+    ///
+    /// - Parameter folder: Created at the first save or lock if missing, with mode 0700. One that exists has to belong to
+    ///   this user, and to be closed to all others.
+    public init(folder: URL) {
+        self.folder = StoreFolder(folder)
+        locks = LockFolder(self.folder)
+    }
+
+    /// What is stored; nil when nothing is.
+    ///
+    /// - Throws: ``CredentialStoreError``.
+    public func load(_ key: CredentialKey) async throws(CredentialStoreError) -> StoredCredential? {
+        let (folder, file) = (folder, folder.file(of: key))
+        return try await queue.run { () throws(CredentialStoreError) in
+            guard try folder.exists(), let content = try file.read() else { return nil }
+            return try CredentialFormat.decode(content.data, for: key, place: file.place)
+        }
+    }
+
+    /// Replaces what is stored, and returns once it would survive a power failure.
+    ///
+    /// - Throws: ``CredentialStoreError``. What was stored before is still there then, with one exception: if only the
+    ///   folder cannot be synchronised, the new one is there, and a power failure may bring back the old one.
+    public func save(_ stored: StoredCredential, for key: CredentialKey) async throws(CredentialStoreError) {
+        let (folder, file) = (folder, folder.file(of: key))
+        try await queue.run { () throws(CredentialStoreError) in
+            let data = try CredentialFormat.encode(stored, for: key, place: file.place)
+            try folder.create()
+            let previous = try Self.replaceable(file, of: key)
+            try file.replace(with: data, after: previous?.modified)
+            try folder.synchronize()
+        }
+    }
+
+    /// Removes what is stored; nothing when nothing is.
+    ///
+    /// - Throws: ``CredentialStoreError``.
+    public func delete(_ key: CredentialKey) async throws(CredentialStoreError) {
+        let (folder, file) = (folder, folder.file(of: key))
+        try await queue.run { () throws(CredentialStoreError) in
+            guard try folder.exists(), try Self.replaceable(file, of: key) != nil else { return }
+            try file.remove()
+            try folder.synchronize()
+        }
+    }
+
+    /// A mark made of the file's number, times and size: one question to the system.
+    ///
+    /// - Returns: Nil when nothing is stored.
+    /// - Throws: ``CredentialStoreError``.
+    public func version(of key: CredentialKey) throws(CredentialStoreError) -> CredentialVersion? {
+        try folder.file(of: key).status()?.version
+    }
+
+    /// Takes the key's lock if it is free, does not wait, and removes what killed saves have left.
+    ///
+    /// - Returns: The lock; nil while another holds it, in this process or in another.
+    /// - Throws: ``CredentialStoreError``.
+    public func lock(_ key: CredentialKey) async throws(CredentialStoreError) -> (any CredentialLock)? {
+        guard let lock = try locks.lock(key) else { return nil }
+        let (folder, file) = (folder, folder.file(of: key))
+        try await queue.run { () throws(CredentialStoreError) in folder.removeLeftovers(of: file) }
+        return lock
+    }
+
+    /// What a save or delete may replace: a credential of this key, damaged or not; nil when nothing is stored.
+    private static func replaceable(
+        _ file: StoreFile,
+        of key: CredentialKey
+    ) throws(CredentialStoreError) -> FileStatus? {
+        do {
+            guard let content = try file.read() else { return nil }
+            _ = try CredentialFormat.decode(content.data, for: key, place: file.place)
+            return content.status
+        } catch .damaged {
+            return try file.status()
+        }
+    }
+}

@@ -1,0 +1,164 @@
+#if canImport(Security)
+    import Foundation
+    import Security
+
+    /// Keeps credentials in the keychain of Apple's platforms, one generic password each.
+    ///
+    /// They are readable from the first unlock after a restart, so that work in the background can refresh, and they
+    /// never leave the device: not in a backup, not through iCloud. It is the data protection keychain on macOS as well,
+    /// which wants a signed app with an application identifier or a keychain access group among its entitlements.
+    ///
+    /// ```swift
+    /// let container = FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: "group.notes")
+    /// let store = container.map { KeychainStore(lockFolder: $0.appendingPathComponent("Locks"), accessGroup: "group.notes") }
+    /// ```
+    /// What is foreign or of a newer format is neither replaced nor removed; what is damaged is.
+    public final class KeychainStore: CredentialStore {
+        private let accessGroup: String?
+        private let locks: LockFolder
+        /// The keychain is asked in another process, which may take its time; Swift's few threads never wait.
+        private let queue = DispatchQueue(label: "nautilus.keychain-store", qos: .userInitiated)
+
+        /// Keeps credentials in the keychain, and locks in a folder, since the keychain has none.
+        ///
+        /// - Parameters:
+        ///   - lockFolder: Created if missing. For an app and its extensions, a folder of its own in the container of
+        ///     their app group; see ``LockFolder``.
+        ///   - accessGroup: Who shares the credentials: a keychain access group or app group. Default: nil, the first one
+        ///     that the app has.
+        public init(lockFolder: URL, accessGroup: String? = nil) {
+            locks = LockFolder(lockFolder)
+            self.accessGroup = accessGroup
+        }
+
+        /// What is stored; nil when nothing is.
+        ///
+        /// - Throws: ``CredentialStoreError``.
+        public func load(_ key: CredentialKey) async throws(CredentialStoreError) -> StoredCredential? {
+            try await run { () throws(CredentialStoreError) in try self.stored(key) }
+        }
+
+        /// Replaces what is stored.
+        ///
+        /// - Throws: ``CredentialStoreError``; what was stored before is still there then.
+        public func save(_ stored: StoredCredential, for key: CredentialKey) async throws(CredentialStoreError) {
+            try await run { () throws(CredentialStoreError) in
+                let data = try CredentialFormat.encode(stored, for: key, place: Self.service(of: key))
+                try self.checkReplaceable(key)
+                // The date alone may be too coarse to tell one save from the next.
+                let mark = Data(UUID().uuidString.utf8)
+                let content: [String: Any] = [kSecValueData as String: data, kSecAttrGeneric as String: mark]
+                var status = SecItemUpdate(self.item(key) as CFDictionary, content as CFDictionary)
+                if status == errSecItemNotFound {
+                    var added = self.item(key).merging(content) { $1 }
+                    added[kSecAttrAccessible as String] = kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly
+                    status = SecItemAdd(added as CFDictionary, nil)
+                }
+                try Self.check(status, "save", key)
+            }
+        }
+
+        /// Removes what is stored; nothing when nothing is.
+        ///
+        /// - Throws: ``CredentialStoreError``.
+        public func delete(_ key: CredentialKey) async throws(CredentialStoreError) {
+            try await run { () throws(CredentialStoreError) in
+                try self.checkReplaceable(key)
+                let status = SecItemDelete(self.item(key) as CFDictionary)
+                if status != errSecItemNotFound { try Self.check(status, "delete", key) }
+            }
+        }
+
+        /// A mark made of the item's attributes; its content is not decrypted.
+        ///
+        /// - Returns: Nil when nothing is stored.
+        /// - Throws: ``CredentialStoreError``.
+        public func version(of key: CredentialKey) async throws(CredentialStoreError) -> CredentialVersion? {
+            try await run { () throws(CredentialStoreError) in
+                guard let found = try self.find(key, kSecReturnAttributes as String, "version") else { return nil }
+                let attributes = found as? [String: Any]
+                let date = attributes?[kSecAttrModificationDate as String] as? Date
+                let mark = attributes?[kSecAttrGeneric as String] as? Data
+                let time = date?.timeIntervalSinceReferenceDate ?? 0
+                return CredentialVersion("\(time) \(String(decoding: mark ?? Data(), as: UTF8.self))")
+            }
+        }
+
+        /// Takes the key's lock if it is free, and does not wait.
+        ///
+        /// - Returns: The lock; nil while another holds it, in this process or in another.
+        /// - Throws: ``CredentialStoreError``, of the folder of the locks.
+        public func lock(_ key: CredentialKey) throws(CredentialStoreError) -> (any CredentialLock)? {
+            try locks.lock(key)
+        }
+
+        private func stored(_ key: CredentialKey) throws(CredentialStoreError) -> StoredCredential? {
+            guard let found = try find(key, kSecReturnData as String, "load") else { return nil }
+            let place = Self.service(of: key)
+            guard let data = found as? Data else { throw .damaged(place: place) }
+            return try CredentialFormat.decode(data, for: key, place: place)
+        }
+
+        private func checkReplaceable(_ key: CredentialKey) throws(CredentialStoreError) {
+            do {
+                _ = try stored(key)
+            } catch .damaged {
+                // Replacing it is the remedy.
+            }
+        }
+
+        /// What the keychain returns of the key's item; nil when it has none.
+        private func find(_ key: CredentialKey, _ wanted: String, _ operation: String) throws(CredentialStoreError)
+            -> Any?
+        {
+            var query = item(key)
+            query[wanted] = true
+            query[kSecMatchLimit as String] = kSecMatchLimitOne
+            var found: CFTypeRef?
+            let status = SecItemCopyMatching(query as CFDictionary, &found)
+            guard status != errSecItemNotFound else { return nil }
+            try Self.check(status, operation, key)
+            return found
+        }
+
+        private func item(_ key: CredentialKey) -> [String: Any] {
+            var item: [String: Any] = [
+                kSecClass as String: kSecClassGenericPassword,
+                kSecAttrService as String: Self.service(of: key),
+                kSecAttrAccount as String: key.account,
+                kSecUseDataProtectionKeychain as String: true,
+            ]
+            item[kSecAttrAccessGroup as String] = accessGroup
+            return item
+        }
+
+        /// Different for different issuers and clients: a URL has no blank.
+        private static func service(of key: CredentialKey) -> String { "\(key.issuer) \(key.client)" }
+
+        private static func check(
+            _ status: OSStatus,
+            _ operation: String,
+            _ key: CredentialKey
+        ) throws(CredentialStoreError) {
+            let place = service(of: key)
+            switch status {
+            case errSecSuccess: return
+            case errSecDecode: throw .damaged(place: place)
+            case errSecDiskFull: throw .full(place: place)
+            // The device has not been unlocked since it started, or the app lacks an entitlement.
+            case errSecInteractionNotAllowed, errSecAuthFailed, errSecMissingEntitlement, errSecNotAvailable:
+                throw .notPermitted(place: place)
+            default: throw .system(operation: operation, place: place, code: Int(status))
+            }
+        }
+
+        private func run<Success: Sendable>(
+            _ work: @escaping @Sendable () throws(CredentialStoreError) -> Success
+        ) async throws(CredentialStoreError) -> Success {
+            let result: Result<Success, CredentialStoreError> = await withCheckedContinuation { continuation in
+                queue.async { continuation.resume(returning: Result(catching: work)) }
+            }
+            return try result.get()
+        }
+    }
+#endif

@@ -1,0 +1,78 @@
+import Nautilus
+
+/// Keeps credentials for as long as the process lives: for tests, and for what need not outlive it.
+///
+/// Whatever shares the value shares the credentials, as two processes share a ``FileStore``. Nothing it does fails or
+/// waits.
+public final class MemoryStore: CredentialStore {
+    private struct State {
+        var entries: [CredentialKey: (stored: StoredCredential, version: Int)] = [:]
+        /// Counts saves of all keys, so that no version comes back after a delete.
+        var saves = 0
+        var lockedKeys: Set<CredentialKey> = []
+    }
+
+    private let state = Locked(State())
+
+    /// Creates an empty store.
+    public init() {}
+
+    /// What is stored; nil when nothing is.
+    public func load(_ key: CredentialKey) -> StoredCredential? {
+        state.withLock { $0.entries[key]?.stored }
+    }
+
+    /// Replaces what is stored.
+    public func save(_ stored: StoredCredential, for key: CredentialKey) {
+        state.withLock { state in
+            state.saves += 1
+            state.entries[key] = (stored, state.saves)
+        }
+    }
+
+    /// Removes what is stored; nothing when nothing is.
+    public func delete(_ key: CredentialKey) {
+        state.withLock { $0.entries[key] = nil }
+    }
+
+    /// The number of the save; nil when nothing is stored.
+    public func version(of key: CredentialKey) -> CredentialVersion? {
+        state.withLock { $0.entries[key].map { CredentialVersion("\($0.version)") } }
+    }
+
+    /// Takes the key's lock; nil while another holds it.
+    public func lock(_ key: CredentialKey) -> (any CredentialLock)? {
+        let isTaken = state.withLock { $0.lockedKeys.insert(key).inserted }
+        return isTaken ? MemoryLock { [state] in state.withLock { _ = $0.lockedKeys.remove(key) } } : nil
+    }
+}
+
+extension MemoryStore: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// How many credentials there are.
+    public var description: String { "MemoryStore(\(state.withLock { $0.entries.count }))" }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Shows what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: ["count": state.withLock { $0.entries.count }]) }
+}
+
+/// One key's lock. It is given back once: by then another may hold it.
+private final class MemoryLock: CredentialLock {
+    private let release: Locked<(@Sendable () -> Void)?>
+
+    init(release: @escaping @Sendable () -> Void) {
+        self.release = Locked(release)
+    }
+
+    deinit { unlock() }
+
+    func unlock() {
+        let release = self.release.withLock { release in
+            defer { release = nil }
+            return release
+        }
+        release?()
+    }
+}

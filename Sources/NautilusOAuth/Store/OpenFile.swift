@@ -1,0 +1,115 @@
+import Foundation
+
+/// An open file, closed with the value. Interrupted calls are repeated, and none is inherited by a child process.
+struct OpenFile: ~Copyable {
+    private let descriptor: Int32
+
+    /// Opens `path`, and does not follow it if it is a symbolic link. It never waits, for a named pipe's writer say.
+    init(_ path: String, _ flags: Int32, mode: mode_t = 0) throws(SystemFailure) {
+        let flags = flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
+        descriptor = try repeating("open") { open(path, flags, mode) }
+    }
+
+    deinit { _ = close(descriptor) }
+
+    /// Whose it is, how large, and of which kind.
+    func status() throws(SystemFailure) -> FileStatus {
+        var status = stat()
+        try repeating("fstat") { fstat(descriptor, &status) }
+        return FileStatus(status)
+    }
+
+    /// Reads from the current position, up to the end or `limit` bytes.
+    func read(upTo limit: Int) throws(SystemFailure) -> Data {
+        var data = Data()
+        var buffer = [UInt8](repeating: 0, count: 16_384)
+        while data.count < limit {
+            let wanted = min(buffer.count, limit - data.count)
+            let count = try repeating("read") { readBytes(descriptor, &buffer, wanted) }
+            guard count > 0 else { break }
+            data.append(contentsOf: buffer[..<count])
+        }
+        return data
+    }
+
+    /// Writes all of `data`, in as many parts as the system takes.
+    func write(_ data: Data) throws(SystemFailure) {
+        let bytes = [UInt8](data)
+        var written = 0
+        while written < bytes.count {
+            written += try repeating("write") {
+                bytes.withUnsafeBytes {
+                    writeBytes(descriptor, $0.baseAddress?.advanced(by: written), $0.count - written)
+                }
+            }
+        }
+    }
+
+    /// Sets who may use it, whatever the umask took away when it was created.
+    func setMode(_ mode: mode_t) throws(SystemFailure) {
+        try repeating("fchmod") { fchmod(descriptor, mode) }
+    }
+
+    /// Sets when it was changed.
+    func setModified(_ time: timespec) throws(SystemFailure) {
+        try repeating("futimens") { futimens(descriptor, [time, time]) }
+    }
+
+    /// Returns once its content would survive a power failure.
+    func synchronize() throws(SystemFailure) {
+        #if canImport(Darwin)
+            // There, `fsync` leaves the bytes in the drive's own cache. Not every file system knows better.
+            if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
+        #endif
+        try repeating("fsync") { fsync(descriptor) }
+    }
+
+    /// Takes the lock, without waiting.
+    ///
+    /// - Returns: Whether it is taken; false while another open file has it.
+    func lock() throws(SystemFailure) -> Bool {
+        do {
+            try repeating("flock") { flock(descriptor, LOCK_EX | LOCK_NB) }
+            return true
+        } catch {
+            guard error.code == EWOULDBLOCK else { throw error }
+            return false
+        }
+    }
+
+    /// Closes it: network file systems say no earlier that they have no room.
+    consuming func finish() throws(SystemFailure) {
+        // Closed even if that is interrupted: a second time could hit a file that another thread has opened.
+        let isClosed = close(descriptor) == 0 || errno == EINTR
+        let failure = SystemFailure("close")
+        discard self
+        guard isClosed else { throw failure }
+    }
+
+    /// Hands the descriptor over to whoever closes it.
+    consuming func release() -> Int32 {
+        let descriptor = descriptor
+        discard self
+        return descriptor
+    }
+}
+
+// Free functions, since within the type its own methods hide the system's.
+private func readBytes(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
+    read(descriptor, buffer, count)
+}
+
+private func writeBytes(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+    write(descriptor, bytes, count)
+}
+
+/// Calls the system until it is not interrupted by a signal.
+@discardableResult
+func repeating<Count: SignedInteger>(_ operation: String, _ call: () -> Count) throws(SystemFailure) -> Count {
+    while true {
+        let result = call()
+        if result >= 0 { return result }
+        let failure = SystemFailure(operation)
+        guard failure.code == EINTR else { throw failure }
+    }
+}

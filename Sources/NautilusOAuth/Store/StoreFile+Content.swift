@@ -1,0 +1,73 @@
+import Foundation
+
+extension StoreFile {
+    /// What the system knows of the credential's file; nil when there is none.
+    func status() throws(CredentialStoreError) -> FileStatus? {
+        try at(place) { () throws(SystemFailure) in try FileStatus(of: path, followsLinks: false) }
+    }
+
+    /// The file's bytes; nil when there is none.
+    ///
+    /// - Throws: ``CredentialStoreError/foreign(place:)`` for what is no file, ``CredentialStoreError/damaged(place:)``
+    ///   for more than ``CredentialFormat/maxSize`` bytes.
+    func read() throws(CredentialStoreError) -> (data: Data, status: FileStatus)? {
+        let content: (data: Data, status: FileStatus)?
+        do throws(SystemFailure) {
+            let file = try OpenFile(path, O_RDONLY)
+            let status = try file.status()
+            // One byte more tells that there are more.
+            content = status.isRegularFile ? (try file.read(upTo: CredentialFormat.maxSize + 1), status) : nil
+        } catch {
+            if error.code == ENOENT { return nil }
+            throw error.at(place)
+        }
+        guard let content else { throw .foreign(place: place) }
+        guard content.data.count <= CredentialFormat.maxSize else { throw .damaged(place: place) }
+        return content
+    }
+
+    /// Puts a new file with `data` in the place of the old one, wholly or not at all.
+    ///
+    /// - Parameters:
+    ///   - data: The bytes.
+    ///   - previous: When the old one was changed; the new one is dated later, even if the clock was set back.
+    func replace(with data: Data, after previous: timespec?) throws(CredentialStoreError) {
+        try at(place) { () throws(SystemFailure) in
+            let temporary = temporaryPath()
+            let file = try OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+            do throws(SystemFailure) {
+                try file.setMode(0o600)
+                try file.write(data)
+                try file.setModified(.now(after: previous))
+                try file.synchronize()
+                try file.finish()
+                try repeating("rename") { rename(temporary, path) }
+            } catch {
+                _ = unlink(temporary)
+                throw error
+            }
+        }
+    }
+
+    /// Removes the file; nothing when there is none.
+    func remove() throws(CredentialStoreError) {
+        do {
+            try repeating("unlink") { unlink(path) }
+        } catch {
+            guard error.code != ENOENT else { return }
+            throw error.at(place)
+        }
+    }
+}
+
+extension timespec {
+    /// The time, or just after `previous` if that is later. The system dates files by a tick that is milliseconds long,
+    /// in which a file's number can be used again.
+    fileprivate static func now(after previous: timespec?) -> timespec {
+        var now = timespec()
+        _ = clock_gettime(CLOCK_REALTIME, &now)
+        guard let previous, (now.tv_sec, now.tv_nsec) <= (previous.tv_sec, previous.tv_nsec) else { return now }
+        guard previous.tv_nsec < 999_999_999 else { return timespec(tv_sec: previous.tv_sec + 1, tv_nsec: 0) }
+        return timespec(tv_sec: previous.tv_sec, tv_nsec: previous.tv_nsec + 1)
+    }
+}

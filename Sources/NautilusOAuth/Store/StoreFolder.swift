@@ -1,0 +1,90 @@
+import Foundation
+import Nautilus
+
+/// A folder that only this process's user may enter.
+final class StoreFolder: Sendable {
+    private let path: String
+    /// Asked before every attempt of every call, and a digest takes longer than the question.
+    private let files = Locked<[CredentialKey: StoreFile]>([:])
+    private static let maxRememberedFiles = 1_000
+
+    init(_ url: URL) {
+        path = url.absoluteURL.path
+    }
+
+    private var place: String { (path as NSString).lastPathComponent }
+
+    /// The names of a key's files.
+    func file(of key: CredentialKey) -> StoreFile {
+        files.withLock { files in
+            if let file = files[key] { return file }
+            if files.count >= Self.maxRememberedFiles { files.removeAll() }
+            let file = StoreFile(of: key, in: path)
+            files[key] = file
+            return file
+        }
+    }
+
+    /// Whether it is there.
+    ///
+    /// - Throws: ``CredentialStoreError/notPrivate(place:)`` when others may enter it.
+    func exists() throws(CredentialStoreError) -> Bool {
+        let path = path
+        let status = try at(place) { () throws(SystemFailure) in try FileStatus(of: path, followsLinks: true) }
+        guard let status else { return false }
+        guard status.isFolder else { throw .foreign(place: place) }
+        guard status.isPrivate else { throw .notPrivate(place: place) }
+        return true
+    }
+
+    /// Creates it unless it is there, with the folders around it.
+    func create() throws(CredentialStoreError) {
+        guard try !exists() else { return }
+        let path = path
+        try at(place) { () throws(SystemFailure) in
+            // Whatever the umask takes away, this user needs all.
+            if try Self.create(path, mode: 0o700) { try repeating("chmod") { chmod(path, 0o700) } }
+        }
+        guard try exists() else { throw SystemFailure("mkdir", code: ENOENT).at(place) }
+    }
+
+    /// Returns once the names in it would survive a power failure.
+    func synchronize() throws(CredentialStoreError) {
+        let path = path
+        try at(place) { () throws(SystemFailure) in try Self.synchronize(path) }
+    }
+
+    /// Removes what killed saves of `file` have left. Whoever calls holds its lock, so nobody is writing.
+    func removeLeftovers(of file: StoreFile) {
+        // It may fail, in a folder that may only be read: what is left does no harm there.
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        for name in names where file.isTemporary(name) { _ = unlink(path + "/" + name) }
+    }
+
+    /// - Returns: Whether it was created; false when it was there.
+    private static func create(_ path: String, mode: mode_t) throws(SystemFailure) -> Bool {
+        let parent = (path as NSString).deletingLastPathComponent
+        do {
+            try repeating("mkdir") { mkdir(path, mode) }
+        } catch {
+            if error.code == EEXIST { return false }
+            guard error.code == ENOENT, parent != path else { throw error }
+            _ = try create(parent, mode: 0o777)
+            return try create(path, mode: mode)
+        }
+        try synchronize(parent)
+        return true
+    }
+
+    private static func synchronize(_ path: String) throws(SystemFailure) {
+        do {
+            // A folder may well be reached through a link: only its files may not.
+            let descriptor = try repeating("open") { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+            defer { _ = close(descriptor) }
+            try repeating("fsync folder") { fsync(descriptor) }
+        } catch {
+            // Some file systems have no such thing for folders.
+            guard error.code == EINVAL || error.code == ENOTSUP else { throw error }
+        }
+    }
+}

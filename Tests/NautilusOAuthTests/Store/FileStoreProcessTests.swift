@@ -1,0 +1,93 @@
+import Foundation
+import NautilusOAuth
+import Testing
+
+// What changes a process as a whole, or ends it, happens in one of its own.
+#if compiler(>=6.3) && (os(macOS) || os(Linux))
+    @Suite("FileStore: processes")
+    struct FileStoreProcessTests {
+        private static let key = CredentialKey(issuer: "https://as.example", client: "notes")
+
+        @Test(
+            "whatever the umask is, folder and files are for this user alone, from the start",
+            arguments: [0, 0o022, 0o277, 0o777]
+        )
+        func umasks(_ mask: Int) async throws {
+            let folder = try TestFolder()
+            await #expect(processExitsWith: .success) { [url = folder.store as URL, mask = mask as Int] in
+                umask(mode_t(mask))
+                let store = FileStore(folder: url)
+                try await store.save(.first, for: Self.key)
+                try #require(try await store.lock(Self.key)).unlock()
+                #expect(try await store.load(Self.key) == .first)
+                #expect(try Self.mode(url) == 0o700)
+                let names = try FileManager.default.contentsOfDirectory(atPath: url.path)
+                #expect(names.count == 2)
+                for name in names { #expect(try Self.mode(url.appendingPathComponent(name)) == 0o600) }
+            }
+        }
+
+        @Test("a save that fails half-way leaves the old credential, and nothing else")
+        func failedSave() async throws {
+            let folder = try TestFolder()
+            await #expect(processExitsWith: .success) { [url = folder.store as URL] in
+                let store = FileStore(folder: url)
+                try await store.save(.first, for: Self.key)
+                let names = try FileManager.default.contentsOfDirectory(atPath: url.path)
+                // The first hundred bytes are written, the next are refused.
+                signal(SIGXFSZ, SIG_IGN)
+                var limit = rlimit()
+                #expect(getrlimit(Self.fileSize, &limit) == 0)
+                let usual = limit.rlim_cur
+                limit.rlim_cur = 100
+                #expect(setrlimit(Self.fileSize, &limit) == 0)
+                let error = await #expect(throws: CredentialStoreError.self) {
+                    try await store.save(.second, for: Self.key)
+                }
+                limit.rlim_cur = usual
+                #expect(setrlimit(Self.fileSize, &limit) == 0)
+                guard case .system("write", _, code: Int(EFBIG)) = error else { throw CancellationError() }
+                #expect(try FileManager.default.contentsOfDirectory(atPath: url.path) == names)
+                #expect(try await store.load(Self.key) == .first)
+            }
+        }
+
+        @Test("a holder that is killed loses the lock, and leaves what it had saved")
+        func killed() async throws {
+            let folder = try TestFolder()
+            await #expect(processExitsWith: .signal(SIGKILL)) { [url = folder.store as URL] in
+                let store = FileStore(folder: url)
+                let lock = try #require(try await store.lock(Self.key))
+                try await store.save(.first, for: Self.key)
+                kill(getpid(), SIGKILL)
+                withExtendedLifetime(lock) {}
+            }
+            let store = FileStore(folder: folder.store)
+            #expect(try await store.load(Self.key)?.credential.accessToken == "first")
+            #expect(try await store.lock(Self.key) != nil)
+        }
+
+        @Test("a lock of this process is one for others too")
+        func others() async throws {
+            let folder = try TestFolder()
+            let store = FileStore(folder: folder.store)
+            let lock = try #require(try await store.lock(Self.key))
+            await #expect(processExitsWith: .success) { [url = folder.store as URL] in
+                let lock = try await FileStore(folder: url).lock(Self.key)
+                #expect(lock == nil)
+            }
+            lock.unlock()
+        }
+
+        private static func mode(_ url: URL) throws -> Int {
+            let attributes = try FileManager.default.attributesOfItem(atPath: url.path)
+            return try #require(attributes[.posixPermissions] as? NSNumber).intValue
+        }
+
+        #if canImport(Glibc)
+            private static let fileSize = Int32(RLIMIT_FSIZE.rawValue)
+        #else
+            private static let fileSize = RLIMIT_FSIZE
+        #endif
+    }
+#endif

@@ -1,0 +1,36 @@
+import Foundation
+import NautilusOAuth
+
+/// Stored credentials as literal text, their digests made by another program.
+enum StoredText {
+    static let key = CredentialKey(issuer: "https://as.example/", client: "notes", account: "anna")
+    static let stored = StoredCredential(
+        session: UUID(
+            uuid: (0xD9, 0xEE, 0xA5, 0x14, 0x7B, 0x66, 0x47, 0x5A, 0xB3, 0x17, 0xD8, 0x92, 0xF0, 0x5D, 0xA9, 0x85)
+        ),
+        credential: OAuthCredential(
+            accessToken: "access",
+            refreshToken: "refresh",
+            scope: ["notes.write", "notes.read"],
+            lifetime: .milliseconds(3_600_500),
+            receivedAt: Date(timeIntervalSinceReferenceDate: 816_964_039.25)
+        ),
+        unanswered: 2
+    )
+
+    /// Version 1, of ``key`` and ``stored``.
+    static let current = #"""
+        {"format":"nautilus-credential","version":1,\#
+        "key":{"account":"anna","client":"notes","issuer":"https://as.example/"},\#
+        "record":{"accessToken":"access","lifetime":{"attoseconds":500000000000000000,"seconds":3600},\#
+        "receivedAt":816964039.25,"refreshToken":"refresh","scope":["notes.read","notes.write"],\#
+        "session":"D9EEA514-7B66-475A-B317-D892F05DA985","tokenType":"Bearer","unanswered":2},\#
+        "digest":"bcde237d5ad9ddc2f9e24cdf0c060c3330e7b6571ee0d5e7ded98e1f12eebd06"}
+        """#
+
+    /// Version 7, of which only the head and the digest are known.
+    static let newer = #"""
+        {"format":"nautilus-credential","version":7,"keys":[],"sealed":"in another way",\#
+        "digest":"6cdf8a6f01bc69058f5f1c992d191c2bf9b22fef9d15a700d8268f1897b0d0e5"}
+        """#
+}
