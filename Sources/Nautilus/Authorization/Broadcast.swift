@@ -1,5 +1,5 @@
 /// One sender, any number of streams.
-final class Broadcast<Element: Sendable>: Sendable {
+package final class Broadcast<Element: Sendable>: Sendable {
     private struct Subscribers {
         var streams: [(id: Int, continuation: AsyncStream<Element>.Continuation)] = []
         var lastId = 0
@@ -9,7 +9,7 @@ final class Broadcast<Element: Sendable>: Sendable {
     private let bufferLimit: Int
     private let subscribers = Locked(Subscribers())
 
-    init(bufferLimit: Int) {
+    package init(bufferLimit: Int) {
         self.bufferLimit = bufferLimit
     }
 
@@ -21,7 +21,7 @@ final class Broadcast<Element: Sendable>: Sendable {
     var streamCount: Int { subscribers.withLock { $0.streams.count } }
 
     /// A new stream of all that is sent from now on.
-    func stream() -> AsyncStream<Element> {
+    package func stream() -> AsyncStream<Element> {
         let (stream, continuation) = AsyncStream<Element>.makeStream(bufferingPolicy: .bufferingNewest(bufferLimit))
         let id = subscribers.withLock { subscribers in
             subscribers.lastId += 1
@@ -33,7 +33,7 @@ final class Broadcast<Element: Sendable>: Sendable {
     }
 
     /// Sends `element` to every stream.
-    func send(_ element: Element) {
+    package func send(_ element: Element) {
         for (_, continuation) in subscribers.withLock({ $0.streams }) { continuation.yield(element) }
     }
 

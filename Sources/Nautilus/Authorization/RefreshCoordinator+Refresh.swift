@@ -8,25 +8,31 @@ extension RefreshCoordinator {
             self.handle(.timeLimitReached(flight, coolDown: self.coolDown(after: flight)))
         }
         let refresh = BackgroundTask.start {
-            let input = await self.run(flight, from: credential)
+            let (input, afterwards) = await self.run(flight, from: credential)
             let now = self.stopwatch.elapsed
             self.perform(self.core.withLock { $0.handle(input, endOf: flight, at: now) })
+            afterwards?()
         }
         tasks.handIn(refresh: refresh, timer: timer)
     }
 
-    private func run(_ flight: RefreshFlight, from credential: Credential) async -> RefreshMachine.Input {
+    private func run(
+        _ flight: RefreshFlight,
+        from credential: Credential
+    ) async -> (RefreshMachine.Input, afterwards: (@Sendable () -> Void)?) {
         let mark = RefreshScope.Mark(self)
         defer { mark.end() }
         do {
-            let fresh = try await RefreshScope.$marks.withValue(RefreshScope.marks + [mark]) {
+            let renewal = try await RefreshScope.$marks.withValue(RefreshScope.marks + [mark]) {
                 try await obtain(credential)
             }
-            return .refreshSucceeded(flight, CredentialBox(fresh), lifetime: lifetime(fresh))
+            let fresh = renewal.credential
+            let input = RefreshMachine.Input.refreshSucceeded(flight, CredentialBox(fresh), lifetime: lifetime(fresh))
+            return (input, renewal.afterwards)
         } catch let failure as TerminalRefreshFailure {
-            return .refreshFailed(flight, .terminal(failure))
+            return (.refreshFailed(flight, .terminal(failure)), nil)
         } catch {
-            return .refreshFailed(flight, .transient(error, coolDown: coolDown(after: flight)))
+            return (.refreshFailed(flight, .transient(error, coolDown: coolDown(after: flight))), nil)
         }
     }
 }

@@ -22,11 +22,12 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     let clock: any Clock<Duration>
     let stopwatch: Stopwatch
     let pauses: OriginPauses
-    let obtain: @Sendable (Credential) async throws -> Credential
+    let obtain: @Sendable (Credential) async throws -> Renewal
     let lifetime: @Sendable (Credential) -> Duration?
     private let random: any RandomSource
     private let observer: any CallObserver
     private let broadcast = Broadcast<Event>(bufferLimit: 100)
+    private let listener: (@Sendable (Event) -> Void)?
 
     /// Creates a coordinator.
     ///
@@ -42,7 +43,7 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     ///   - refresh: Turns the credential into a new one; never runs twice at a time for one credential, and in a task of
     ///     its own. Whatever the reply leaves out, such as a `refresh_token` that stays the same (RFC 6749 §6), it has to
     ///     take over from the old credential. It throws ``TerminalRefreshFailure`` to end the session.
-    public init(
+    public convenience init(
         credential: Credential? = nil,
         lifetime: @escaping @Sendable (Credential) -> Duration? = { _ in nil },
         limits: RefreshLimits = RefreshLimits(),
@@ -50,6 +51,26 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
         random: any RandomSource = SystemRandomSource(),
         observer: any CallObserver = NilCallObserver(),
         refresh: @escaping @Sendable (Credential) async throws -> Credential
+    ) {
+        self.init(lifetime: lifetime, limits: limits, clock: clock, random: random, observer: observer) {
+            Renewal(credential: try await refresh($0))
+        }
+        if let credential { signIn(credential) }
+    }
+
+    /// Creates a coordinator for whoever keeps the credential elsewhere, too.
+    ///
+    /// - Parameters:
+    ///   - listener: Told of every event, in order, before ``events`` are. Default: nobody.
+    ///   - refresh: Like the public initialiser's, with what is to be done once the new credential is published.
+    package init(
+        lifetime: @escaping @Sendable (Credential) -> Duration?,
+        limits: RefreshLimits,
+        clock: any Clock<Duration>,
+        random: any RandomSource,
+        observer: any CallObserver,
+        listener: (@Sendable (Event) -> Void)? = nil,
+        refresh: @escaping @Sendable (Credential) async throws -> Renewal
     ) {
         self.core = Locked(RefreshCore(limits: limits))
         self.limits = limits
@@ -60,7 +81,7 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
         self.lifetime = lifetime
         self.random = random
         self.observer = observer
-        if let credential { signIn(credential) }
+        self.listener = listener
     }
 
     /// The credential as it is, expired or not; nil when signed out, and after the session has expired.
@@ -147,7 +168,9 @@ extension RefreshCoordinator {
         while let announcements = batch {
             for announcement in announcements {
                 switch announcement {
-                case .session(let event): broadcast.send(event)
+                case .session(let event):
+                    listener?(event)
+                    broadcast.send(event)
                 case .call(let event): if observer.isEnabled { observer.observe(event) }
                 }
             }

@@ -18,7 +18,7 @@ public enum RefreshError: Error, Sendable {
     case recursive
 }
 
-extension RefreshError: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension RefreshError: PrintableError, CustomDebugStringConvertible, CustomReflectable {
     /// What happened, and what to do. Of a foreign error underneath only the type, since its text may hold a secret.
     public var description: String {
         switch self {
@@ -50,8 +50,7 @@ extension RefreshError: CustomStringConvertible, CustomDebugStringConvertible, C
 
     private static func summary(of error: any Error) -> String {
         switch error {
-        case let error as RefreshError: error.description
-        case let error as TerminalRefreshFailure: error.description
+        case let error as any PrintableError: error.description
         default: String(describing: type(of: error))
         }
     }

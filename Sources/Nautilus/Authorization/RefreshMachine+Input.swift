@@ -9,12 +9,24 @@ extension RefreshMachine {
         case signOut
         /// A credential of this generation has been refreshed elsewhere.
         case replace(generation: Int, any SealedCredential, lifetime: Duration?)
+        /// The store that processes share has changed; it counts only if nothing has happened here since `epoch`.
+        case adopt(Adoption, since: Int)
         /// A refresh has ended with a credential.
         case refreshSucceeded(RefreshFlight, any SealedCredential, lifetime: Duration?)
         /// A refresh has ended with an error.
         case refreshFailed(RefreshFlight, Failure)
         /// A refresh's time is up; the cool-down that follows if it is still in flight.
         case timeLimitReached(RefreshFlight, coolDown: Duration)
+    }
+
+    /// What another process has done to the session.
+    enum Adoption: Sendable {
+        /// It has refreshed.
+        case replacement(any SealedCredential, lifetime: Duration?)
+        /// Somebody has signed in.
+        case session(any SealedCredential, lifetime: Duration?)
+        /// The user has signed out.
+        case nothing
     }
 
     /// How a refresh failed.

@@ -41,6 +41,7 @@ extension RefreshMachine {
         let failure = RefreshError.sessionExpired(underlying: error)
         let released = release(resumingWith: .failure(failure), endOf: flight)
         state = .signedOut(expiredBy: error)
+        epoch += 1
         return released + [
             .announce(.session(.sessionExpired(generation: session.grant.generation, failure))),
             ended,

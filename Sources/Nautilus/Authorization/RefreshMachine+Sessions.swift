@@ -8,10 +8,12 @@ extension RefreshMachine {
             expiry: expiry(of: lifetime, at: now)
         )
         state = .idle(session)
+        epoch += 1
         return released + [.announce(.session(.signedIn(generation: grant.generation)))]
     }
 
     mutating func signOut() -> [Action] {
+        epoch += 1
         guard let session = state.session else {
             state = .signedOut(expiredBy: nil)
             return []
@@ -31,6 +33,18 @@ extension RefreshMachine {
         return publish(credential, lifetime: lifetime, in: session, at: now)
     }
 
+    mutating func adopt(_ adoption: Adoption, at now: Duration) -> [Action] {
+        switch adoption {
+        case .replacement(let credential, let lifetime):
+            state.session.map { publish(credential, lifetime: lifetime, in: $0, at: now) }
+                ?? signIn(credential, lifetime: lifetime, at: now)
+        case .session(let credential, let lifetime):
+            signIn(credential, lifetime: lifetime, at: now)
+        case .nothing:
+            signOut()
+        }
+    }
+
     /// Makes `credential` the next generation of `session`, and hands it to all who wait.
     mutating func publish(
         _ credential: any SealedCredential,
@@ -39,6 +53,7 @@ extension RefreshMachine {
         endOf ended: RefreshFlight? = nil,
         at now: Duration
     ) -> [Action] {
+        epoch += 1
         let grant = nextGrant(credential)
         let released = release(resumingWith: .success(grant), endOf: ended)
         state = .idle(

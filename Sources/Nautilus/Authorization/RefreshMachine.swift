@@ -6,6 +6,8 @@ struct RefreshMachine: Sendable {
     var state: RefreshState = .signedOut(expiredBy: nil)
     let limits: RefreshLimits
     var lastGeneration = 0
+    /// Counts what has become of the session: sign-ins, sign-outs, new credentials, its expiry.
+    var epoch = 0
     private var lastFlight = 0
     private var starts: [Duration] = []  // within the window; outlives sessions, as what it protects is the server
 
@@ -24,6 +26,8 @@ struct RefreshMachine: Sendable {
             signOut()
         case .replace(let generation, let credential, let lifetime):
             replace(generation, with: credential, lifetime: lifetime, at: now)
+        case .adopt(let adoption, let epoch):
+            epoch == self.epoch ? adopt(adoption, at: now) : []
         case .refreshSucceeded(let flight, let credential, let lifetime):
             succeed(flight, with: credential, lifetime: lifetime, at: now)
         case .refreshFailed(let flight, .transient(let error, let coolDown)):

@@ -2,7 +2,7 @@
 ///
 /// Throw it for `invalid_grant` (RFC 6749 §5.2) and when there is no refresh token. Every other error counts as
 /// transient: the credential is kept and a later call refreshes again.
-public struct TerminalRefreshFailure: Error, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+public struct TerminalRefreshFailure: PrintableError, CustomDebugStringConvertible, CustomReflectable {
     /// Why, for people: no secret.
     public let reason: String
     /// The error underneath; nil when there is none.

@@ -1,0 +1,38 @@
+import Nautilus
+
+extension OAuthSession {
+    /// A credential with its version.
+    public typealias Grant = RefreshCoordinator<OAuthCredential>.Grant
+
+    /// Looks at the store: who was signed in by an earlier run, or by another process, is so here.
+    ///
+    /// Calls do this by themselves. An app does it at its start, to know which screen to show.
+    ///
+    /// - Returns: Whether somebody is signed in.
+    /// - Throws: ``OAuthError`` of kind ``OAuthError/Kind/store(_:)`` when nothing is known yet and the store cannot be
+    ///   read.
+    @discardableResult
+    public func restore() async throws(OAuthError) -> Bool {
+        try await shared.catchUp()
+        return isSignedIn
+    }
+
+    /// The credential to stamp on an attempt; see `RefreshCoordinator.grant(continuing:)`. What other processes have done
+    /// counts.
+    ///
+    /// - Parameter previous: The grant of the call's attempt before. Default: nil, for its first.
+    /// - Throws: `RefreshError`; ``OAuthError`` when the store cannot be read at all; `CancellationError`.
+    public func grant(continuing previous: Grant? = nil) async throws -> Grant {
+        try await shared.catchUp()
+        return try await coordinator.grant(continuing: previous)
+    }
+
+    /// The credential to send a call again with, whose `grant` the server has rejected; see
+    /// `RefreshCoordinator.refresh(rejecting:)`. One that another process has refreshed meanwhile comes without a refresh.
+    ///
+    /// - Throws: `RefreshError`; ``OAuthError`` when the store cannot be read at all; `CancellationError`.
+    public func refresh(rejecting grant: Grant) async throws -> Grant {
+        try await shared.catchUp()
+        return try await coordinator.refresh(rejecting: grant)
+    }
+}

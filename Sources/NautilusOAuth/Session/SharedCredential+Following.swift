@@ -1,0 +1,69 @@
+import Nautilus
+
+extension SharedCredential {
+    /// Follows what other processes have done to the store, if anything.
+    ///
+    /// - Throws: ``OAuthError`` when the store cannot be read and nothing is known yet. Later, what is in memory goes on.
+    func catchUp() async throws(OAuthError) {
+        while true {
+            // Before the look, so that what is adopted is never older than what is here.
+            let (epoch, known) = present()
+            // Memory is newer than the store.
+            guard known.unsaved == nil else { return }
+            do throws(OAuthError) {
+                let version = try await store.version()
+                guard !known.isKnown || version != known.version else { return storeWorked() }
+                if follow(try await store.look(), from: known, since: epoch) { return storeWorked() }
+            } catch {
+                guard known.isKnown else { throw error }
+                return storeFailed(error)
+            }
+        }
+    }
+
+    /// The coordinator's epoch, and what is known at that time.
+    func present() -> (epoch: Int, known: Known) {
+        let coordinator = state.withLock { $0.coordinator }
+        let epoch = coordinator?.epoch ?? 0
+        return (epoch, state.withLock { Known($0) })
+    }
+
+    /// Makes what the store has the coordinator's, too.
+    ///
+    /// - Returns: False when something has happened here meanwhile: look again.
+    func follow(_ look: SharedStore.Look, from known: Known, since epoch: Int) -> Bool {
+        if let adoption = Self.adoption(of: look.stored, from: known.record) {
+            let coordinator = state.withLock { $0.coordinator }
+            guard coordinator?.adopt(adoption, since: epoch) ?? true else { return false }
+        }
+        return state.withLock { state in
+            guard Known(state) == known else { return false }
+            (state.isKnown, state.record, state.version) = (true, look.stored, look.version)
+            return true
+        }
+    }
+
+    /// What has become of the session, from one record to the next; nil for nothing that matters to calls.
+    private static func adoption(of stored: StoredCredential?, from known: StoredCredential?) -> Coordinator.Adoption? {
+        switch (known, stored) {
+        case (nil, nil): nil
+        case (_, nil): .nothing
+        case (let known?, let stored?) where known.session == stored.session:
+            known.credential == stored.credential ? nil : .replacement(stored.credential)
+        // Another session may be another user's: calls of the one before must not go out with its credential.
+        case (_, let stored?): .session(stored.credential)
+        }
+    }
+
+    /// What a look at the store is compared with.
+    struct Known: Hashable {
+        let isKnown: Bool
+        let version: CredentialVersion?
+        let record: StoredCredential?
+        let unsaved: Unsaved?
+
+        init(_ state: State) {
+            (isKnown, version, record, unsaved) = (state.isKnown, state.version, state.record, state.unsaved)
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import Nautilus
+
+/// One key of a store, in the words of a session: its errors as ``OAuthError``, its lock with a wait.
+struct SharedStore: Sendable {
+    /// What is stored, and the version it has; both nil when nothing is.
+    struct Look: Sendable {
+        var stored: StoredCredential?
+        var version: CredentialVersion?
+    }
+
+    let store: any CredentialStore
+    let key: CredentialKey
+    let clock: any Clock<Duration>
+    let random: any RandomSource
+    let sharing: CredentialSharing
+
+    func version() async throws(OAuthError) -> CredentialVersion? {
+        try await translated { try await store.version(of: key) }
+    }
+
+    /// What is stored now.
+    func look() async throws(OAuthError) -> Look {
+        try await translated {
+            // The version first: should the record change in between, the version is the older one, and it is looked at
+            // once more.
+            let version = try await store.version(of: key)
+            return Look(stored: try await store.load(key), version: version)
+        }
+    }
+
+    /// Saves, with the lock held.
+    func save(_ stored: StoredCredential) async throws(OAuthError) -> Look {
+        try await translated {
+            try await store.save(stored, for: key)
+            return Look(stored: stored, version: try await store.version(of: key))
+        }
+    }
+
+    /// Deletes, with the lock held.
+    func delete() async throws(OAuthError) {
+        try await translated { try await store.delete(key) }
+    }
+
+    /// Waits for the lock.
+    ///
+    /// - Parameters:
+    ///   - takeKept: Gives the lock if this process has kept it; asked before each try.
+    ///   - findsOtherwise: Asked after each vain try whether the lock is still wanted; its answer ends the wait.
+    /// - Throws: ``OAuthError/Kind/lockTimeout(_:)``, ``OAuthError/Kind/cancelled``, and what `findsOtherwise` throws.
+    func lock<Answer>(
+        orKept takeKept: () -> (any CredentialLock)?,
+        unless findsOtherwise: () async throws(OAuthError) -> Answer?
+    ) async throws(OAuthError) -> Locking<Answer> {
+        let watch = Stopwatch(clock)
+        // A refresh takes a tenth of a second: a first look soon, and no more than twenty a second after a while.
+        let pauses = Backoff.exponential(base: .milliseconds(5), cap: .milliseconds(50), jitter: .equal)
+        for turn in 1... {
+            if let lock = takeKept() { return .locked(lock) }
+            let lock: (any CredentialLock)? = try await translated { try await store.lock(key) }
+            if let lock { return .locked(lock) }
+            if let answer = try await findsOtherwise() { return .answered(answer) }
+            let left = sharing.lockWait - watch.elapsed
+            guard left > .zero else { break }
+            try await sleep(for: min(left, pauses.delay(beforeRetry: turn, previous: .zero, random: random)))
+        }
+        throw OAuthError(.lockTimeout(sharing.lockWait))
+    }
+
+    /// Sleeps before the next try of something, counted from 1.
+    func pause(beforeRetry retry: Int) async throws(OAuthError) {
+        try await sleep(for: sharing.backoff.delay(beforeRetry: retry, previous: .zero, random: random))
+    }
+
+    private func sleep(for duration: Duration) async throws(OAuthError) {
+        do {
+            try await clock.sleep(for: duration.addable)
+        } catch {
+            throw OAuthError(.cancelled)
+        }
+    }
+
+    private func translated<Value>(_ work: () async throws -> Value) async throws(OAuthError) -> Value {
+        do {
+            return try await work()
+        } catch let error as CredentialStoreError {
+            throw OAuthError(.store(error))
+        } catch is CancellationError {
+            throw OAuthError(.cancelled)
+        } catch {
+            throw OAuthError(.store(.other(type: String(describing: type(of: error)))))
+        }
+    }
+}
+
+/// How a wait for the lock has ended.
+enum Locking<Answer> {
+    /// With the lock.
+    case locked(any CredentialLock)
+    /// With an answer that makes the lock unnecessary.
+    case answered(Answer)
+}
