@@ -144,7 +144,7 @@ extension SharedCredential {
         let latest: StoredCredential
         do throws(OAuthError) {
             latest = try await self.latest()
-        } catch where error.kind != .superseded {
+        } catch  where error.kind != .superseded {
             // The store cannot be read: then what is known counts.
             return nil
         }
