@@ -268,7 +268,7 @@ struct AuthorizationTests {
     }
 
     @Test("100 000 mutated redirects bring a code or a typed error, and none traps")
-    func fuzz() throws {
+    func fuzz() async throws {
         let request = try Self.endpoint().authorize(redirect: "https://notes.test/in")
         let query = "code=c%2Fd&state=\(Self.state)&iss=https%3A%2F%2Fid.test"
         var inputs = InputFuzzer(
@@ -280,7 +280,7 @@ struct AuthorizationTests {
         )
         var (codeCount, kinds) = (0, Set<String>())
         for _ in 1...100_000 {
-            let url = String(decoding: inputs.next(), as: UTF8.self)
+            let url = String(decoding: await inputs.next(), as: UTF8.self)
             do throws(OAuthError) {
                 let code = try RedirectReply(url, to: request.redirect).code(for: request, namesIssuer: false)
                 if !code.isEmpty { codeCount += 1 }

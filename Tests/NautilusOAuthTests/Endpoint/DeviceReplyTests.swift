@@ -66,7 +66,7 @@ struct DeviceReplyTests {
     }
 
     @Test("100 000 mutated replies are read or refused, and none traps")
-    func fuzz() throws {
+    func fuzz() async throws {
         var inputs = InputFuzzer(
             seed: 4,
             [
@@ -79,7 +79,7 @@ struct DeviceReplyTests {
         )
         var readCount = 0
         for _ in 1...100_000 {
-            guard let reply = try? DeviceReply(Data(inputs.next()), contentType: nil) else { continue }
+            guard let reply = try? await DeviceReply(Data(inputs.next()), contentType: nil) else { continue }
             readCount += 1
             try #require(reply.expiresIn >= .seconds(1) && reply.interval >= .seconds(1))
         }

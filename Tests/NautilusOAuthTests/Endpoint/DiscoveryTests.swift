@@ -155,7 +155,7 @@ struct DiscoveryTests {
     }
 
     @Test("100 000 mutated documents make a server whose URLs are sound, or a typed error, and none traps")
-    func fuzz() throws {
+    func fuzz() async throws {
         var inputs = InputFuzzer(
             seed: 5,
             [
@@ -165,7 +165,7 @@ struct DiscoveryTests {
         )
         var (readCount, kinds) = (0, Set<String>())
         for _ in 1...100_000 {
-            guard let metadata = try? ServerMetadata(Data(inputs.next()), contentType: nil) else { continue }
+            guard let metadata = try? await ServerMetadata(Data(inputs.next()), contentType: nil) else { continue }
             do throws(OAuthError) {
                 let server = try metadata.server(of: "https://id.test")
                 let url = try EndpointUrl(server.tokenEndpoint, name: "token_endpoint").url(adding: ["a": "b"])
