@@ -9,9 +9,12 @@ struct RedirectTarget: Hashable, Sendable {
     /// As it is written; `/` where there is an authority and no path.
     let path: String
 
-    /// Reads a URL up to its query or fragment; nil when it is not absolute, or has a user in it.
+    /// Reads a URL up to its query or fragment; nil when it is not absolute, not ASCII, or has a user in it.
     init?(_ url: Substring) {
-        let text = url.prefix { $0 != "?" && $0 != "#" }
+        // Bytes, not characters: a question mark with a combining accent is one character, and still ends the path.
+        let text = url[..<(url.utf8.firstIndex { "?#".utf8.contains($0) } ?? url.endIndex)]
+        // Other letters have small forms that are ASCII: two hosts would be taken for one.
+        guard text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
         let scheme = text[..<colon]
         let rest = text[text.utf8.index(after: colon)...]

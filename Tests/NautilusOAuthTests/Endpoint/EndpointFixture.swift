@@ -73,13 +73,17 @@ extension RecordedAttempt {
 struct InputFuzzer {
     private let samples: [[UInt8]]
     private var generator: SeededGenerator
+    private var count = 0
 
     init(seed: UInt64, _ samples: [String]) {
         self.samples = samples.map { Array($0.utf8) }
         self.generator = SeededGenerator(seed: seed)
     }
 
-    mutating func next() -> [UInt8] {
+    /// The next input. Gives way now and then: a loop of seconds would keep a thread from all other tests.
+    mutating func next() async -> [UInt8] {
+        count += 1
+        if count.isMultiple(of: 200) { await Task.yield() }
         var bytes = samples.randomElement(using: &generator) ?? []
         for _ in 1...Int.random(in: 1...4, using: &generator) where !bytes.isEmpty {
             let index = Int.random(in: bytes.indices, using: &generator)

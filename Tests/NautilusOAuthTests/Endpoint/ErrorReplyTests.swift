@@ -83,7 +83,7 @@ struct ErrorReplyTests {
     }
 
     @Test("100 000 mutated replies have a code that can be printed, or none, and none traps")
-    func fuzz() throws {
+    func fuzz() async throws {
         var inputs = InputFuzzer(
             seed: 2,
             [
@@ -93,7 +93,7 @@ struct ErrorReplyTests {
         )
         var readCount = 0
         for _ in 1...100_000 {
-            guard let reply = ErrorReply(Data(inputs.next())) else { continue }
+            guard let reply = ErrorReply(Data(await inputs.next())) else { continue }
             readCount += 1
             try #require((1...64).contains(reply.code.utf8.count))
             try #require(reply.code.utf8.allSatisfy { 0x20...0x7E ~= $0 && !"\"\\".utf8.contains($0) })

@@ -181,7 +181,7 @@ struct TokenReplyTests {
     }
 
     @Test("100 000 mutated replies are read or refused, and none traps")
-    func fuzz() throws {
+    func fuzz() async throws {
         var inputs = InputFuzzer(
             seed: 1,
             [
@@ -193,7 +193,7 @@ struct TokenReplyTests {
         )
         var readCount = 0
         for _ in 1...100_000 {
-            let input = inputs.next()
+            let input = await inputs.next()
             guard let reply = try? TokenReply(Data(input), contentType: nil) else { continue }
             readCount += 1
             let credential = reply.credential(receivedAt: EndpointFixture.now)

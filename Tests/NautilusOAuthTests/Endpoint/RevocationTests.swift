@@ -1,0 +1,81 @@
+import Foundation
+import Nautilus
+import NautilusOAuth
+import NautilusTesting
+import Testing
+
+@Suite("TokenEndpoint, revocation")
+struct RevocationTests {
+    private static func revoke(
+        credential: OAuthCredential = EndpointFixture.credential,
+        server: AuthorizationServer = EndpointFixture.server,
+        client: OAuthClient = OAuthClient(id: "app"),
+        _ replies: ScriptedReply...
+    ) async -> (error: OAuthError?, transport: ScriptedTransport) {
+        let transport = ScriptedTransport()
+        for reply in replies { transport.on(.post, "/revoke", reply) }
+        let endpoint = EndpointFixture.endpoint(transport, server: server, client: client)
+        let error = await EndpointFixture.error { () async throws(OAuthError) in try await endpoint.revoke(credential) }
+        return (error, transport)
+    }
+
+    @Test("the refresh token is revoked, and with it the access token (RFC 7009 §2.1)")
+    func refreshToken() async {
+        let (error, transport) = await Self.revoke(.status(200))
+        #expect(error == nil)
+        #expect(transport.attempts.map(\.request.url.absoluteString) == ["https://id.test/revoke"])
+        #expect(transport.attempts.map(\.form) == ["token=s3cret-refresh&token_type_hint=refresh_token&client_id=app"])
+    }
+
+    @Test("without a refresh token it is the access token, by a client that proves who it is")
+    func accessToken() async {
+        let client = OAuthClient(id: "app", authentication: .basic(secret: "s"))
+        let (error, transport) = await Self.revoke(
+            credential: OAuthCredential(accessToken: "a"),
+            client: client,
+            .status(200)
+        )
+        #expect(error == nil)
+        #expect(transport.attempts.map(\.form) == ["token=a&token_type_hint=access_token"])
+        #expect(transport.attempts.first?.header[.authorization] == "Basic YXBwOnM=")
+    }
+
+    @Test("what a successful reply says is not looked at", arguments: ["", "{}", "OK", "<html>"])
+    func body(text: String) async {
+        #expect(await Self.revoke(.reply(text: text)).error == nil)
+        #expect(await Self.revoke(.reply(status: 204, header: ["Content-Type": "text/html"], text: text)).error == nil)
+    }
+
+    @Test(
+        "a failure is an error of its kind",
+        arguments: [
+            (.status(503), .unavailable), (.fail(.networkConnectionLost), .answerLost),
+            (
+                .json(["error": "unsupported_token_type"], status: 400),
+                .misconfigured(code: "unsupported_token_type")
+            ),
+            (.json(["error": "invalid_client"], status: 401), .misconfigured(code: "invalid_client")),
+            (
+                .status(307, header: ["Location": "https://elsewhere.test"]),
+                .malformedReply(reason: "status 307, a redirect, which is not followed with secrets")
+            ),
+        ] as [(ScriptedReply, OAuthError.Kind)]
+    )
+    func failures(reply: ScriptedReply, kind: OAuthError.Kind) async {
+        let (error, transport) = await Self.revoke(reply)
+        #expect(error?.kind == kind)
+        #expect(transport.count == 1)
+    }
+
+    @Test("without an endpoint for it, or with one that others can read, nothing is sent")
+    func endpoints() async {
+        for (url, kind) in [
+            (nil, OAuthError.Kind.noEndpoint(name: "revocation_endpoint")), ("http://id.test/revoke", .insecureUrl),
+        ] {
+            let server = AuthorizationServer(issuer: "i", tokenEndpoint: "https://id.test", revocationEndpoint: url)
+            let (error, transport) = await Self.revoke(server: server)
+            #expect(error?.kind == kind)
+            #expect(transport.count == 0)
+        }
+    }
+}
