@@ -39,6 +39,7 @@ extension SharedCredential {
         return state.withLock { state in
             guard Known(state) == known else { return false }
             (state.isKnown, state.record, state.version) = (true, look.stored, look.version)
+            state.unsaved = nil
             return true
         }
     }

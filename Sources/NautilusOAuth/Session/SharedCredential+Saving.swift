@@ -4,14 +4,19 @@ import Nautilus
 extension SharedCredential {
     /// Begins a session: here at once, then in the store.
     func signIn(_ credential: OAuthCredential) async throws(OAuthError) {
+        // Whose session it ends: another one that turns up before this one is saved is younger, and wins.
+        let look = try? await store.look()
+        let previous = look.map { Predecessor.session($0.stored?.session) } ?? .unknown
         let record = StoredCredential(session: UUID(), credential: credential)
         let coordinator = state.withLock { state in
             // First: from here on the store is overruled, and nothing that it has is adopted any more.
-            (state.record, state.unsaved, state.isKnown) = (record, .signIn(record), true)
+            (state.record, state.isKnown) = (record, true)
+            state.unsaved = .signIn(record, replacing: previous)
             return state.coordinator
         }
         coordinator?.signIn(credential)
         try await write()
+        guard state.withLock({ $0.record?.session == record.session }) else { throw OAuthError(.superseded) }
     }
 
     /// Ends the session: here at once, then in the store.
@@ -48,8 +53,11 @@ extension SharedCredential {
             defer { release(lock) }
             switch state.withLock({ $0.unsaved }) {
             case nil: return nil
-            case .signIn(let record), .renewal(let record):
+            case .renewal(let record):
                 try await save(record)
+                return nil
+            case .signIn(let record, let previous):
+                try await save(record, replacing: previous)
                 return nil
             case .signOut(let session):
                 return try await remove(session)
@@ -69,11 +77,23 @@ extension SharedCredential {
             guard state.record?.session == record.session else { return }
             (state.record, state.version, state.isKnown) = (record, look.version, true)
             switch state.unsaved {
-            case .signIn(record), .renewal: state.unsaved = nil
-            default: break
+            case .signIn, .renewal: state.unsaved = nil
+            case .signOut, nil: break
             }
         }
         storeWorked()
+    }
+
+    /// Saves a sign-in with the lock held, unless a later one, of another process, has been saved before it.
+    private func save(_ record: StoredCredential, replacing previous: Predecessor) async throws(OAuthError) {
+        let (epoch, known) = present()
+        guard case .session(let previous) = previous else { return try await save(record) }
+        let look = try await store.look()
+        guard let other = look.stored?.session, other != previous, other != record.session else {
+            return try await save(record)
+        }
+        // If this comes to nothing, somebody has signed in or out here meanwhile: that is written next.
+        _ = follow(look, from: known, since: epoch)
     }
 
     /// Keeps what could not be saved in memory, where it overrules the store until it is.

@@ -1,0 +1,145 @@
+import Nautilus
+import NautilusOAuth
+import Testing
+
+@Suite("A store that fails")
+struct FailingStoreTests {
+    private static let full = CredentialStoreError.full(place: "disk")
+
+    @Test("a rotated token that cannot be saved is kept in memory, told once, and saved as soon as that works")
+    func fullDisk() async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn()
+            let events = EventLog(session)
+            world.store.failSaves(with: Self.full)
+            try await world.sleep(.seconds(3600))
+            #expect(await world.call(session).isOk)
+            #expect(try await world.stored(session)?.credential.refreshToken == "anna-r1")
+            let error = await EndpointFixture.error { () async throws(OAuthError) in try await session.flush() }
+            #expect(error?.kind == .store(Self.full))
+            world.store.failSaves(with: nil)
+            try await world.sleep(.seconds(60))
+            #expect(try await world.stored(session)?.credential.refreshToken == "anna-r2")
+            #expect(await events.names(3) == ["storeFailed", "refreshed", "storeRecovered"])
+        }
+    }
+
+    @Test("the next refresh spends the token in memory, never again the old one of the store")
+    func spendsNewest() async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn()
+            world.store.failSaves(with: Self.full)
+            for _ in 0..<3 {
+                try await world.sleep(.seconds(3600))
+                #expect(await world.call(session).isOk)
+            }
+            #expect(world.server.spent == ["anna-r1", "anna-r2", "anna-r3"])
+            #expect(world.server.reuses == 0)
+            world.store.failSaves(with: nil)
+            try await session.flush()
+            #expect(try await world.stored(session)?.credential.refreshToken == "anna-r4")
+        }
+    }
+
+    @Test("until it is saved the lock is kept: another process fails for now, and does not spend the old token")
+    func keepsLock() async throws {
+        try await SessionWorld.run { world in
+            let (first, second) = (try await world.signedIn(), world.process())
+            world.store.failSaves(with: Self.full)
+            try await world.sleep(.seconds(3600))
+            #expect(await world.call(first).isOk)
+            #expect(await world.call(second).oauthKind == .lockTimeout(.seconds(30)))
+            world.store.failSaves(with: nil)
+            try await first.flush()
+            try await world.sleep(.seconds(60))
+            #expect(await world.call(second).isOk)
+            #expect(world.server.spent == ["anna-r1"])
+            #expect(world.server.reuses == 0)
+        }
+    }
+
+    @Test("a sign-in that cannot be saved counts in this process, and is told")
+    func signIn() async throws {
+        try await SessionWorld.run { world in
+            let session = world.process()
+            world.store.failSaves(with: Self.full)
+            let credential = world.server.signIn("anna", at: world.date)
+            let error = await EndpointFixture.error { () async throws(OAuthError) in
+                try await session.signIn(credential)
+            }
+            #expect(error?.kind == .store(Self.full))
+            #expect(await world.call(session).isOk)
+            world.store.failSaves(with: nil)
+            try await world.sleep(.seconds(60))
+            #expect(try await world.stored(session)?.credential.accessToken == "anna-a1")
+        }
+    }
+
+    @Test("a sign-out that cannot be stored counts in this process, and is carried out as soon as that works")
+    func signOut() async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn()
+            world.store.failSaves(with: .notPermitted(place: "folder"))
+            let error = await EndpointFixture.error { () async throws(OAuthError) in try await session.signOut() }
+            #expect(error?.kind == .store(.notPermitted(place: "folder")))
+            #expect(world.server.revoked == ["anna-r1"])
+            #expect(await world.call(session).refreshError.map { "\($0)" } == RefreshError.signedOut.description)
+            world.store.failSaves(with: nil)
+            try await world.sleep(.seconds(60))
+            #expect(try await world.stored(session) == nil)
+        }
+    }
+
+    @Test("a store that cannot be read at the start fails calls with its own error, and is asked again by the next")
+    func unreadable() async throws {
+        try await SessionWorld.run { world in
+            _ = try await world.signedIn()
+            let session = world.process()
+            world.store.failLoads(with: .damaged(place: "file"))
+            let result = await world.call(session)
+            #expect(result.oauthKind == .store(.damaged(place: "file")))
+            #expect(result.error?.kind == .authorization)
+            let error = await EndpointFixture.error { () async throws(OAuthError) in try await session.restore() }
+            #expect(error?.kind == .store(.damaged(place: "file")))
+            world.store.failLoads(with: nil)
+            #expect(await world.call(session).isOk)
+        }
+    }
+
+    @Test("a store that cannot be read later is told once, and calls go on with what is in memory")
+    func unreadableLater() async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn()
+            let events = EventLog(session)
+            world.store.failLoads(with: .notPermitted(place: "file"))
+            for _ in 0..<3 { #expect(await world.call(session).isOk) }
+            world.store.failLoads(with: nil)
+            #expect(await world.call(session).isOk)
+            #expect(await events.names(2) == ["storeFailed", "storeRecovered"])
+        }
+    }
+
+    @Test("while it cannot be read nothing is refreshed: another process may have spent the token")
+    func unreadableAtRefresh() async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn()
+            world.store.failLoads(with: .notPermitted(place: "file"))
+            try await world.sleep(.seconds(3600))
+            #expect(await world.call(session).oauthKind == .store(.notPermitted(place: "file")))
+            #expect(world.server.tokenRequests == 0)
+            world.store.failLoads(with: nil)
+            try await world.sleep(.seconds(60))
+            #expect(await world.call(session).isOk)
+        }
+    }
+
+    @Test("with nothing to save, flushing asks nothing of the store")
+    func nothingToFlush() async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn()
+            let saves = world.store.saves
+            try await session.flush()
+            #expect(world.store.saves == saves)
+        }
+    }
+}

@@ -1,0 +1,133 @@
+import Nautilus
+import NautilusOAuth
+import Testing
+
+@Suite("A refresh whose answer is lost")
+struct LostAnswerTests {
+    @Test("its token is sent once more, and a server with a grace period answers")
+    func grace() async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn()
+            world.server.grantGrace()
+            world.server.fail(.answerLost)
+            try await world.sleep(.seconds(3600))
+            #expect(await world.call(session).isOk)
+            #expect(world.server.tokenRequests == 2)
+            #expect(world.server.graceReuses == 1)
+            #expect(world.server.reuses == 0)
+            #expect(try await world.stored(session)?.unanswered == 0)
+        }
+    }
+
+    @Test("a server that had done nothing yet rotates at the second time")
+    func nothingDone() async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn()
+            world.server.fail(.droppedBefore)
+            try await world.sleep(.seconds(3600))
+            #expect(await world.call(session).isOk)
+            #expect(world.server.tokenRequests == 2)
+            #expect(world.server.spent == ["anna-r1"])
+        }
+    }
+
+    @Test("without a grace period the session ends with the second time, and the store is empty")
+    func noGrace() async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn()
+            world.server.fail(.answerLost)
+            try await world.sleep(.seconds(3600))
+            #expect(await world.call(session).oauthKind == .invalidGrant)
+            #expect(world.server.tokenRequests == 2)
+            #expect(try await world.stored(session) == nil)
+            #expect(await world.call(session).oauthKind == .invalidGrant)
+            #expect(world.server.tokenRequests == 2)
+        }
+    }
+
+    @Test("when the second answer is lost, too, the session ends, and nobody sends the token a third time")
+    func twice() async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn()
+            world.server.fail(.droppedBefore, .droppedBefore)
+            try await world.sleep(.seconds(3600))
+            #expect(await world.call(session).oauthKind == .answerLost)
+            #expect(
+                await world.call(world.process()).refreshError.map { "\($0)" } == RefreshError.signedOut.description
+            )
+            #expect(world.server.tokenRequests == 2)
+            #expect(try await world.stored(session) == nil)
+        }
+    }
+
+    @Test("the count outlives the process: what two others have sent in vain is not sent a third time")
+    func acrossProcesses() async throws {
+        try await SessionWorld.run { world in
+            let first = try await world.signedIn()
+            var stored = try #require(try await world.stored(first))
+            stored.unanswered = 2
+            try await world.store.save(stored, for: first.key)
+            try await world.sleep(.seconds(3600))
+            #expect(await world.call(world.process()).oauthKind == .answerLost)
+            #expect(world.server.tokenRequests == 0)
+        }
+    }
+
+    @Test("a process that was killed while it waited counts as one lost answer: the next sends the token once")
+    func killed() async throws {
+        try await SessionWorld.run { world in
+            let first = try await world.signedIn()
+            var stored = try #require(try await world.stored(first))
+            stored.unanswered = 1
+            try await world.store.save(stored, for: first.key)
+            world.server.fail(.droppedBefore)
+            try await world.sleep(.seconds(3600))
+            #expect(await world.call(world.process()).oauthKind == .answerLost)
+            #expect(world.server.tokenRequests == 1)
+        }
+    }
+
+    @Test("what never left does not count: without a connection the session goes on, however often it is tried")
+    func neverSent() async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn()
+            world.server.fail(.refused, .refused, .refused)
+            try await world.sleep(.seconds(3600))
+            for _ in 0..<3 {
+                #expect(await world.call(session).oauthKind == .unavailable)
+                #expect(try await world.stored(session)?.unanswered == 0)
+                try await world.sleep(.seconds(60))
+            }
+            #expect(await world.call(session).isOk)
+            #expect(world.server.spent == ["anna-r1"])
+        }
+    }
+
+    @Test("how often it is sent again can be chosen: not at all")
+    func never() async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn(sharing: CredentialSharing(lostAnswerRetries: 0))
+            world.server.fail(.droppedBefore)
+            try await world.sleep(.seconds(3600))
+            #expect(await world.call(session).oauthKind == .answerLost)
+            #expect(world.server.tokenRequests == 1)
+        }
+    }
+
+    @Test("before it is sent again the store is read again: what another has saved, without a lock, is taken")
+    func replacedMeanwhile() async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn()
+            let key = session.key
+            let stored = try #require(try await world.stored(session))
+            world.server.transport.on(.post, "/token") { _, _ in
+                let other = OAuthCredential(accessToken: "anna-a1", refreshToken: "anna-r9", receivedAt: world.date)
+                try await world.store.save(StoredCredential(session: stored.session, credential: other), for: key)
+                return .fail(.networkConnectionLost)
+            }
+            try await world.sleep(.seconds(3600))
+            #expect(await world.call(session).isOk)
+            #expect(world.server.tokenRequests == 1)
+        }
+    }
+}

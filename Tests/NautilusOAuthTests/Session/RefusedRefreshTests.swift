@@ -1,0 +1,130 @@
+import Nautilus
+import NautilusOAuth
+import NautilusTesting
+import Testing
+
+@Suite("A refresh that the server refuses")
+struct RefusedRefreshTests {
+    @Test("invalid_grant ends the session: one event, an empty store, and later calls fail without a request")
+    func invalidGrant() async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn()
+            let events = EventLog(session)
+            world.server.endSession(of: "anna")
+            try await world.sleep(.seconds(3600))
+            #expect(
+                await world.calls(Array(repeating: session, count: 10)).count { $0.oauthKind == .invalidGrant } == 10
+            )
+            #expect(await world.call(session).oauthKind == .invalidGrant)
+            #expect(world.server.tokenRequests == 1)
+            #expect(try await world.stored(session) == nil)
+            #expect(await events.names() == ["sessionExpired"])
+        }
+    }
+
+    @Test("another process that finds the store empty afterwards is signed out, and asks nobody")
+    func otherProcess() async throws {
+        try await SessionWorld.run { world in
+            let (first, second) = (try await world.signedIn(), world.process())
+            try await second.restore()
+            world.server.endSession(of: "anna")
+            try await world.sleep(.seconds(3600))
+            _ = await world.call(first)
+            #expect(second.isSignedIn)
+            #expect(await world.call(second).refreshError.map { "\($0)" } == RefreshError.signedOut.description)
+            #expect(!second.isSignedIn)
+            #expect(world.server.tokenRequests == 1)
+        }
+    }
+
+    @Test("invalid_grant for a token that has been replaced meanwhile ends nothing: the replacement is taken")
+    func replacedMeanwhile() async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn()
+            let key = session.key
+            let stored = try #require(try await world.stored(session))
+            // Somebody who heeds no lock: an older version of the app.
+            world.server.transport.on(.post, "/token") { _, _ in
+                let other = OAuthCredential(accessToken: "anna-a1", refreshToken: "anna-r9", receivedAt: world.date)
+                try await world.store.save(StoredCredential(session: stored.session, credential: other), for: key)
+                return .json(["error": "invalid_grant"], status: 400)
+            }
+            try await world.sleep(.seconds(3600))
+            #expect(await world.call(session).isOk)
+            #expect(try await world.stored(session)?.credential.refreshToken == "anna-r9")
+        }
+    }
+
+    @Test(
+        "a mistake of the configuration, an overload, an outage and nonsense keep the credential, here and in the store",
+        arguments: [
+            (
+                ScriptedReply.json(["error": "invalid_client"], status: 401),
+                OAuthError.Kind.misconfigured(code: "invalid_client")
+            ),
+            (.json(["error": "unauthorized_client"], status: 400), .misconfigured(code: "unauthorized_client")),
+            (.status(429), .unavailable), (.status(500), .unavailable), (.status(503), .unavailable),
+            (.fail(.cannotConnectToHost, delivery: .notSent), .unavailable),
+        ]
+    )
+    func kept(reply: ScriptedReply, kind: OAuthError.Kind) async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn()
+            world.server.fail(.answered(reply))
+            try await world.sleep(.seconds(3600))
+            #expect(await world.call(session).oauthKind == kind)
+            #expect(session.isSignedIn)
+            let stored = try #require(try await world.stored(session))
+            #expect(stored.credential.refreshToken == "anna-r1")
+            #expect(stored.unanswered == 0)
+            try await world.sleep(.seconds(60))
+            #expect(await world.call(session).isOk)
+            #expect(world.server.spent == ["anna-r1"])
+        }
+    }
+
+    @Test("a reply that makes no sense keeps the credential: a hotel's network answers like that, too")
+    func nonsense() async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn()
+            world.server.fail(.answered(.reply(header: [.contentType: "text/html"], text: "<html>Welcome!</html>")))
+            try await world.sleep(.seconds(3600))
+            guard case .malformedReply = await world.call(session).oauthKind else {
+                Issue.record("the reply was taken for a sound one")
+                return
+            }
+            #expect(try await world.stored(session)?.unanswered == 0)
+            try await world.sleep(.seconds(60))
+            #expect(await world.call(session).isOk)
+        }
+    }
+
+    @Test(
+        "a call that needs more than the credential allows fails with the scope that it names, and nothing is refreshed"
+    )
+    func insufficientScope() async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn()
+            let challenge =
+                #"Basic realm="a, b", Bearer realm="notes", Error="insufficient_scope", scope="notes.write notes.read""#
+            world.server.transport.on(.get, "/notes", .status(403, header: [.wwwAuthenticate: challenge]))
+            let result = await world.call(session)
+            #expect(result.oauthKind == .insufficientScope(["notes.read", "notes.write"]))
+            #expect(result.error?.kind == .authorization)
+            #expect(result.error?.status == 403)
+            #expect(world.server.tokenRequests == 0)
+        }
+    }
+
+    @Test("a credential without a refresh token ends its session when it has expired, without a request")
+    func noRefreshToken() async throws {
+        try await SessionWorld.run { world in
+            let session = world.process()
+            let credential = OAuthCredential(accessToken: "anna-a1", lifetime: .seconds(60), receivedAt: world.date)
+            try await session.signIn(credential)
+            try await world.sleep(.seconds(60))
+            #expect(await world.call(session).oauthKind == .noRefreshToken)
+            #expect(world.server.tokenRequests == 0)
+        }
+    }
+}

@@ -1,0 +1,156 @@
+import Nautilus
+import NautilusOAuth
+import Testing
+
+@Suite("Sign-ins and sign-outs, here and in other processes")
+struct SessionChangeTests {
+    static let seeds: Range<UInt64> = 0..<25
+
+    @Test("a process that starts later is signed in by its first call, or before when it asks")
+    func restored() async throws {
+        try await SessionWorld.run { world in
+            _ = try await world.signedIn()
+            let (second, third) = (world.process(), world.process())
+            #expect(!second.isSignedIn)
+            #expect(second.header.isEmpty)
+            let isSignedIn = try await second.restore()
+            #expect(isSignedIn)
+            #expect(second.header[.authorization] == "Bearer anna-a1")
+            #expect(await world.call(third).isOk)
+            #expect(world.server.tokenRequests == 0)
+        }
+    }
+
+    @Test("nobody signed in: calls fail with that, and nothing is sent")
+    func nobody() async throws {
+        try await SessionWorld.run { world in
+            let session = world.process()
+            let isSignedIn = try await session.restore()
+            #expect(!isSignedIn)
+            let result = await world.call(session)
+            #expect(result.error?.kind == .authorization)
+            #expect(result.refreshError.map { "\($0)" } == RefreshError.signedOut.description)
+            #expect(world.server.transport.count == 0)
+        }
+    }
+
+    @Test("a sign-out empties the store, has the server forget the newest token, and is noticed elsewhere")
+    func signOut() async throws {
+        try await SessionWorld.run { world in
+            let (first, second) = (try await world.signedIn(), world.process())
+            try await second.restore()
+            // Another process has refreshed: it is that token which has to be revoked.
+            world.server.revokeAccessTokens()
+            #expect(await world.call(first).isOk)
+            try await second.signOut()
+            #expect(world.server.revoked == ["anna-r2"])
+            #expect(try await world.stored(first) == nil)
+            #expect(first.isSignedIn)
+            let events = EventLog(first)
+            #expect(await world.call(first).refreshError.map { "\($0)" } == RefreshError.signedOut.description)
+            #expect(!first.isSignedIn)
+            #expect(await events.names() == ["signedOut"])
+        }
+    }
+
+    @Test("a sign-out of a process that has just started ends the session that is stored")
+    func signOutFirst() async throws {
+        try await SessionWorld.run { world in
+            let first = try await world.signedIn()
+            try await world.process().signOut()
+            #expect(try await world.stored(first) == nil)
+            #expect(world.server.revoked == ["anna-r1"])
+        }
+    }
+
+    @Test("a revocation that fails is told, and the user is signed out all the same")
+    func revocationFails() async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn()
+            world.server.transport.on(.post, "/revoke", .status(503))
+            let error = await EndpointFixture.error { () async throws(OAuthError) in try await session.signOut() }
+            #expect(error?.kind == .unavailable)
+            #expect(!session.isSignedIn)
+            #expect(try await world.stored(session) == nil)
+        }
+    }
+
+    @Test("a sign-in as another user elsewhere: calls that began before fail, later ones go out as the other")
+    func otherUser() async throws {
+        try await SessionWorld.run { world in
+            let (first, second) = (try await world.signedIn(), world.process())
+            let before = try await first.grant()
+            try await second.signIn(world.server.signIn("bert", at: world.date))
+            await #expect(throws: RefreshError.self) { try await first.grant(continuing: before) }
+            #expect(await world.call(first).isOk)
+            #expect(world.server.carried == ["bert-a1"])
+        }
+    }
+
+    @Test(
+        "a sign-in while a refresh is under way: its late result is dropped, and the store has the new user",
+        arguments: seeds
+    )
+    func signInMeanwhile(seed: UInt64) async throws {
+        try await SessionWorld.run(seed: seed) { world in
+            let session = try await world.signedIn()
+            try await world.sleep(.seconds(3600))
+            async let call = world.call(session)
+            try await world.sleep(.milliseconds(50))
+            try await session.signIn(world.server.signIn("bert", at: world.date))
+            #expect(await call.refreshError.map { "\($0)" } == RefreshError.superseded.description)
+            try await world.sleep(.seconds(10))
+            #expect(try await world.stored(session)?.credential.accessToken == "bert-a1")
+            #expect(await world.call(session).isOk)
+            #expect(world.server.carried == ["bert-a1"])
+        }
+    }
+
+    @Test("a sign-in elsewhere waits for the refresh that holds the lock, and wins", arguments: seeds)
+    func signInElsewhere(seed: UInt64) async throws {
+        try await SessionWorld.run(seed: seed) { world in
+            let (first, second) = (try await world.signedIn(), world.process())
+            try await world.sleep(.seconds(3600))
+            async let call = world.call(first)
+            try await world.sleep(.milliseconds(50))
+            try await second.signIn(world.server.signIn("bert", at: world.date))
+            _ = await call
+            #expect(try await world.stored(first)?.credential.accessToken == "bert-a1")
+            #expect(await world.call(first).isOk)
+            #expect(world.server.carried.last == "bert-a1")
+            #expect(world.server.reuses == 0)
+        }
+    }
+
+    @Test("a sign-out while a refresh is under way: the store stays empty, and the call fails", arguments: seeds)
+    func signOutMeanwhile(seed: UInt64) async throws {
+        try await SessionWorld.run(seed: seed) { world in
+            let session = try await world.signedIn()
+            try await world.sleep(.seconds(3600))
+            async let call = world.call(session)
+            try await world.sleep(.milliseconds(50))
+            try await session.signOut()
+            #expect(await call.refreshError.map { "\($0)" } == RefreshError.superseded.description)
+            try await world.sleep(.seconds(10))
+            #expect(try await world.stored(session) == nil)
+            #expect(!session.isSignedIn)
+        }
+    }
+
+    @Test("a sign-out elsewhere while this process waits for the lock to refresh: nothing is sent", arguments: seeds)
+    func signedOutWhileWaiting(seed: UInt64) async throws {
+        try await SessionWorld.run(seed: seed) { world in
+            let (first, second) = (try await world.signedIn(), world.process())
+            try await second.restore()
+            let lock = try await world.store.lock(first.key)
+            try await world.sleep(.seconds(3600))
+            async let call = world.call(first)
+            try await world.sleep(.milliseconds(500))
+            try await world.store.delete(first.key)
+            lock?.unlock()
+            #expect(await call.refreshError.map { "\($0)" } == RefreshError.superseded.description)
+            #expect(world.server.tokenRequests == 0)
+            #expect(!first.isSignedIn)
+        }
+    }
+}

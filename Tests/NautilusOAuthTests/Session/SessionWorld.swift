@@ -1,0 +1,151 @@
+import Foundation
+import Nautilus
+import NautilusOAuth
+import NautilusTesting
+
+/// A server, a store, and any number of processes that share both, in virtual time.
+///
+/// A process is a session of its own on the same store, as another run of the program is.
+struct SessionWorld: Sendable {
+    let clock: ManualClock
+    let random: SeededRandomSource
+    let server: RotatingServer
+    let store: UnreliableStore
+    private let skew = Locked(Duration.zero)
+
+    init(_ clock: ManualClock, _ random: SeededRandomSource, lifetime: Duration? = .seconds(3600)) {
+        self.clock = clock
+        self.random = random
+        self.server = RotatingServer(clock: clock, lifetime: lifetime)
+        self.store = UnreliableStore()
+    }
+
+    /// Runs `body` in a world of its own, in the interleaving of `seed`.
+    static func run<Result: Sendable>(
+        seed: UInt64 = 0,
+        lifetime: Duration? = .seconds(3600),
+        _ body: @escaping @Sendable (SessionWorld) async throws -> Result
+    ) async throws -> Result {
+        guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else {
+            throw EndpointFixture.OlderSystem()
+        }
+        return try await Simulation(seed: seed).run { simulation in
+            try await body(SessionWorld(simulation.clock, simulation.random, lifetime: lifetime))
+        }
+    }
+
+    /// The wall clock of this machine, whose error a test chooses.
+    var date: Date {
+        let elapsed = ManualClock.Instant(.zero).duration(to: clock.now) + skew.withLock { $0 }
+        return Date(timeIntervalSince1970: 1_800_000_000 + elapsed / .seconds(1))
+    }
+
+    /// Sets the wall clock wrong from now on.
+    func setWallClockError(_ error: Duration) { skew.withLock { $0 = error } }
+
+    /// A session as another process has it.
+    func process(
+        account: String = "",
+        sharing: CredentialSharing = CredentialSharing(),
+        limits: RefreshLimits = RefreshLimits(timeLimit: .seconds(60))
+    ) -> OAuthSession {
+        let endpoint = TokenEndpoint(
+            server: AuthorizationServer(
+                issuer: "https://id.test",
+                tokenEndpoint: "https://id.test/token",
+                revocationEndpoint: "https://id.test/revoke"
+            ),
+            client: OAuthClient(id: "app"),
+            transport: server.transport,
+            retrierFactory: NilRetrier.factory(),
+            clock: clock,
+            wallClock: { date }
+        )
+        return OAuthSession(
+            endpoint: endpoint,
+            store: store,
+            account: account,
+            sharing: sharing,
+            limits: limits,
+            random: random
+        )
+    }
+
+    /// A process whose user is signed in.
+    func signedIn(_ user: String = "anna", sharing: CredentialSharing = CredentialSharing()) async throws
+        -> OAuthSession
+    {
+        let session = process(sharing: sharing)
+        try await session.signIn(server.signIn(user, at: date))
+        return session
+    }
+
+    /// One call, as its outcome.
+    func call(_ session: OAuthSession, _ request: GetNotes = GetNotes()) async -> Result<String, HttpError> {
+        let service = AnyHttpService(
+            apiUrl: "api.test",
+            retrierFactory: session.authorization,
+            transport: server.transport,
+            clock: clock
+        )
+        do throws(HttpError) {
+            return .success(try await request.schedule(with: service))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// One call of each session, all at once.
+    func calls(_ sessions: [OAuthSession]) async -> [Result<String, HttpError>] {
+        await withTaskGroup(of: (Int, Result<String, HttpError>).self) { group in
+            for (index, session) in sessions.enumerated() { group.addTask { (index, await call(session)) } }
+            var results: [(Int, Result<String, HttpError>)] = []
+            for await result in group { results.append(result) }
+            return results.sorted { $0.0 < $1.0 }.map(\.1)
+        }
+    }
+
+    /// What is stored now.
+    func stored(_ session: OAuthSession) async throws -> StoredCredential? { try await store.load(session.key) }
+
+    func sleep(_ duration: Duration) async throws { try await clock.sleep(for: duration) }
+}
+
+struct GetNotes: Request {
+    typealias Result = String
+    /// Names one call of many; nil for a call that is alone.
+    var id: String?
+    var route: HttpRoute { id.map { ["notes", $0] } ?? ["notes"] }
+}
+
+extension Result where Success == String, Failure == HttpError {
+    var isOk: Bool { (try? get()) == "ok" }
+    var error: HttpError? {
+        if case .failure(let error) = self { error } else { nil }
+    }
+    var refreshError: RefreshError? { error?.underlying as? RefreshError }
+
+    /// The error of the authorization that lies underneath, however deep.
+    var oauthKind: OAuthError.Kind? {
+        var underlying = error?.underlying
+        if let refresh = underlying as? RefreshError {
+            underlying =
+                switch refresh {
+                case .failed(let cause), .coolingDown(_, let cause): cause
+                case .sessionExpired(let cause): (cause as? TerminalRefreshFailure)?.underlying
+                default: nil
+                }
+        }
+        return (underlying as? OAuthError)?.kind
+    }
+}
+
+extension [Result<String, HttpError>] {
+    /// How many have succeeded.
+    var okCount: Int { count { $0.isOk } }
+}
+
+extension SessionEvent {
+    /// The event's name.
+    var name: String { String("\(self)".prefix { $0 != "(" }) }
+}
