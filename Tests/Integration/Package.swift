@@ -22,6 +22,12 @@ let package = Package(
             dependencies: ["SecurityStandIn", .product(name: "NautilusOAuth", package: "Nautilus")],
             swiftSettings: [.unsafeFlags(["-module-alias", "Security=SecurityStandIn"])]
         ),
-        .testTarget(name: "KeychainTests", dependencies: ["KeychainOnLinux", "SecurityStandIn"]),
+        // The tests of all stores are links as well.
+        .testTarget(
+            name: "KeychainTests",
+            dependencies: [
+                "KeychainOnLinux", "SecurityStandIn", .product(name: "NautilusOAuth", package: "Nautilus"),
+            ]
+        ),
     ]
 #endif
