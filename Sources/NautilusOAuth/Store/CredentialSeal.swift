@@ -46,6 +46,6 @@ enum CredentialSeal {
     }
 
     private static func hexDigest(of data: Data) -> [UInt8] {
-        Array(StoreDigest.hash(data).hexadecimal.utf8)
+        Array(Sha256.hash(data).hexadecimal.utf8)
     }
 }

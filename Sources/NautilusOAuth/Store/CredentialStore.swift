@@ -5,8 +5,12 @@
 /// never shows half a save, a lock has one holder among all processes that share the store, and a holder that dies
 /// loses it.
 ///
-/// `MemoryStore` is for tests and for credentials that need not be kept, `FileStore` for files on one machine,
-/// `KeychainStore` for Apple's platforms. A fleet of servers can write one over a database that they share.
+/// ``MemoryStore`` is for tests and for credentials that need not be kept, ``FileStore`` for files on one machine,
+/// `KeychainStore` for Apple's platforms. A fleet of servers can write one over a database that they share, with
+/// ``CredentialFormat`` for the bytes and, on one machine, ``LockFolder`` for the locks.
+///
+/// What is stored and foreign, or of a newer format, is left alone: neither saved over nor deleted. What is damaged is
+/// replaced.
 public protocol CredentialStore: Sendable {
     /// What is stored; nil when nothing is.
     ///

@@ -17,10 +17,15 @@ extension CredentialStoreError: CustomStringConvertible, LocalizedError {
         case .notPermitted(let place):
             "The system does not permit access to \(place); grant it, or try again once the device is unlocked"
         case .system(let operation, let place, let code):
-            "The system refused \(operation) on \(place), with code \(code)"
+            "The system refused \(operation) on \(place): \(Self.words(for: code)); try again once that is mended"
         case .other(let type):
             "The store failed with \(type); see what it means there"
         }
+    }
+
+    /// The system's own words for its error numbers; the keychain's statuses are negative, and stay numbers.
+    private static func words(for code: Int) -> String {
+        code > 0 ? "\(String(cString: strerror(Int32(clamping: code)))) (\(code))" : "status \(code)"
     }
 
     /// The same as ``description``.

@@ -37,11 +37,14 @@ struct OpenFile: ~Copyable {
         let bytes = [UInt8](data)
         var written = 0
         while written < bytes.count {
-            written += try repeating("write") {
+            let count = try repeating("write") {
                 bytes.withUnsafeBytes {
                     writeBytes(descriptor, $0.baseAddress?.advanced(by: written), $0.count - written)
                 }
             }
+            // Nothing written, and no reason given: asking again might never end.
+            guard count > 0 else { throw SystemFailure("write", code: EIO) }
+            written += count
         }
     }
 

@@ -6,23 +6,20 @@ extension StoreFile {
         try at(place) { () throws(SystemFailure) in try FileStatus(of: path, followsLinks: false) }
     }
 
-    /// The file's bytes; nil when there is none.
+    /// The file's bytes; nil when there is none. Of one that is too large, only so many that the format refuses them.
     ///
-    /// - Throws: ``CredentialStoreError/foreign(place:)`` for what is no file, ``CredentialStoreError/damaged(place:)``
-    ///   for more than ``CredentialFormat/maxSize`` bytes.
+    /// - Throws: ``CredentialStoreError/foreign(place:)`` for what is no file.
     func read() throws(CredentialStoreError) -> (data: Data, status: FileStatus)? {
         let content: (data: Data, status: FileStatus)?
         do throws(SystemFailure) {
             let file = try OpenFile(path, O_RDONLY)
             let status = try file.status()
-            // One byte more tells that there are more.
             content = status.isRegularFile ? (try file.read(upTo: CredentialFormat.maxSize + 1), status) : nil
         } catch {
             if error.code == ENOENT { return nil }
             throw error.at(place)
         }
         guard let content else { throw .foreign(place: place) }
-        guard content.data.count <= CredentialFormat.maxSize else { throw .damaged(place: place) }
         return content
     }
 

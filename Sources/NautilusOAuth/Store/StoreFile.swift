@@ -15,7 +15,7 @@ struct StoreFile: Sendable {
 
     init(of key: CredentialKey, in folder: String) {
         self.folder = folder
-        stem = StoreDigest.hash(Self.identity(of: key)).hexadecimal
+        stem = Sha256.hash(Self.identity(of: key)).hexadecimal
         place = stem + ".json"
         path = folder + "/" + place
         lockPlace = stem + ".lock"

@@ -72,7 +72,12 @@ final class StoreFolder: Sendable {
             _ = try create(parent, mode: 0o777)
             return try create(path, mode: mode)
         }
-        try synchronize(parent)
+        do {
+            try synchronize(parent)
+        } catch {
+            // Who may write there need not be allowed to read.
+            guard error.code == EACCES || error.code == EPERM else { throw error }
+        }
         return true
     }
 
@@ -87,4 +92,12 @@ final class StoreFolder: Sendable {
             guard error.code == EINVAL || error.code == ENOTSUP else { throw error }
         }
     }
+}
+
+extension StoreFolder: CustomStringConvertible, CustomReflectable {
+    /// Where it is.
+    var description: String { path }
+
+    /// Shows what ``description`` shows: whose credentials a store was asked for is nobody's business.
+    var customMirror: Mirror { Mirror(self, children: ["path": path]) }
 }

@@ -73,9 +73,11 @@ struct CredentialFormatTests {
     }
 
     @Test("with any bit flipped, it is damaged")
-    func flipped() {
+    func flipped() async {
         let whole = Array(StoredText.current.utf8)
         for bit in 0..<whole.count * 8 {
+            // Other tests share the thread.
+            if bit.isMultiple(of: 20) { await Task.yield() }
             var bytes = whole
             bytes[bit / 8] ^= 1 << (bit % 8)
             #expect(throws: CredentialStoreError.damaged(place: "a.json")) { try Self.read(Data(bytes)) }

@@ -79,6 +79,54 @@ import Testing
             lock.unlock()
         }
 
+        @Test(
+            "a folder that may only be read can be loaded from and locked, if it has been before; the rest is not permitted"
+        )
+        func readOnly() async throws {
+            let folder = try TestFolder()
+            // Root may write everywhere, so the process becomes nobody.
+            if geteuid() == 0 { #expect(chown(folder.url.path, 65_534, 65_534) == 0) }
+            await #expect(processExitsWith: .success) { [url = folder.store as URL] in
+                if geteuid() == 0 { #expect(setuid(65_534) == 0) }
+                let store = FileStore(folder: url)
+                let other = CredentialKey(issuer: "https://as.example", client: "other")
+                try await store.save(.first, for: Self.key)
+                try #require(try await store.lock(Self.key)).unlock()
+                let names = try FileManager.default.contentsOfDirectory(atPath: url.path)
+                let lockName = try #require(names.first { $0.hasSuffix(".lock") })
+                let leftover = url.appendingPathComponent(lockName.dropLast(4) + "1f.tmp")
+                try Data().write(to: leftover)
+                // Not even the lock's file may be written, as on a read-only volume.
+                #expect(chmod(url.appendingPathComponent(lockName).path, 0o400) == 0)
+                #expect(chmod(url.path, 0o500) == 0)
+
+                let lock = try await store.lock(Self.key)
+                #expect(lock != nil)
+                let second = try await FileStore(folder: url).lock(Self.key)
+                #expect(second == nil)
+                #expect(try await store.load(Self.key) == .first)
+                await Self.expectNotPermitted { try await store.save(.second, for: Self.key) }
+                await Self.expectNotPermitted { try await store.delete(Self.key) }
+                await Self.expectNotPermitted { _ = try await store.lock(other) }
+                #expect(try await store.load(Self.key) == .first)
+                #expect(FileManager.default.fileExists(atPath: leftover.path))
+
+                #expect(chmod(url.path, 0) == 0)
+                await Self.expectNotPermitted { _ = try await store.load(Self.key) }
+                await Self.expectNotPermitted { _ = try store.version(of: Self.key) }
+                #expect(chmod(url.path, 0o700) == 0)
+            }
+        }
+
+        private static func expectNotPermitted(_ work: () async throws -> Void) async {
+            await #expect {
+                try await work()
+            } throws: { error in
+                guard case CredentialStoreError.notPermitted = error else { return false }
+                return true
+            }
+        }
+
         private static func mode(_ url: URL) throws -> Int {
             let attributes = try FileManager.default.attributesOfItem(atPath: url.path)
             return try #require(attributes[.posixPermissions] as? NSNumber).intValue

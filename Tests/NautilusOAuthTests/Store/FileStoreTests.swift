@@ -3,7 +3,8 @@ import Testing
 
 @testable import NautilusOAuth
 
-@Suite("FileStore")
+// An open that waits for a named pipe would never return.
+@Suite("FileStore", .timeLimit(.minutes(5)))
 struct FileStoreTests {
     private let folder: TestFolder
     private let store: FileStore

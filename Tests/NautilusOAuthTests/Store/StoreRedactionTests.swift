@@ -35,13 +35,14 @@ struct StoreRedactionTests {
         Self.expectNoSecret(in: Optional(Self.stored) as Any, butIn: "unanswered 1")
     }
 
-    @Test("a store that holds tokens never prints one", arguments: StoreSubject.all)
+    @Test("a store that holds tokens prints none, nor whose they are", arguments: StoreSubject.all)
     func stores(_ subject: StoreSubject) async throws {
         let place = try subject.open()
         let store = place.store()
         try await store.save(Self.stored, for: place.key)
         let lock = try await #require(store.lock(place.key))
         Self.expectNoSecret(in: store, butIn: "Store")
+        #expect(Self.texts(of: store).allSatisfy { !$0.contains(place.key.account) })
         Self.expectNoSecret(in: lock, butIn: "Lock")
         Self.expectNoSecret(in: try await #require(store.version(of: place.key)), butIn: "Version")
     }
@@ -66,7 +67,8 @@ struct StoreRedactionTests {
             (.damaged(place: "a.json"), "sign in again"), (.foreign(place: "a.json"), "remove it"),
             (.newerFormat(place: "a.json", version: 2), "format 2; update"), (.notPrivate(place: "a.json"), "0700"),
             (.full(place: "a.json"), "no room"), (.notPermitted(place: "a.json"), "grant it"),
-            (.system(operation: "flock", place: "a.json", code: 37), "flock on a.json, with code 37"),
+            (.system(operation: "write", place: "a.json", code: Int(EFBIG)), "write on a.json: File too large (27)"),
+            (.system(operation: "load", place: "a.json", code: -50), "load on a.json: status -50"),
         ]
         for (error, advice) in expected {
             #expect(error.description.contains("a.json"))

@@ -1,0 +1,33 @@
+// swift-tools-version: 6.0
+import PackageDescription
+
+// What the tests of the library cannot reach from within their package.
+let package = Package(
+    name: "NautilusIntegration",
+    platforms: [.macOS(.v13)],
+    dependencies: [.package(name: "Nautilus", path: "../..")],
+    targets: [],
+    swiftLanguageModes: [.v6]
+)
+
+// `KeychainStore` is compiled for Apple's platforms only, as part of the library, and its keychain wants a signed app.
+// On Linux the same file, by a link, is compiled against a stand-in for Apple's framework. The stand-in has a name of its
+// own, which an alias turns into `Security` for that one target: were it called so itself, the library's own build would
+// find it or not, depending on which of the two is built first.
+#if os(Linux)
+    package.targets += [
+        .target(name: "SecurityStandIn"),
+        .target(
+            name: "KeychainOnLinux",
+            dependencies: ["SecurityStandIn", .product(name: "NautilusOAuth", package: "Nautilus")],
+            swiftSettings: [.unsafeFlags(["-module-alias", "Security=SecurityStandIn"])]
+        ),
+        // The tests of all stores are links as well.
+        .testTarget(
+            name: "KeychainTests",
+            dependencies: [
+                "KeychainOnLinux", "SecurityStandIn", .product(name: "NautilusOAuth", package: "Nautilus"),
+            ]
+        ),
+    ]
+#endif

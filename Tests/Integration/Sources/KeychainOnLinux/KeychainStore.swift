@@ -1,0 +1,1 @@
+../../../../Sources/NautilusOAuth/Store/KeychainStore.swift

@@ -1,0 +1,1 @@
+../../../../NautilusOAuthTests/Store/StoreRedactionTests.swift

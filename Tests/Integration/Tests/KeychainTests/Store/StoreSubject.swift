@@ -1,0 +1,1 @@
+../../../../NautilusOAuthTests/Store/StoreSubject.swift

@@ -1,0 +1,19 @@
+import Foundation
+import KeychainOnLinux
+import SecurityStandIn
+
+extension StoreSubject {
+    static let all = [
+        StoreSubject(testDescription: "KeychainStore", keepsBytes: true) {
+            let folder = try TestFolder()
+            return StorePlace(store: { KeychainStore(lockFolder: folder.store) }) { data, key in
+                KeychainStandIn.shared.plant(data, service: key.service, account: key.account)
+            }
+        }
+    ]
+}
+
+extension CredentialKey {
+    /// What its items are called.
+    var service: String { "\(issuer) \(client)" }
+}
