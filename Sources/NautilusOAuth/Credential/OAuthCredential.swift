@@ -26,7 +26,8 @@ public struct OAuthCredential: Hashable, Sendable, Codable {
     ///   - refreshToken: What the next refresh is paid with. Default: nil, there is none.
     ///   - tokenType: How the access token is used. Default: `Bearer`.
     ///   - scope: What it allows. Default: nil, unknown.
-    ///   - lifetime: How long it serves from `receivedAt`; negative counts as zero. Default: nil, no expiry.
+    ///   - lifetime: How long it serves from `receivedAt`; negative counts as zero, and more than
+    ///     ten thousand years as these. Default: nil, no expiry.
     ///   - receivedAt: When it was received. Default: now.
     public init(
         accessToken: String,
@@ -40,9 +41,12 @@ public struct OAuthCredential: Hashable, Sendable, Codable {
         self.refreshToken = refreshToken
         self.tokenType = tokenType
         self.scope = scope
-        self.lifetime = lifetime.map { max(.zero, $0) }
+        self.lifetime = lifetime.map { min(max(.zero, $0), Self.maxLifetime) }
         self.receivedAt = receivedAt
     }
+
+    /// Ten thousand years. Nothing lasts longer, and sums stay far from the largest `Duration`, at which they trap.
+    static let maxLifetime = Duration.seconds(Int64(315_576_000_000))
 
     /// What is left of the lifetime; zero when it is over, nil when there is no expiry.
     ///

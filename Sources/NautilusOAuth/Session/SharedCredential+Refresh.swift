@@ -99,7 +99,7 @@ extension SharedCredential {
                 // The server has not taken it: as before.
                 guard error.endsSession || error.mayHaveSpent else {
                     base.unanswered -= 1
-                    await mark(base)
+                    _ = await saved(base)
                     throw error
                 }
                 // Another process, one that heeds no lock, may have been quicker.
@@ -161,6 +161,7 @@ extension SharedCredential {
             try await remove(tried.session) { $0.credential == tried.credential }
         } catch {
             storeFailed(error)
+            tryAgain()
         }
         return TerminalRefreshFailure(error.description, underlying: error)
     }
@@ -168,7 +169,7 @@ extension SharedCredential {
 
 extension StoredCredential {
     fileprivate func replacing(_ fresh: OAuthCredential) -> StoredCredential {
-        StoredCredential(session: session, credential: fresh)
+        StoredCredential(session: session, began: began, credential: fresh)
     }
 }
 

@@ -4,14 +4,10 @@ import Nautilus
 extension SharedCredential {
     /// Begins a session: here at once, then in the store.
     func signIn(_ credential: OAuthCredential) async throws(OAuthError) {
-        // Whose session it ends: another one that turns up before this one is saved is younger, and wins.
-        let look = try? await store.look()
-        let previous = look.map { Predecessor.session($0.stored?.session) } ?? .unknown
-        let record = StoredCredential(session: UUID(), credential: credential)
+        let record = StoredCredential(session: UUID(), began: endpoint.wallClock(), credential: credential)
         let coordinator = state.withLock { state in
             // First: from here on the store is overruled, and nothing that it has is adopted any more.
-            (state.record, state.isKnown) = (record, true)
-            state.unsaved = .signIn(record, replacing: previous)
+            (state.record, state.unsaved, state.isKnown) = (record, .signIn(record), true)
             return state.coordinator
         }
         coordinator?.signIn(credential)
@@ -56,8 +52,8 @@ extension SharedCredential {
             case .renewal(let record):
                 try await save(record)
                 return nil
-            case .signIn(let record, let previous):
-                try await save(record, replacing: previous)
+            case .signIn(let record):
+                try await saveSignIn(record)
                 return nil
             case .signOut(let session):
                 return try await remove(session)
@@ -85,18 +81,17 @@ extension SharedCredential {
     }
 
     /// Saves a sign-in with the lock held, unless a later one, of another process, has been saved before it.
-    private func save(_ record: StoredCredential, replacing previous: Predecessor) async throws(OAuthError) {
+    private func saveSignIn(_ record: StoredCredential) async throws(OAuthError) {
         let (epoch, known) = present()
-        guard case .session(let previous) = previous else { return try await save(record) }
-        let look = try await store.look()
-        guard let other = look.stored?.session, other != previous, other != record.session else {
+        let look = try? await store.look()
+        guard let look, let other = look.stored, other.session != record.session, other.began > record.began else {
             return try await save(record)
         }
         // If this comes to nothing, somebody has signed in or out here meanwhile: that is written next.
         _ = follow(look, from: known, since: epoch)
     }
 
-    /// Keeps what could not be saved in memory, where it overrules the store until it is.
+    /// Keeps what could not be saved in memory, where it overrules the store until it is, and tries again.
     func keep(_ record: StoredCredential, because error: OAuthError) {
         state.withLock { state in
             guard state.record?.session == record.session else { return }
@@ -153,7 +148,7 @@ extension SharedCredential {
     }
 
     /// Writes in the background until it has worked.
-    private func tryAgain() {
+    func tryAgain() {
         let isFirst = state.withLock { state in
             defer { state.isTryingAgain = true }
             return !state.isTryingAgain

@@ -15,20 +15,12 @@ final class SharedCredential: Sendable {
 
     /// What the store does not have yet.
     enum Unsaved: Hashable, Sendable {
-        /// A sign-in, and what it replaces.
-        case signIn(StoredCredential, replacing: Predecessor)
-        /// The fruit of a refresh. What the store has is spent: its lock is kept, so that nobody spends it again.
+        /// A sign-in.
+        case signIn(StoredCredential)
+        /// What has become of a refresh. The store is wrong about its token: the lock is kept, so that nobody spends it.
         case renewal(StoredCredential)
         /// The end of this session.
         case signOut(session: UUID)
-    }
-
-    /// What was stored when somebody signed in.
-    enum Predecessor: Hashable, Sendable {
-        /// This session; nil where nothing was stored.
-        case session(UUID?)
-        /// The store could not be read.
-        case unknown
     }
 
     struct State {

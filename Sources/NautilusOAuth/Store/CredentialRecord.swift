@@ -4,13 +4,14 @@ import Foundation
 /// what is stored, and numbers that could not be calculated with are not let in.
 struct CredentialRecord: Codable {
     private let session: UUID
+    /// Seconds since 2001, as `Date` counts them itself: any other count would be rounded. So is ``receivedAt``.
+    private let began: Double
     private let unanswered: Int
     private let accessToken: String
     private let refreshToken: String?
     private let tokenType: String
     private let scope: [String]?
     private let lifetime: Lifetime?
-    /// Seconds since 2001, as `Date` counts them itself: any other count would be rounded.
     private let receivedAt: Double
 
     /// A `Duration`, whole; a single number would be rounded.
@@ -19,21 +20,19 @@ struct CredentialRecord: Codable {
         let attoseconds: Int64
     }
 
-    /// Ten thousand years. Nothing lasts longer, and sums stay far from the largest `Duration`.
-    private static let maxLifetime = Duration.seconds(315_576_000_000)
     private static let maxUnanswered = Int(Int32.max)
 
     init(_ stored: StoredCredential) {
         let credential = stored.credential
         session = stored.session
+        began = stored.began.timeIntervalSinceReferenceDate
         unanswered = min(max(0, stored.unanswered), Self.maxUnanswered)
         accessToken = credential.accessToken
         refreshToken = credential.refreshToken
         tokenType = credential.tokenType
         scope = credential.scope?.tokens
         lifetime = credential.lifetime.map {
-            let components = min(max(.zero, $0), Self.maxLifetime).components
-            return Lifetime(seconds: components.seconds, attoseconds: components.attoseconds)
+            Lifetime(seconds: $0.components.seconds, attoseconds: $0.components.attoseconds)
         }
         receivedAt = credential.receivedAt.timeIntervalSinceReferenceDate
     }
@@ -42,6 +41,7 @@ struct CredentialRecord: Codable {
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         session = try container.decode(UUID.self, forKey: .session)
+        began = try container.decode(Double.self, forKey: .began)
         unanswered = try container.decode(Int.self, forKey: .unanswered)
         accessToken = try container.decode(String.self, forKey: .accessToken)
         refreshToken = try container.decodeIfPresent(String.self, forKey: .refreshToken)
@@ -55,9 +55,11 @@ struct CredentialRecord: Codable {
     }
 
     private var isInRange: Bool {
-        guard (0...Self.maxUnanswered).contains(unanswered), receivedAt.isFinite else { return false }
+        guard (0...Self.maxUnanswered).contains(unanswered), receivedAt.isFinite, began.isFinite else {
+            return false
+        }
         guard let lifetime else { return true }
-        return (0...Self.maxLifetime.components.seconds).contains(lifetime.seconds)
+        return (0...OAuthCredential.maxLifetime.components.seconds).contains(lifetime.seconds)
             && (0..<1_000_000_000_000_000_000).contains(lifetime.attoseconds)
     }
 
@@ -71,6 +73,11 @@ struct CredentialRecord: Codable {
             lifetime: lifetime.map { Duration(secondsComponent: $0.seconds, attosecondsComponent: $0.attoseconds) },
             receivedAt: Date(timeIntervalSinceReferenceDate: receivedAt)
         )
-        return StoredCredential(session: session, credential: credential, unanswered: unanswered)
+        return StoredCredential(
+            session: session,
+            began: Date(timeIntervalSinceReferenceDate: began),
+            credential: credential,
+            unanswered: unanswered
+        )
     }
 }
