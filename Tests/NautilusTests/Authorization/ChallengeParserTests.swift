@@ -60,10 +60,12 @@ struct ChallengeParserTests {
         #expect(!(dumped + String(reflecting: challenge)).contains("s3cret"))
     }
 
-    @Test("B22: a thousand seeds of garbage never trap, and a challenge in front of it is always found")
-    func fuzz() {
+    @Test("B22: a hundred thousand pieces of garbage never trap, and a challenge in front is always found")
+    func fuzz() async {
         let alphabet = Array(#"aZ09,,,"""\\== \#t;/+-~()ü"# + "\u{0}\r\n").map(String.init) + ["Bearer", "error=", "%"]
-        for seed in UInt64(1)...1000 {
+        for seed in UInt64(1)...100_000 {
+            // Others want the thread, too.
+            if seed.isMultiple(of: 200) { await Task.yield() }
             var random = SplitMix(state: seed)
             let length = Int.random(in: 0...60, using: &random)
             let garbage = (0..<length).map { _ in alphabet.randomElement(using: &random) ?? "" }.joined()

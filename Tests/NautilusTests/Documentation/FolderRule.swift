@@ -1,4 +1,4 @@
-/// Which folders of the library may name which: each row knows only the rows above it.
+/// Which folders of a product may name which: each row knows only the rows above it.
 struct FolderRule {
     /// A type named where it must not be known.
     struct Violation: Hashable, CustomStringConvertible {
@@ -16,18 +16,23 @@ struct FolderRule {
         ["Authorization"], ["Service"], ["Call"],
     ]
 
+    /// The rows of `NautilusOAuth`.
+    static let oauthRows = [["Support"], ["Credential"], ["Store"], ["Endpoint"], ["Session"]]
+
     /// The sources, by folder.
     let sources: [String: [SwiftSource]]
+    /// The rows they stand in.
+    var rows = Self.rows
 
     /// The folders that files of `folder` may name: their own, and those of the rows above.
-    static func folders(knownTo folder: String) -> Set<String> {
+    func folders(knownTo folder: String) -> Set<String> {
         Set(rows.prefix { !$0.contains(folder) }.joined()).union([folder])
     }
 
     /// Every type that is named in a folder that must not know it.
     var violations: [Violation] {
         sources.flatMap { folder, sources in
-            let known = Self.folders(knownTo: folder)
+            let known = folders(knownTo: folder)
             let unknown = self.sources.filter { !known.contains($0.key) }
             return unknown.flatMap { other, files in
                 files.flatMap(\.declaredTypes).flatMap { type in

@@ -3,24 +3,26 @@ import Testing
 extension Documentation {
     @Suite("Folders of the library")
     struct FolderRuleTests {
-        @Test("each row of folders knows only the rows above it")
-        func rule() throws {
-            for violation in try Self.library().violations.sorted(by: { $0.description < $1.description }) {
+        private static let products = [("Nautilus", FolderRule.rows), ("NautilusOAuth", FolderRule.oauthRows)]
+
+        @Test("each row of folders knows only the rows above it", arguments: products)
+        func rule(product: String, rows: [[String]]) throws {
+            let rule = try FolderRule(sources: Self.sources(of: product), rows: rows)
+            for violation in rule.violations.sorted(by: { $0.description < $1.description }) {
                 Issue.record("\(violation)")
             }
         }
 
-        @Test("every source of the library is in a folder of the rule, and every folder has a source")
-        func folders() throws {
-            #expect(try Set(Self.library().sources.keys) == Set(FolderRule.rows.joined()))
+        @Test("every source of a product is in a folder of its rule, and every folder has a source", arguments: products)
+        func folders(product: String, rows: [[String]]) throws {
+            #expect(try Set(Self.sources(of: product).keys) == Set(rows.joined()))
         }
 
         @Test("a folder knows itself and the rows above, not its siblings")
         func known() {
-            #expect(FolderRule.folders(knownTo: "Trace") == ["Support", "Request", "Trace"])
-            #expect(
-                FolderRule.folders(knownTo: "Retry") == ["Support", "Request", "Trace", "Response", "Attempt", "Retry"]
-            )
+            let rule = FolderRule(sources: [:])
+            #expect(rule.folders(knownTo: "Trace") == ["Support", "Request", "Trace"])
+            #expect(rule.folders(knownTo: "Retry") == ["Support", "Request", "Trace", "Response", "Attempt", "Retry"])
         }
 
         @Test("a type named from above or from a sibling is found; in a comment, a text or another word it is not")
@@ -52,13 +54,13 @@ extension Documentation {
             )
         }
 
-        private static func library() throws -> FolderRule {
+        private static func sources(of product: String) throws -> [String: [SwiftSource]] {
             var sources: [String: [SwiftSource]] = [:]
-            for path in Repository.files(in: "Sources/Nautilus", withExtension: "swift") {
+            for path in Repository.files(in: "Sources/\(product)", withExtension: "swift") {
                 let folder = path.split(separator: "/").dropFirst(2).dropLast().first.map(String.init) ?? ""
                 sources[folder, default: []].append(SwiftSource(path: path, text: try Repository.text(of: path)))
             }
-            return FolderRule(sources: sources)
+            return sources
         }
     }
 }
