@@ -13,7 +13,7 @@ extension Documentation {
             }
         }
 
-        @Test("every source of a product is in a folder of its rule, and every folder has a source", arguments: products)
+        @Test("every source is in a folder of its product's rule, and every folder has a source", arguments: products)
         func folders(product: String, rows: [[String]]) throws {
             #expect(try Set(Self.sources(of: product).keys) == Set(rows.joined()))
         }
