@@ -10,7 +10,10 @@ let package = Package(
         .target(name: "LoopbackServer"),
         .executableTarget(
             name: "benchmarks",
-            dependencies: ["AllocationCounter", "LoopbackServer", .product(name: "Nautilus", package: "Nautilus")]
+            dependencies: [
+                "AllocationCounter", "LoopbackServer", .product(name: "Nautilus", package: "Nautilus"),
+                .product(name: "NautilusOAuth", package: "Nautilus"),
+            ]
         ),
     ],
     swiftLanguageModes: [.v6]

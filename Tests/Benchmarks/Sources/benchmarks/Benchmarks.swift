@@ -18,10 +18,13 @@ struct Benchmarks {
 
     private static func report(_ options: Options) async throws {
         let servers = try ServerAnswer.allCases.map { (answer: $0, process: try ServerProcess($0)) }
-        defer { servers.forEach { $0.process.end() } }
+        defer {
+            servers.forEach { $0.process.end() }
+            SessionSuite.cleanUp()
+        }
         // Memory first, while the process is still small.
         let all =
-            MemorySuite.all + CallSuite.all + CoordinatorSuite.all
+            MemorySuite.all + CallSuite.all + CoordinatorSuite.all + SessionSuite.all
             + servers.flatMap { LoopbackSuite.all($0.answer, port: $0.process.port) }
         var lines: [Line] = []
         for measurable in all.filter(options.wants) {

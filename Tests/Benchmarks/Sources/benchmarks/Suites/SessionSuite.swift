@@ -1,0 +1,43 @@
+import Foundation
+import Nautilus
+import NautilusOAuth
+
+/// What an attempt pays for a credential that other processes may have changed.
+enum SessionSuite {
+    static let all: [any Measurable] = [
+        grant("a store in memory", MemoryStore()),
+        grant("a store of files", FileStore(folder: folder)),
+    ]
+
+    private static let folder = FileManager.default.temporaryDirectory
+        .appendingPathComponent("Nautilus-benchmarks-\(ProcessInfo.processInfo.processIdentifier)")
+
+    /// Removes what the store of files has written.
+    static func cleanUp() {
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    private static func grant(_ name: String, _ store: any CredentialStore) -> Comparison {
+        let server = AuthorizationServer(issuer: "https://id.example", tokenEndpoint: "https://id.example/token")
+        let session = OAuthSession(
+            endpoint: TokenEndpoint(server: server, client: OAuthClient(id: "app"), transport: InstantTransport()),
+            store: store
+        )
+        return Comparison(
+            group: "A session shared with other processes",
+            name: "session.grant(), \(name)",
+            metrics: [.cpu, .allocations],
+            subject: Subject("grant") { count in
+                if !session.isSignedIn { try await session.signIn(OAuthCredential(accessToken: "0123456789")) }
+                for _ in 0..<count { _ = try await session.grant() }
+            },
+            baseline: stat
+        )
+    }
+
+    /// The least that noticing another process costs.
+    private static let stat = Subject("stat of a file") {
+        var status = Foundation.stat()
+        guard lstat("/tmp", &status) == 0 else { return }
+    }
+}
