@@ -19,6 +19,18 @@ let package = Package(
             ]
         ),
         .target(
+            name: "NotesOAuth",
+            dependencies: ["NotesAPI", "Nautilus", .product(name: "NautilusOAuth", package: "Nautilus")]
+        ),
+        .target(name: "ChildProcesses"),
+        .executableTarget(
+            name: "notes",
+            dependencies: [
+                "ChildProcesses", "DemoServers", "NotesOAuth",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]
+        ),
+        .target(
             name: "ScriptedSockets",
             dependencies: [.product(name: "FlyingSocks", package: "FlyingFox")],
             path: "Tests/ScriptedSockets"

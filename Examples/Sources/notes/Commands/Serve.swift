@@ -1,0 +1,5 @@
+import ArgumentParser
+
+struct Serve: NotesCommand {
+    func execute() async throws {}
+}

@@ -1,0 +1,29 @@
+import ArgumentParser
+
+/// How a command ends, for scripts: the numbers of `sysexits.h`, where they have one.
+enum ExitStatus: Int32, CaseIterable {
+    case success = 0
+    case failure = 1
+    case usage = 64
+    case unavailable = 69
+    case store = 74
+    case signedOut = 77
+
+    var code: ExitCode { ExitCode(rawValue) }
+
+    /// All of them, for the help.
+    static var table: String {
+        allCases.map { "  \($0.rawValue < 10 ? " " : "")\($0.rawValue)  \($0.meaning)" }.joined(separator: "\n")
+    }
+
+    private var meaning: String {
+        switch self {
+        case .success: "done"
+        case .failure: "the server refuses, or a race went wrong"
+        case .usage: "the command line is wrong"
+        case .unavailable: "the server is out of reach or overloaded: try again later"
+        case .store: "the credential cannot be kept or read"
+        case .signedOut: "nobody is signed in, or not for this"
+        }
+    }
+}
