@@ -55,7 +55,10 @@ extension NotesAccount {
             case .deviceCodeExpired:
                 Complaint(.signedOut, "nobody entered the code in time; run \(command("login")) for a new one")
             case .insufficientScope(let scope):
-                Complaint(.signedOut, "this needs more than was granted; run \(command("login --scope '\(scope)'"))")
+                Complaint(
+                    .signedOut,
+                    "this needs the scope \(scope); run \(command("login")), which asks for everything"
+                )
             case .superseded:
                 Complaint(.signedOut, "somebody signed in or out meanwhile; run this again")
             case .unavailable:

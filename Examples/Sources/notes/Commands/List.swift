@@ -24,7 +24,8 @@ struct List: NotesCommand {
         if waitForSignal { StartSignal.wait() }
         try await options.account.call(ListNotes(page: page), isVerbose: isVerbose) { page in
             for note in page.notes { Output.line("\(note.id)\t\(note.title)") }
-            Output.line("page \(page.page) of \(page.pageCount)")
+            let place = "page \(page.page) of \(page.pageCount)"
+            Output.line(page.notes.isEmpty ? "There is no \(place)." : place)
         }
     }
 }

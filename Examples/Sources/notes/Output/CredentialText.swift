@@ -9,16 +9,16 @@ struct CredentialText: CustomStringConvertible {
         description = """
             Signed in to \(account.server) as \(account.session.key.client).
               may      \(credential.scope.map(\.description) ?? "whatever the server allows")
-              expires  \(Self.expiry(of: credential, at: now))
+              access   \(Self.access(of: credential, at: now))
               kept in  \(account.folder.path)
             """
     }
 
-    private static func expiry(of credential: OAuthCredential, at now: Date) -> String {
-        guard let left = credential.remainingLifetime(at: now) else { return "never, as far as the server says" }
-        let renewal = credential.refreshToken == nil ? "then sign in again" : "the next call renews it"
-        guard left > .zero else { return "it has; \(renewal)" }
-        return credential.refreshToken == nil ? "in \(left.rough)" : "in \(left.rough), and is renewed by then"
+    private static func access(of credential: OAuthCredential, at now: Date) -> String {
+        guard let left = credential.remainingLifetime(at: now) else { return "without end, as far as the server says" }
+        let isRenewable = credential.refreshToken != nil
+        guard left > .zero else { return "has expired; " + (isRenewable ? "the next call renews it" : "sign in again") }
+        return "for \(left.rough); " + (isRenewable ? "the next call after that renews it" : "then sign in again")
     }
 }
 

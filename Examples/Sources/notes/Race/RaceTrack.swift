@@ -4,11 +4,6 @@ import NautilusOAuth
 
 /// Where a race takes place: a server of its own, and a folder of its own with the credential of one login.
 struct RaceTrack: Sendable {
-    /// Why the next race cannot be prepared.
-    struct LostCredential: Error, CustomStringConvertible {
-        let description = "the credential is no longer in its folder"
-    }
-
     private static let lifetime = Duration.seconds(3_600)
 
     private let server: DemoServer
@@ -24,7 +19,12 @@ struct RaceTrack: Sendable {
         )
         self.server = server
         account = NotesAccount(server: server.origin, folder: folder)
-        try await account.service.signIn { await server.approve(userCode: $0.userCode) }
+        do throws(OAuthError) {
+            try await account.service.signIn { await server.approve(userCode: $0.userCode) }
+        } catch {
+            await server.stop()
+            throw account.complaint(error)
+        }
     }
 
     func close() async {
@@ -55,26 +55,9 @@ struct RaceTrack: Sendable {
         case .rejected: await server.expireAccessTokens()
         case .known:
             await server.advanceTime(by: Self.lifetime)
-            try await ageCredential()
+            guard try await account.store.age(account.session.key, by: Self.lifetime) else {
+                throw Complaint(.store, "the race has lost its credential")
+            }
         }
-    }
-
-    /// Has the credential received an hour earlier, as if that hour had passed here, too.
-    private func ageCredential() async throws {
-        let key = account.session.key
-        guard let lock = try await account.store.lock(key), let stored = try await account.store.load(key) else {
-            throw LostCredential()
-        }
-        defer { lock.unlock() }
-        let credential = stored.credential
-        let aged = OAuthCredential(
-            accessToken: credential.accessToken,
-            refreshToken: credential.refreshToken,
-            tokenType: credential.tokenType,
-            scope: credential.scope,
-            lifetime: credential.lifetime,
-            receivedAt: credential.receivedAt - TimeInterval(Self.lifetime.components.seconds)
-        )
-        try await account.store.save(StoredCredential(session: stored.session, credential: aged), for: key)
     }
 }
