@@ -46,6 +46,10 @@ let package = Package(
                 .product(name: "NautilusTesting", package: "Nautilus"),
             ]
         ),
+        .testTarget(
+            name: "NotesCommandTests",
+            dependencies: ["ChildProcesses", "DemoServers", "NotesOAuth", "notes"]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -23,7 +23,7 @@ enum ExitStatus: Int32, CaseIterable {
         case .usage: "the command line is wrong"
         case .unavailable: "the server is out of reach or overloaded: try again later"
         case .store: "the credential cannot be kept or read"
-        case .signedOut: "nobody is signed in, or not for this"
+        case .signedOut: "nobody is signed in, or the sign-in does not allow it"
         }
     }
 }

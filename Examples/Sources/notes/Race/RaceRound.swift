@@ -9,6 +9,12 @@ struct RaceRound: Sendable {
     let refreshes: Int
     let reuseDetected: Int
 
+    var succeeded: Int { finishes.filter(\.hasSucceeded).count }
+    var longestWait: Duration { finishes.map(\.time).max() ?? .zero }
+    var isGood: Bool { succeeded == finishes.count && refreshes == 1 && reuseDetected == 0 }
+}
+
+extension RaceRound {
     /// - Parameters:
     ///   - before: What the server had counted before the start signal.
     ///   - after: What it had counted in the end.
@@ -21,8 +27,4 @@ struct RaceRound: Sendable {
         refreshes = change(\.refreshes)
         reuseDetected = change(\.reuseDetected)
     }
-
-    var succeeded: Int { finishes.filter(\.hasSucceeded).count }
-    var longestWait: Duration { finishes.map(\.time).max() ?? .zero }
-    var isGood: Bool { succeeded == finishes.count && refreshes == 1 && reuseDetected == 0 }
 }
