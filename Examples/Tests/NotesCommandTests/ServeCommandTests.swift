@@ -14,7 +14,7 @@ struct ServeCommandTests {
         arguments: End.allCases
     )
     func stops(_ end: End) async throws {
-        let serve = try NotesTool().start(["serve", "--port", "0", "--poll-interval", "0"])
+        let serve = try NotesTool().start(["serve", "--port", "0"])
         let greeting = try #require(await serve.lines.first { _ in true })
         let url = try #require(greeting.split(separator: " ").first { $0.hasPrefix("http://127.0.0.1:") })
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("notes-tests-\(UUID().uuidString)")

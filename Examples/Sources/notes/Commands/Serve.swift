@@ -24,9 +24,10 @@ struct Serve: NotesCommand {
     var pollInterval = 1
 
     func validate() throws {
-        for (name, value) in [("token-lifetime", tokenLifetime), ("grace", grace), ("poll-interval", pollInterval)] {
-            guard (0...86_400 * 365).contains(value) else {
-                throw ValidationError("--\(name) must be 0 s to a year, in seconds; it is \(value).")
+        let options = [("token-lifetime", tokenLifetime, 1), ("grace", grace, 0), ("poll-interval", pollInterval, 1)]
+        for (name, value, least) in options {
+            guard (least...31_536_000).contains(value) else {
+                throw ValidationError("--\(name) must be \(least)...31536000 seconds, a year; it is \(value).")
             }
         }
     }

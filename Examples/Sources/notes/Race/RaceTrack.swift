@@ -15,7 +15,8 @@ struct RaceTrack: Sendable {
             environment: "race",
             seed: .random(in: 0...UInt64.max),
             accessTokenLifetime: Self.lifetime,
-            deviceRules: DemoDeviceRules(interval: .zero)
+            // The least that the wire knows, a second: the approval is there before the first poll.
+            deviceRules: DemoDeviceRules(interval: .seconds(1))
         )
         self.server = server
         account = NotesAccount(server: server.origin, folder: folder)
