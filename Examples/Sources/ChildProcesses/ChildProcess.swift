@@ -8,15 +8,16 @@ public final class ChildProcess: Sendable {
         public let code: Int32
         /// What it wrote to its standard output and nobody has read from ``ChildProcess/lines``.
         public let output: String
-        /// What it wrote to its standard error.
+        /// What it wrote to its standard error and nobody has read from ``ChildProcess/errorLines``.
         public let errors: String
     }
 
     /// What it writes to its standard output, for one reader; ends with the process.
     public let lines: AsyncStream<String>
+    /// What it writes to its standard error, for one reader; ends with the process.
+    public let errorLines: AsyncStream<String>
     private let identifier: Int32
     private let input: FileHandle?
-    private let errors: Task<[String], Never>
     private let code: Task<Int32, Never>
 
     /// Starts a program.
@@ -51,8 +52,7 @@ public final class ChildProcess: Sendable {
         self.identifier = process.processIdentifier
         self.input = input == nil ? standardInput.fileHandleForWriting : nil
         self.lines = output.fileHandleForReading.lines
-        let errorLines = errors.fileHandleForReading.lines
-        self.errors = Task { await errorLines.reduce(into: []) { $0.append($1) } }
+        self.errorLines = errors.fileHandleForReading.lines
         self.code = Task { await ends.first { _ in true } ?? -1 }
     }
 
@@ -69,7 +69,7 @@ public final class ChildProcess: Sendable {
     /// Returns once it has ended. Cancelling the task does not end it.
     public func ending() async -> Ending {
         let output = await lines.reduce(into: []) { $0.append($1) }
-        let errors = await errors.value
+        let errors = await errorLines.reduce(into: []) { $0.append($1) }
         return Ending(
             code: await code.value,
             output: output.joined(separator: "\n"),

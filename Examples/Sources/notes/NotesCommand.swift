@@ -15,8 +15,7 @@ extension NotesCommand {
         do {
             try await execute()
         } catch let complaint as Complaint {
-            if isVerbose { for trace in complaint.traces { Output.error("\(trace)") } }
-            Output.error("notes: " + complaint.line)
+            complaint.tell(isVerbose: isVerbose)
             throw complaint.status.code
         }
     }

@@ -52,6 +52,18 @@ final class CommandBench: Sendable {
         #expect(try await account.store.age(account.session.key, by: .seconds(3_600)))
     }
 
+    /// Signs in without a request, with a credential that has expired.
+    func signInExpired() async throws -> OAuthCredential {
+        let pair = await server.signInExpired()
+        let credential = OAuthCredential(
+            accessToken: pair.accessToken,
+            refreshToken: pair.refreshToken,
+            lifetime: pair.lifetime
+        )
+        try await account.session.signIn(credential)
+        return credential
+    }
+
     /// Spends a refresh token past the store, as a thief would.
     func refresh(_ credential: OAuthCredential) async throws {
         _ = try await account.session.endpoint.refresh(credential)

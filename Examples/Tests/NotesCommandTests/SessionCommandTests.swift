@@ -1,3 +1,5 @@
+import DemoServers
+import Foundation
 import NautilusOAuth
 import Testing
 
@@ -105,5 +107,29 @@ struct SessionCommandTests {
         #expect(try await bench.stored == nil)
         let again = try await bench.tool.run("logout")
         #expect(again.code == 0 && again.output == "Nobody was signed in to \(bench.server.origin).")
+    }
+
+    @Test("Ctrl-C during a refresh ends the call, but not before what the server has issued is saved")
+    func interrupted() async throws {
+        let barrier = Barrier()
+        try await CommandBench.run(barriers: .init(refresh: barrier)) { bench in
+            let expired = try await bench.signInExpired()
+            let list = try bench.tool.start(["list"])
+            await barrier.waitForArrivals(1)
+            list.send(signal: SIGINT)
+            let line = await list.errorLines.first { _ in true }
+            #expect(line == "notes: stopped before the server had answered")
+            // Time enough to end in, for one that did not wait.
+            #expect(try await bench.tool.run("status").output.contains("has expired"))
+            await barrier.open()
+            let ending = try await bench.tool.ending(of: list)
+            #expect(ending.code == 130 && ending.output.isEmpty && ending.errors.isEmpty)
+
+            let stored = try #require(try await bench.stored)
+            #expect(stored.credential.refreshToken != expired.refreshToken && stored.unanswered == 0)
+            #expect(try await bench.tool.run("list").code == 0)
+            let counters = await bench.server.counters
+            #expect(counters.refreshes == 1 && counters.reuseDetected == 0)
+        }
     }
 }

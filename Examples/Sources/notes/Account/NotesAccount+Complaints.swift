@@ -28,7 +28,7 @@ extension NotesAccount {
         case .signedOut: Complaint(.signedOut, "\(server) does not accept the sign-in; run \(command("login"))")
         case .forbidden: Complaint(.signedOut, "\(server) does not allow this to whoever is signed in")
         case .unavailable, .offline: unreachable(failure)
-        case .cancelled: Complaint(.failure, "stopped before it was done")
+        case .cancelled: Complaint(.stopped, "stopped before the server had answered")
         case .unexpected: Complaint(.failure, "\(server) does not answer as a notes server does (\(failure.kind))")
         }
     }

@@ -40,36 +40,4 @@ struct NotesAccount: Sendable {
             throw complaint(error)
         }
     }
-
-    /// Makes a call, and saves what it has changed of the credential.
-    ///
-    /// - Parameters:
-    ///   - request: What is asked.
-    ///   - isVerbose: Whether to show the call's timeline.
-    ///   - show: Shows the result.
-    func call<R: Request>(
-        _ request: R,
-        isVerbose: Bool,
-        show: (R.Result) -> Void
-    ) async throws(Complaint) {
-        do throws(NotesError) {
-            let response = try await request.response(with: service)
-            if isVerbose { Output.error("\(response.trace)") }
-            show(response.body)
-        } catch {
-            // The call's failure comes last, where people look; both are told.
-            do throws(Complaint) { try await flush() } catch { Output.error("notes: " + error.line) }
-            throw complaint(error)
-        }
-        try await flush()
-    }
-
-    /// A refresh token that was rotated must not end with the process.
-    private func flush() async throws(Complaint) {
-        do throws(OAuthError) {
-            try await session.flush()
-        } catch {
-            throw complaint(error)
-        }
-    }
 }

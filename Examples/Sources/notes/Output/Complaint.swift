@@ -11,4 +11,12 @@ struct Complaint: Error {
         self.status = status
         self.line = line
     }
+
+    /// Tells it to whoever reads the standard error.
+    ///
+    /// - Parameter isVerbose: Whether to show the timelines, too.
+    func tell(isVerbose: Bool = false) {
+        if isVerbose { for trace in traces { Output.error("\(trace)") } }
+        Output.error("notes: " + line)
+    }
 }

@@ -8,12 +8,17 @@ enum ExitStatus: Int32, CaseIterable {
     case unavailable = 69
     case store = 74
     case signedOut = 77
+    /// What a shell says of Ctrl-C.
+    case stopped = 130
 
     var code: ExitCode { ExitCode(rawValue) }
 
     /// All of them, for the help.
     static var table: String {
-        allCases.map { "  \($0.rawValue < 10 ? " " : "")\($0.rawValue)  \($0.meaning)" }.joined(separator: "\n")
+        allCases.map { status in
+            let number = "\(status.rawValue)"
+            return String(repeating: " ", count: 5 - number.count) + number + "  " + status.meaning
+        }.joined(separator: "\n")
     }
 
     private var meaning: String {
@@ -24,6 +29,7 @@ enum ExitStatus: Int32, CaseIterable {
         case .unavailable: "the server is out of reach or overloaded: try again later"
         case .store: "the credential cannot be kept or read"
         case .signedOut: "nobody is signed in, or the sign-in does not allow it"
+        case .stopped: "stopped by a signal"
         }
     }
 }

@@ -1,23 +1,15 @@
 import Foundation
 
-/// When a server is to stop: Ctrl-C, `SIGTERM`, or the end of whoever started it.
+/// When a server is to stop: on Ctrl-C, on `SIGTERM`, or at the end of whoever started it.
 struct StopRequest {
-    private static let signals = [SIGINT, SIGTERM]
-
     private let requests: AsyncStream<Void>
-    private let sources: [any DispatchSourceSignal]
+    private let interruption: Interruption
 
-    /// Listens from now on; the signals no longer end the process.
+    /// Listens from now on.
     init() {
         let (requests, request) = AsyncStream<Void>.makeStream()
         self.requests = requests
-        sources = Self.signals.map { number in
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler { request.yield() }
-            source.resume()
-            return source
-        }
+        interruption = Interruption { request.yield() }
         guard Self.hasStarter else { return }
         Thread.detachNewThread {
             while !FileHandle.standardInput.availableData.isEmpty {}
@@ -25,11 +17,10 @@ struct StopRequest {
         }
     }
 
-    /// Returns once somebody asks to stop. Asking once more ends the process at once.
+    /// Returns once somebody asks to stop.
     func wait() async {
         for await _ in requests { break }
-        for source in sources { source.cancel() }
-        for number in Self.signals { signal(number, SIG_DFL) }
+        interruption.end()
     }
 
     /// Whether the standard input is a pipe that a program holds. A terminal belongs to the user, who may use it for
