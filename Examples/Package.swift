@@ -26,8 +26,9 @@ let package = Package(
         .executableTarget(
             name: "notes",
             dependencies: [
-                "ChildProcesses", "DemoServers", "NotesOAuth",
+                "ChildProcesses", "DemoServers", "Nautilus", "NotesAPI", "NotesOAuth",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "NautilusOAuth", package: "Nautilus"),
             ]
         ),
         .target(
@@ -48,7 +49,10 @@ let package = Package(
         ),
         .testTarget(
             name: "NotesCommandTests",
-            dependencies: ["ChildProcesses", "DemoServers", "NotesOAuth", "notes"]
+            dependencies: [
+                "ChildProcesses", "DemoServers", "Nautilus", "NotesAPI", "NotesOAuth", "notes",
+                .product(name: "NautilusOAuth", package: "Nautilus"),
+            ]
         ),
     ],
     swiftLanguageModes: [.v6]

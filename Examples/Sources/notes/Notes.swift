@@ -15,7 +15,7 @@ struct Notes: AsyncParsableCommand {
             number of processes: they refresh it once.
 
             Exit codes:
-            \(ExitStatus.table)
+            \(EndStatus.table)
             """,
         subcommands: [
             Login.self, List.self, Show.self, Add.self, Delete.self, Status.self, Logout.self, Serve.self, Race.self,

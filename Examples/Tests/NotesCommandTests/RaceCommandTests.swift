@@ -59,7 +59,7 @@ struct RaceCommandTests {
         )
         let report = RaceReport(processes: 2, rounds: [round])
         #expect(report.isGood == isGood)
-        #expect(report.text.contains("went wrong") == !isGood)
-        #expect(report.text.contains("notes: no") == (succeeded < 2))
+        #expect(report.verdict.contains("went wrong") == !isGood)
+        #expect(report.verdict.contains("notes: no") == (succeeded < 2))
     }
 }

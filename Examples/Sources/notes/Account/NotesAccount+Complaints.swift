@@ -76,7 +76,9 @@ extension NotesAccount {
                 Complaint(.failure, "\(server) does not answer as a notes server does (\(reason)); check the address")
             case .store(let cause):
                 self.complaint(cause)
-            case .misconfigured, .stateMismatch, .noEndpoint, .invalidParameter, .cancelled:
+            case .cancelled:
+                Complaint(.stopped, "stopped before the server had answered")
+            case .misconfigured, .stateMismatch, .noEndpoint, .invalidParameter:
                 Complaint(.failure, OAuthError(error.kind).description)
             }
         if let trace = error.httpError?.trace { complaint.traces.append(trace) }

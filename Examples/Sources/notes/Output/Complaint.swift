@@ -2,12 +2,12 @@ import Nautilus
 
 /// Why a command fails: one line that says what to do, and a code for scripts.
 struct Complaint: Error {
-    let status: ExitStatus
+    let status: EndStatus
     var line: String
     /// The timelines of what failed, for those who want to know more.
     var traces: [CallTrace] = []
 
-    init(_ status: ExitStatus, _ line: String) {
+    init(_ status: EndStatus, _ line: String) {
         self.status = status
         self.line = line
     }

@@ -1,31 +1,11 @@
 import Foundation
 
-/// What all rounds of a race came to, for people and for programs.
+/// What all rounds of a race came to.
 struct RaceReport: Sendable {
     let processes: Int
     let rounds: [RaceRound]
 
     var isGood: Bool { rounds.allSatisfy(\.isGood) }
-
-    /// A row for each round, and the verdict.
-    var text: String {
-        let columns = [
-            "round", "succeeded", "notes requests", "rejected", "token requests", "refreshes", "reuse", "longest",
-        ]
-        let rows = rounds.enumerated().map { index, round in
-            [
-                "\(index + 1)", "\(round.succeeded) of \(processes)", "\(round.requests)", "\(round.rejected)",
-                "\(round.tokenRequests)", "\(round.refreshes)", "\(round.reuseDetected)",
-                "\(round.longestWait.milliseconds) ms",
-            ]
-        }
-        let lines = ([columns] + rows).map { cells in
-            zip(cells, columns).map { cell, column in
-                String(repeating: " ", count: max(0, max(column.count, 9) - cell.count)) + cell
-            }.joined(separator: "  ")
-        }
-        return (lines + ["", verdict]).joined(separator: "\n")
-    }
 
     /// One object, its keys in a fixed order.
     var json: String {
@@ -38,13 +18,13 @@ struct RaceReport: Sendable {
     }
 
     /// What was wrong, or that nothing was.
-    private var verdict: String {
-        let shared = "\(processes) processes shared one login"
+    var verdict: String {
         guard let bad = rounds.first(where: { !$0.isGood }) else {
-            return "\(shared): one refresh per expiry, no refresh token used twice, every call succeeded."
+            return "Every call succeeded: one refresh per expiry, and no refresh token used twice."
         }
         let complaint = bad.finishes.lazy.compactMap(\.complaint).first
-        return "\(shared), and it went wrong; the first complaint: \(complaint ?? "none, but see the counts")"
+        return "It went wrong. "
+            + (complaint.map { "The first complaint: \($0)" } ?? "Nobody complained, but see the counts.")
     }
 
     private struct Figures: Encodable {
@@ -65,11 +45,5 @@ struct RaceReport: Sendable {
             reuseDetected = report.rounds.reduce(0) { $0 + $1.reuseDetected }
             waitedMsMax = report.rounds.map(\.longestWait.milliseconds).max() ?? 0
         }
-    }
-}
-
-extension Duration {
-    fileprivate var milliseconds: Int64 {
-        components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
     }
 }

@@ -1,7 +1,8 @@
 import ArgumentParser
+import Foundation
 
 /// How a command ends, for scripts: the numbers of `sysexits.h`, where they have one.
-enum ExitStatus: Int32, CaseIterable {
+enum EndStatus: Int32, CaseIterable {
     case success = 0
     case failure = 1
     case usage = 64
@@ -12,6 +13,9 @@ enum ExitStatus: Int32, CaseIterable {
     case stopped = 130
 
     var code: ExitCode { ExitCode(rawValue) }
+
+    /// Ends the process, from wherever it is.
+    func end() -> Never { exit(rawValue) }
 
     /// All of them, for the help.
     static var table: String {
