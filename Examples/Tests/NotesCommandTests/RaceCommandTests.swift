@@ -3,7 +3,8 @@ import Testing
 
 @testable import notes
 
-@Suite("notes: a race of processes", .timeLimit(.minutes(5)))
+// One race after the other: each keeps the machine busy enough.
+@Suite("notes: a race of processes", .serialized, .timeLimit(.minutes(5)))
 struct RaceCommandTests {
     private struct Figures: Decodable, Hashable {
         let processes: Int
