@@ -19,6 +19,19 @@ let package = Package(
             ]
         ),
         .target(
+            name: "NotesOAuth",
+            dependencies: ["NotesAPI", "Nautilus", .product(name: "NautilusOAuth", package: "Nautilus")]
+        ),
+        .target(name: "ChildProcesses"),
+        .executableTarget(
+            name: "notes",
+            dependencies: [
+                "ChildProcesses", "DemoServers", "Nautilus", "NotesAPI", "NotesOAuth",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "NautilusOAuth", package: "Nautilus"),
+            ]
+        ),
+        .target(
             name: "ScriptedSockets",
             dependencies: [.product(name: "FlyingSocks", package: "FlyingFox")],
             path: "Tests/ScriptedSockets"
@@ -32,6 +45,13 @@ let package = Package(
             dependencies: [
                 "DemoServers", "FlyingFox", "Nautilus", "NotesAPI", "ScriptedSockets",
                 .product(name: "NautilusTesting", package: "Nautilus"),
+            ]
+        ),
+        .testTarget(
+            name: "NotesCommandTests",
+            dependencies: [
+                "ChildProcesses", "DemoServers", "Nautilus", "NotesAPI", "NotesOAuth", "notes",
+                .product(name: "NautilusOAuth", package: "Nautilus"),
             ]
         ),
     ],

@@ -2,8 +2,8 @@ import FlyingFox
 import FlyingSocks
 import Foundation
 
-/// A notes API on 127.0.0.1, on a port that the system chooses: bearer tokens, paging, idempotency keys, an OAuth
-/// authorization server with rotating refresh tokens, and whatever goes wrong according to plan.
+/// A notes API on 127.0.0.1: bearer tokens, paging, idempotency keys, an OAuth authorization server with rotating
+/// refresh tokens, and whatever goes wrong according to plan.
 ///
 /// Each server is an environment of its own: it knows only the tokens that it issued.
 public final class DemoServer: Sendable {
@@ -23,8 +23,12 @@ public final class DemoServer: Sendable {
 
     /// Why a server does not start.
     public struct StartFailure: Error, CustomStringConvertible {
-        /// What happened, and what to do.
-        public let description: String
+        /// What the system says: `Address already in use`.
+        public let reason: String
+        let environment: String
+
+        /// What happened.
+        public var description: String { "The \(environment) server does not listen on 127.0.0.1: \(reason)" }
     }
 
     /// The environment's name: `staging`, `production`.
@@ -40,6 +44,7 @@ public final class DemoServer: Sendable {
     ///
     /// - Parameters:
     ///   - environment: Stands in the tokens it issues.
+    ///   - port: Where it listens. Default: 0, a port that the system chooses, which is always free.
     ///   - seed: What the tokens are drawn from. Default: 0.
     ///   - plan: What goes wrong. Default: nothing.
     ///   - accessTokenLifetime: How long access tokens serve. Default: an hour, longer than any demo.
@@ -52,6 +57,7 @@ public final class DemoServer: Sendable {
     /// - Throws: ``StartFailure``.
     public static func start(
         environment: String,
+        port: UInt16 = 0,
         seed: UInt64 = 0,
         plan: FaultPlan = .none,
         accessTokenLifetime: Duration = .seconds(3600),
@@ -74,20 +80,25 @@ public final class DemoServer: Sendable {
             plan: plan
         )
         let server = HTTPServer(
-            address: try sockaddr_in.inet(ip4: "127.0.0.1", port: 0),
+            address: try sockaddr_in.inet(ip4: "127.0.0.1", port: port),
             logger: .disabled,
             handler: NotesHandler(backend: backend, barriers: barriers)
         )
-        let run = Task { try await server.run() }
+        let listening = Task { try await server.waitUntilListening() }
+        let run = Task {
+            // A port that is taken ends the run at once, and nobody would ever listen.
+            defer { listening.cancel() }
+            try await server.run()
+        }
         do {
-            try await server.waitUntilListening()
+            try await listening.value
         } catch {
             run.cancel()
-            throw StartFailure(description: "The \(environment) server does not listen on 127.0.0.1: \(error).")
+            throw StartFailure(reason: await run.failure ?? error.localizedDescription, environment: environment)
         }
         guard case .ip4(let address, let port)? = await server.listeningAddress else {
             run.cancel()
-            throw StartFailure(description: "The \(environment) server has no IPv4 address.")
+            throw StartFailure(reason: "it has no IPv4 address", environment: environment)
         }
         let origin = "http://\(address):\(port)"
         await backend.access { server, _ in server.origin = origin }
@@ -134,5 +145,16 @@ public final class DemoServer: Sendable {
     /// The titles of all notes, in no order: one that is there twice was created twice.
     public var titles: [String] {
         get async { await backend.titles }
+    }
+}
+
+extension Task where Success == Void, Failure == any Error {
+    /// Why it failed, in the system's words where they are to be had; nil when it did not.
+    fileprivate var failure: String? {
+        get async {
+            guard case .failure(let error) = await result else { return nil }
+            guard case SocketError.failed(_, _, let message) = error else { return error.localizedDescription }
+            return message
+        }
     }
 }

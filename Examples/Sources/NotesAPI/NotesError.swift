@@ -25,9 +25,15 @@ public struct NotesError: Error {
     /// The whole story, trace included.
     public let httpError: HttpError
 
-    init(_ error: HttpError) {
+    /// A failed call, with a reason that its service knows better.
+    public init(_ reason: Reason, _ error: HttpError) {
+        self.reason = reason
         self.httpError = error
-        self.reason =
+    }
+
+    /// A failed call.
+    public init(_ error: HttpError) {
+        let reason: Reason =
             switch error.kind {
             case .status(404): .notFound
             case .authorization: Self.reason(ofAuthorization: error.underlying as? RefreshError)
@@ -40,6 +46,7 @@ public struct NotesError: Error {
             case .cancelled: .cancelled
             default: .unexpected
             }
+        self.init(reason, error)
     }
 
     /// Only the end of a session asks for a sign-in: after a refresh that failed for now, the token is still there.

@@ -18,13 +18,25 @@ extension RefreshCoordinator {
     /// Returns once no refresh holds back retries.
     func waitOutRefresh() async throws {
         let now = stopwatch.elapsed
+        try await wait { $0.holdsRetries(at: now) }
+    }
+
+    /// Returns once no refresh is in flight, not even one that nobody waits for. Whoever ends the process does this
+    /// first: what the server has issued would be lost with it.
+    ///
+    /// - Throws: `CancellationError` as soon as the task is cancelled; the refresh goes on then.
+    package func waitForRefresh() async throws {
+        try await wait { $0.isRefreshing }
+    }
+
+    private func wait(while holds: @Sendable (RefreshState) -> Bool) async throws {
         let ticket = core.withLock { core in
-            core.machine.state.holdsRetries(at: now) ? core.waiters.takeTicket() : nil
+            holds(core.machine.state) ? core.waiters.takeTicket() : nil
         }
         guard let ticket else { return }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                enter(.retry(continuation)) { $0.waitOutRefresh(continuation, ticket: ticket, at: now) }
+                enter(.retry(continuation)) { $0.wait(continuation, ticket: ticket, while: holds) }
             }
         } onCancel: {
             leave(ticket)

@@ -39,14 +39,14 @@ struct RefreshCore: Sendable {
         }
     }
 
-    /// Lets `waiter` wait until no refresh holds back retries.
-    mutating func waitOutRefresh(
-        _ retry: CheckedContinuation<Void, any Error>,
+    /// Lets `waiter` wait for the end of a refresh, while there is one that `holds`.
+    mutating func wait(
+        _ waiter: CheckedContinuation<Void, any Error>,
         ticket: Int,
-        at now: Duration
+        while holds: (RefreshState) -> Bool
     ) -> [Effect] {
-        guard machine.state.holdsRetries(at: now) else { return [.pass(retry)] }
-        waiters.add(.retry(retry), ticket: ticket)
+        guard holds(machine.state) else { return [.pass(waiter)] }
+        waiters.add(.retry(waiter), ticket: ticket)
         return []
     }
 

@@ -26,6 +26,11 @@ enum RefreshState: Sendable {
         }
     }
 
+    /// Whether a refresh is in flight, be it in the background.
+    var isRefreshing: Bool {
+        if case .refreshing = self { true } else { false }
+    }
+
     /// Whether retries have to wait: a refresh is in flight, and the credential does not serve until it has ended.
     func holdsRetries(at now: Duration) -> Bool {
         guard case .refreshing(let session, _) = self else { return false }

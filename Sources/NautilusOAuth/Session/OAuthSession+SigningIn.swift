@@ -31,11 +31,18 @@ extension OAuthSession {
         if let failure { throw failure }
     }
 
-    /// Saves what could not be saved before. A command-line tool does this before it ends, so that no rotated refresh
-    /// token is lost with the process.
+    /// Waits for the refresh that is in flight, if there is one, and saves what could not be saved before. A command-line
+    /// tool does this before it ends, so that no rotated refresh token is lost with the process: a refresh goes on when
+    /// the call that asked for it has failed or was cancelled, and may run in the background of one that has succeeded.
     ///
-    /// - Throws: ``OAuthError`` when it still cannot be saved. Returns at once when there is nothing to save.
+    /// - Throws: ``OAuthError`` when it still cannot be saved, and of kind ``OAuthError/Kind/cancelled`` as soon as the
+    ///   task is cancelled during the wait. Returns at once when there is nothing to wait for or to save.
     public func flush() async throws(OAuthError) {
+        do {
+            try await coordinator.waitForRefresh()
+        } catch {
+            throw OAuthError(.cancelled)
+        }
         try await shared.write()
     }
 }

@@ -1,0 +1,35 @@
+import NautilusOAuth
+
+extension OAuthNotesService {
+    /// Signs in on another device (RFC 8628): the user opens a page there, and types in a code.
+    ///
+    /// The server is asked where that is done (RFC 8414).
+    ///
+    /// - Parameters:
+    ///   - scope: What to ask for. Default: nil, what the server gives by itself.
+    ///   - show: Shows page and code to the user. The server is polled once it has returned.
+    /// - Returns: What the session has begun with.
+    /// - Throws: `OAuthError` of any of the steps; of the last one, when the credential could not be kept.
+    @discardableResult
+    public func signIn(
+        scope: OAuthScope? = nil,
+        showing show: @Sendable (DeviceAuthorization) async -> Void
+    ) async throws(OAuthError) -> OAuthCredential {
+        let server = try await AuthorizationServer.discover(
+            issuer: environment.origin,
+            transport: transport,
+            clock: clock
+        )
+        let endpoint = TokenEndpoint(
+            server: server,
+            client: session.endpoint.client,
+            transport: transport,
+            clock: clock
+        )
+        let authorization = try await endpoint.authorizeDevice(scope: scope)
+        await show(authorization)
+        let credential = try await endpoint.credential(for: authorization)
+        try await session.signIn(credential)
+        return credential
+    }
+}

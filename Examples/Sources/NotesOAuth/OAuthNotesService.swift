@@ -1,0 +1,65 @@
+import Nautilus
+import NautilusOAuth
+import NotesAPI
+
+/// The notes API in one environment, authorized by OAuth: the requests and errors of `NotesService`, and a session that
+/// outlives the process and is shared among processes.
+///
+/// ```swift
+/// let notes = OAuthNotesService(.staging, client: OAuthClient(id: "notes-app"), store: FileStore(folder: folder))
+/// try await notes.signIn { print("Enter \($0.userCode) at \($0.verificationUri)") }
+/// let page = try await ListNotes().schedule(with: notes)  // throws NotesError
+/// ```
+public struct OAuthNotesService: HttpService {
+    /// Where the calls go.
+    public let environment: NotesEnvironment
+    /// Who is signed in.
+    public let session: OAuthSession
+    /// What moves bytes.
+    public let transport: any HttpTransport
+    /// What time is measured and slept on.
+    public let clock: any Clock<Duration>
+    /// What is told of attempts and decisions.
+    public let observer: any CallObserver
+
+    /// Creates a service with a session of its own. Nothing is read or sent before it is used.
+    ///
+    /// - Parameters:
+    ///   - environment: Where the calls go, and who issues their tokens.
+    ///   - client: The app, as it is registered there.
+    ///   - store: Where the session is kept. Default: in memory, so that nothing is written unless it is asked for.
+    ///   - account: Whose session it is, where an app has several. Default: empty, for one account at a time.
+    ///   - transport: What moves bytes. Default: URL loading.
+    ///   - clock: What time is measured and slept on. Default: the continuous clock.
+    ///   - observer: What is told of attempts, decisions and refreshes. Default: nobody.
+    public init(
+        _ environment: NotesEnvironment,
+        client: OAuthClient,
+        store: any CredentialStore = MemoryStore(),
+        account: String = "",
+        transport: any HttpTransport = URLSessionTransport.shared,
+        clock: any Clock<Duration> = ContinuousClock(),
+        observer: any CallObserver = NilCallObserver()
+    ) {
+        let endpoint = TokenEndpoint(
+            server: environment.authorizationServer,
+            client: client,
+            transport: transport,
+            clock: clock
+        )
+        self.environment = environment
+        self.session = OAuthSession(endpoint: endpoint, store: store, account: account, observer: observer)
+        self.transport = transport
+        self.clock = clock
+        self.observer = observer
+    }
+
+    /// The first version of the API.
+    public var apiUrl: any UrlConvertible { environment.origin + "/v1" }
+    /// What the app reads, and which environment it believes to talk to.
+    public var header: HttpHeader { [.accept: "application/json", "X-Notes-Environment": environment.name] }
+    /// All that authorization takes.
+    public var retrierFactory: any RetrierFactory { session.retrierFactory }
+    /// In the app's words.
+    public func mapError(_ error: HttpError) -> NotesError { NotesError(oauth: error) }
+}
