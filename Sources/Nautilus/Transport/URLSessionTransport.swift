@@ -23,6 +23,8 @@ import Foundation
 /// - On Linux, libcurl itself repeats a request, POST included, when its kept connection turns out to be closed before
 ///   any byte of an answer came. A body is not sent again, so that such a POST runs into its timeout; one without a
 ///   body may run twice, unless it carries an `Idempotency-Key`.
+/// - On Linux, up to Swift 6.3 at least, Foundation keeps a core busy while a request on a new connection waits for its
+///   answer: it goes on asking whether the socket can be written. Long polls are costly there.
 /// - On Linux, up to Swift 6.3 at least, Foundation ends the process when a response breaks off within its header, brings
 ///   trailers, or has a `Content-Length` of 2⁶³ and above. Where servers cannot be trusted that far, use a transport
 ///   that is built on another client.
