@@ -8,6 +8,8 @@ public struct SessionSettings: Codable, Hashable, Sendable {
     public var account: String
     /// How long the process waits for the store's lock.
     public var lockWait: Duration
+    /// How long it waits before it saves again what could not be saved, and sends again what was not answered.
+    public var pause: Duration
 
     /// The client that all tokens are issued to.
     public static let client = "notes-app"
@@ -20,10 +22,18 @@ public struct SessionSettings: Codable, Hashable, Sendable {
     ///   - account: Whose credential it is. Default: empty, the only one there is.
     ///   - lockWait: How long the process waits for the store's lock. Default: 30 s, as the library has it: longer than
     ///     any test waits.
-    public init(origin: String, folder: String, account: String = "", lockWait: Duration = .seconds(30)) {
+    ///   - pause: How long it waits before it saves or sends again. Default: 5 ms, so that no test waits long.
+    public init(
+        origin: String,
+        folder: String,
+        account: String = "",
+        lockWait: Duration = .seconds(30),
+        pause: Duration = .milliseconds(5)
+    ) {
         self.origin = origin
         self.folder = folder
         self.account = account
         self.lockWait = lockWait
+        self.pause = pause
     }
 }

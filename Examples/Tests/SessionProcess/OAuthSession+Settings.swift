@@ -19,7 +19,7 @@ extension OAuthSession {
             ),
             store: store,
             account: settings.account,
-            sharing: CredentialSharing(lockWait: settings.lockWait, backoff: .constant(.milliseconds(5)))
+            sharing: CredentialSharing(lockWait: settings.lockWait, backoff: .constant(settings.pause))
         )
     }
 }

@@ -32,7 +32,7 @@ extension SessionEvent {
         case .refreshFailed: "refreshFailed"
         case .sessionExpired: "sessionExpired"
         case .signedOut: "signedOut"
-        case .storeFailed(let error): (["storeFailed"] + ErrorKinds(error).names.dropFirst()).joined(separator: " ")
+        case .storeFailed(let error): (["storeFailed"] + ErrorKinds(error).names).joined(separator: " ")
         case .storeRecovered: "storeRecovered"
         }
     }

@@ -76,6 +76,8 @@ final class SessionChild: Sendable {
     /// Kills it unless it has ended, and returns once it has.
     func kill() async {
         if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
+        // A child that it has started ends with it.
+        try? input.close()
         _ = await ending()
     }
 

@@ -52,10 +52,23 @@ actor SessionWorld {
 
     /// Starts a process.
     ///
-    /// - Parameter lockWait: How long it waits for the lock. Default: 30 s, longer than any test takes.
-    func start(account: String = "", lockWait: Duration = .seconds(30)) async throws -> SessionChild {
+    /// - Parameters:
+    ///   - account: Whose session it has. Default: the only one there is.
+    ///   - lockWait: How long it waits for the lock. Default: 30 s, longer than any test takes.
+    ///   - pause: How long it waits before it saves again. Default: 5 ms, so that no test waits long.
+    func start(
+        account: String = "",
+        lockWait: Duration = .seconds(30),
+        pause: Duration = .milliseconds(5)
+    ) async throws -> SessionChild {
         let child = try await SessionChild(
-            SessionSettings(origin: server.origin, folder: folder.path, account: account, lockWait: lockWait)
+            SessionSettings(
+                origin: server.origin,
+                folder: folder.path,
+                account: account,
+                lockWait: lockWait,
+                pause: pause
+            )
         )
         children.append(child)
         return child
@@ -84,6 +97,11 @@ actor SessionWorld {
     /// What is stored. It throws if that is torn.
     func stored(account: String = "") async throws -> StoredCredential? {
         try await store.load(key(account))
+    }
+
+    /// Whether the session that is stored is that of a sign-in.
+    func hasStored(_ tokens: SessionTokens) async throws -> Bool {
+        try await stored()?.credential.accessToken == tokens.accessToken
     }
 
     /// Whether the lock is free now.
