@@ -130,6 +130,26 @@ struct DiskFailureTests {
         }
     }
 
+    @Test("while a session ends, leaves what is stored, which goes as soon as it works again")
+    func end() async throws {
+        try await SessionWorld.run { world in
+            try await world.signIn()
+            await world.server.endSessions()
+            let child = try await world.start()
+            _ = try await child.ask(.plan(.system(.unlink, .failure(EROFS), on: .credential)))
+            #expect(try await child.ask(.call).failure == ["authorization", "sessionExpired", "invalidGrant"])
+            #expect(try await world.stored()?.unanswered == 1)
+
+            _ = try await child.ask(.mend)
+            let recovery = try await child.ask(.awaitEvent("storeRecovered"))
+            #expect(
+                recovery.events == ["signedIn", "storeFailed store notPermitted", "sessionExpired", "storeRecovered"]
+            )
+            #expect(try await world.stored() == nil)
+            #expect(await world.server.counters.refreshes == 1)
+        }
+    }
+
     @Test("since others may enter the folder, is told by an error of its own")
     func openFolder() async throws {
         try await SessionWorld.run { world in

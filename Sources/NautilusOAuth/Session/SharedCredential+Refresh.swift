@@ -161,6 +161,7 @@ extension SharedCredential {
             try await remove(tried.session) { $0.credential == tried.credential }
         } catch {
             storeFailed(error)
+            tryAgain()
         }
         return TerminalRefreshFailure(error.description, underlying: error)
     }

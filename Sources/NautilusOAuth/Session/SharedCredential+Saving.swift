@@ -133,7 +133,7 @@ extension SharedCredential {
     }
 
     /// Writes in the background until it has worked.
-    private func tryAgain() {
+    func tryAgain() {
         let isFirst = state.withLock { state in
             defer { state.isTryingAgain = true }
             return !state.isTryingAgain
