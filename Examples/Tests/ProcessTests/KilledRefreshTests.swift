@@ -152,7 +152,6 @@ struct KilledRefreshTests {
     private func kill(at fault: SessionFault, in world: SessionWorld) async throws {
         let child = try await world.start(lockWait: .zero)
         #expect(try await child.ask(.plan(fault)).failure == [])
-        try child.tell(.call)
-        #expect(await child.ending() == .killed)
+        #expect(try await child.dies(of: .call))
     }
 }

@@ -8,6 +8,7 @@ import SessionCommands
 @main
 enum SessionProcess {
     static func main() async throws {
+        keepInheritedFiles()
         let argument = CommandLine.arguments.dropFirst().first ?? ""
         let settings = try JSONDecoder().decode(SessionSettings.self, from: Data(argument.utf8))
         var (events, hasFailed) = try await work(settings)
@@ -31,6 +32,12 @@ enum SessionProcess {
             try say(outcome)
         }
         return (events, hasFailed)
+    }
+
+    /// Hands on no file that this process was started with. Who started it watches one of them, to see when it ends.
+    private static func keepInheritedFiles() {
+        let files = (try? FileManager.default.contentsOfDirectory(atPath: "/dev/fd")) ?? []
+        for file in files.compactMap(Int32.init) where file > 2 { _ = fcntl(file, F_SETFD, FD_CLOEXEC) }
     }
 
     private static func say(_ outcome: SessionOutcome) throws {

@@ -59,6 +59,13 @@ final class SessionChild: Sendable {
         return try await reply()
     }
 
+    /// Tells it to do something, and returns whether a SIGKILL has ended it in the course of that.
+    func dies(of command: SessionCommand) async throws -> Bool {
+        try tell(command)
+        guard await output.next() == nil else { return false }
+        return await ending() == .killed
+    }
+
     /// Returns once the process has ended; it is its own matter when.
     func ending() async -> Ending? {
         await termination.value
@@ -73,10 +80,15 @@ final class SessionChild: Sendable {
         return outcome
     }
 
-    /// Kills it unless it has ended, and returns once it has.
+    /// Kills it, and returns once it is dead. A child that it has started lives on.
     func kill() async {
+        Foundation.kill(process.processIdentifier, SIGKILL)
+        _ = await ending()
+    }
+
+    /// Ends it unless it has ended, and its child as well.
+    func end() async {
         if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
-        // A child that it has started ends with it.
         try? input.close()
         _ = await ending()
     }

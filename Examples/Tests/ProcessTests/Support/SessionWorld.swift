@@ -27,7 +27,12 @@ actor SessionWorld {
         )
         let world = SessionWorld(server)
         do {
-            try await body(world)
+            try await withTaskCancellationHandler {
+                try await body(world)
+            } onCancel: {
+                // The test's time is over: what it waits for comes with the end of the processes.
+                Task { await world.killAll() }
+            }
             await world.end()
         } catch {
             await world.end()
@@ -44,8 +49,12 @@ actor SessionWorld {
             .appendingPathComponent("nautilus-processes-\(UUID())")
     }
 
+    private func killAll() async {
+        for child in children { await child.end() }
+    }
+
     private func end() async {
-        for child in children { await child.kill() }
+        await killAll()
         await server.stop()
         try? FileManager.default.removeItem(at: folder)
     }
