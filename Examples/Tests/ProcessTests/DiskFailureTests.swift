@@ -82,6 +82,78 @@ struct DiskFailureTests {
         }
     }
 
+    @Test("for long costs no refresh either: each is paid with what the one before has brought")
+    func severalRefreshes() async throws {
+        try await SessionWorld.run { world in
+            try await world.signIn()
+            let child = try await world.start()
+            _ = try await child.ask(DiskFailure.full.plan(fromSave: 1))
+            #expect(try await child.ask(.call).sent == [2])
+            await world.server.revokeAccessTokens()
+            #expect(try await child.ask(.call).sent == [2, 3])
+
+            _ = try await child.ask(.mend)
+            _ = try await child.ask(.awaitEvent("storeRecovered"))
+            #expect(try await world.once(.call).sent == [3])
+            let counters = await world.server.counters
+            #expect(counters.refreshes == 2)
+            #expect(counters.reuseDetected == 0)
+        }
+    }
+
+    @Test("takes a renewal with it when the process is killed, which a grace makes up for")
+    func killedWithUnsavedRenewal() async throws {
+        try await SessionWorld.run(hasGrace: true) { world in
+            try await world.signIn()
+            let child = try await world.start()
+            _ = try await child.ask(DiskFailure.full.plan(fromSave: 2))
+            #expect(try await child.ask(.call).failure == [])
+            await child.kill()
+            #expect(try await world.once(.call).sent == [2])
+            let counters = await world.server.counters
+            #expect(counters.refreshes == 2)
+            #expect(counters.graceReuses == 1)
+            #expect(counters.reuseDetected == 0)
+        }
+    }
+
+    @Test("keeps nobody from signing out: a renewal that is not saved yet never is")
+    func signOutOnFullDisk() async throws {
+        try await SessionWorld.run { world in
+            try await world.signIn()
+            let child = try await world.start()
+            _ = try await child.ask(DiskFailure.full.plan(fromSave: 2))
+            #expect(try await child.ask(.call).failure == [])
+            #expect(try await child.ask(.signOut).failure == [])
+            #expect(try await world.stored() == nil)
+            #expect(await world.server.counters.tokensRevoked == 1)
+            // The lock is no longer kept.
+            let tokens = await world.tokens(isExpired: false)
+            #expect(try await world.start().ask(.signIn(tokens)).failure == [])
+            #expect(try await world.hasStored(tokens))
+        }
+    }
+
+    @Test("on a file system that has become read-only is locked all the same")
+    func readOnlyFileSystem() async throws {
+        try await SessionWorld.run { world in
+            try await world.signIn()
+            // There is a lock from better days.
+            #expect(try await world.isLockFree())
+            let child = try await world.start()
+            for path in [SessionFault.PathEnding.temporary, .lock] {
+                _ = try await child.ask(.plan(.system(.open, .failure(EROFS), on: path)))
+            }
+            #expect(try await child.ask(.call).sent == [2])
+            #expect(try await world.once(.call).failure == ["authorization", "failed", "lockTimeout"])
+
+            _ = try await child.ask(.mend)
+            _ = try await child.ask(.awaitEvent("storeRecovered"))
+            #expect(try await world.once(.call).sent == [2])
+            #expect(await world.server.counters.refreshes == 1)
+        }
+    }
+
     @Test("once the result has its place, keeps the lock, and others adopt the result all the same")
     func folder() async throws {
         try await SessionWorld.run { world in

@@ -46,6 +46,42 @@ struct SharedRefreshTests {
         }
     }
 
+    @Test("twenty that all sign in at once agree on the last of them")
+    func signIns() async throws {
+        try await SessionWorld.run { world in
+            let children = try await start(in: world)
+            for child in children { try child.tell(.signIn(await world.tokens(isExpired: false))) }
+            for child in children { #expect(try await child.reply().failure == []) }
+            let outcomes = try await callAtOnce(children)
+            #expect(outcomes.map(\.failure) == Array(repeating: [], count: Self.count))
+            #expect(outcomes.allSatisfy { $0.sent.count == 1 })
+            #expect(Set(outcomes.map(\.sent)).count == 1)
+            #expect(await world.server.counters.refreshes == 0)
+        }
+    }
+
+    @Test(
+        "ten are not troubled by ten others that are killed, each as soon as it is about to refresh",
+        .enabled(if: SessionFault.reachesSystemCalls)
+    )
+    func killedOnTheWay() async throws {
+        try await SessionWorld.run { world in
+            try await world.signIn()
+            let children = try await start(in: world)
+            let (doomed, others) = (children.prefix(Self.count / 2), children.suffix(Self.count / 2))
+            for child in doomed {
+                _ = try await child.ask(.plan(.system(.rename, .killBefore, on: .credential)))
+                try child.tell(.call)
+            }
+            let outcomes = try await callAtOnce(Array(others))
+            #expect(outcomes.map(\.failure) == Array(repeating: [], count: others.count))
+            #expect(outcomes.map(\.sent) == Array(repeating: [2], count: others.count))
+            let counters = await world.server.counters
+            #expect(counters.refreshes == 1)
+            #expect(counters.reuseDetected == 0)
+        }
+    }
+
     private func start(in world: SessionWorld) async throws -> [SessionChild] {
         var children: [SessionChild] = []
         for _ in 0..<Self.count { children.append(try await world.start()) }

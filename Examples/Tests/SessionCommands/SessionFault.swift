@@ -38,6 +38,8 @@ public enum SessionFault: Codable, Hashable, Sendable {
         case temporary
         /// The credential's file.
         case credential
+        /// The credential's lock.
+        case lock
         /// The store's folder.
         case folder
     }

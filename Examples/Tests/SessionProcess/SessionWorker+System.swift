@@ -13,6 +13,7 @@ extension SessionWorker {
             switch ending {
             case .temporary: ".tmp"
             case .credential: ".json"
+            case .lock: ".lock"
             case .folder: folder
             }
         let result = system_faults_plan(call.number, path, Int32(first), Int32(count ?? -1), effect.number)

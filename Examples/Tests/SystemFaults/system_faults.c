@@ -157,7 +157,7 @@ ssize_t write(int file, const void *bytes, size_t count) {
 // Only those for writing count: a file system that must not be written can be read.
 int open(const char *path, int flags, ...) {
     mode_t mode = 0;
-    if (flags & (O_CREAT | __O_TMPFILE)) {
+    if ((flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE) {
         va_list arguments;
         va_start(arguments, flags);
         mode = va_arg(arguments, mode_t);
