@@ -54,6 +54,20 @@ let package = Package(
                 .product(name: "NautilusOAuth", package: "Nautilus"),
             ]
         ),
+        .target(name: "SessionCommands", path: "Tests/SessionCommands"),
+        .target(name: "SystemFaults", path: "Tests/SystemFaults"),
+        .executableTarget(
+            name: "session-process",
+            dependencies: [
+                "Nautilus", .product(name: "NautilusOAuth", package: "Nautilus"), "SessionCommands", "SystemFaults",
+            ],
+            path: "Tests/SessionProcess"
+        ),
+        // It starts session-process, and must not have its system calls fail: so it does not depend on it.
+        .testTarget(
+            name: "ProcessTests",
+            dependencies: ["DemoServers", .product(name: "NautilusOAuth", package: "Nautilus"), "SessionCommands"]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -6,7 +6,8 @@ public actor Barrier {
     private var isOpen = false
     private var arrivals = 0
     private var held: [CheckedContinuation<Void, Never>] = []
-    private var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    private var watchers: [(id: Int, count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    private var lastWatcher = 0
 
     /// Creates a closed barrier.
     ///
@@ -32,9 +33,21 @@ public actor Barrier {
         held = []
     }
 
-    /// Returns once `count` have arrived, held or not.
+    /// Returns once `count` have arrived, held or not; at once when the task is cancelled, so that a test whose time is
+    /// over ends.
     public func waitForArrivals(_ count: Int) async {
         guard arrivals < count else { return }
-        await withCheckedContinuation { watchers.append((count, $0)) }
+        lastWatcher += 1
+        let id = lastWatcher
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { watchers.append((id, count, $0)) }
+        } onCancel: {
+            Task { await self.removeWatcher(id) }
+        }
+    }
+
+    private func removeWatcher(_ id: Int) {
+        guard let index = watchers.firstIndex(where: { $0.id == id }) else { return }
+        watchers.remove(at: index).continuation.resume()
     }
 }

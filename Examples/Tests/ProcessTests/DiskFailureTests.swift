@@ -1,0 +1,240 @@
+import DemoServers
+import Foundation
+import SessionCommands
+import Testing
+
+@Suite(
+    "A disk that fails",
+    .timeLimit(.minutes(2)),
+    .enabled(if: SessionFault.reachesSystemCalls, "only Linux lets a program take the place of calls of the system")
+)
+struct DiskFailureTests {
+    @Test(
+        "while the result is saved, costs no call; nobody spends the old token, and the new one is saved later",
+        arguments: DiskFailure.all,
+        // From the mark on, or only the result.
+        [1, 2]
+    )
+    func result(_ failure: DiskFailure, firstSave: Int) async throws {
+        try await SessionWorld.run { world in
+            try await world.signIn()
+            let first = try await world.start()
+            _ = try await first.ask(failure.plan(fromSave: firstSave))
+            let call = try await first.ask(.call)
+            #expect(call.failure == [])
+            #expect(call.sent == [2])
+            #expect(try await first.ask(.awaitEvent(failure.event)).events == ["signedIn", failure.event])
+
+            // The other one finds the old credential, and its lock is held.
+            #expect(try await world.stored()?.unanswered == firstSave - 1)
+            #expect(try await world.isLockFree() == false)
+            let second = try await world.start(lockWait: .milliseconds(50))
+            #expect(try await second.ask(.call).failure == ["authorization", "failed", "lockTimeout"])
+            #expect(await world.server.counters.refreshes == 1)
+
+            _ = try await first.ask(.mend)
+            let recovery = try await first.ask(.awaitEvent("storeRecovered"))
+            #expect(recovery.events == ["refreshed", "storeRecovered"])
+            #expect(try await world.stored()?.unanswered == 0)
+            let adopted = try await second.ask(.call)
+            #expect(adopted.failure == [])
+            #expect(adopted.sent == [2])
+
+            #expect(try await first.finish().events == [])
+            #expect(try await world.isLockFree())
+            #expect(try await world.endings() == ["json", "lock"])
+            let counters = await world.server.counters
+            #expect(counters.refreshes == 1)
+            #expect(counters.reuseDetected == 0)
+        }
+    }
+
+    @Test("and works again is written to by flush, which fails until then")
+    func flush() async throws {
+        try await SessionWorld.run { world in
+            try await world.signIn()
+            // Nothing is tried again by itself.
+            let child = try await world.start(pause: .seconds(3600))
+            _ = try await child.ask(DiskFailure.full.plan(fromSave: 2))
+            #expect(try await child.ask(.call).failure == [])
+            #expect(try await child.ask(.flush).failure == ["store", "full"])
+            #expect(try await world.isLockFree() == false)
+
+            _ = try await child.ask(.mend)
+            #expect(try await child.ask(.flush).failure == [])
+            #expect(try await world.isLockFree())
+            #expect(try await world.once(.call).sent == [2])
+            #expect(await world.server.counters.refreshes == 1)
+        }
+    }
+
+    @Test("while the token is marked, is reported and holds nothing up", arguments: DiskFailure.all)
+    func mark(_ failure: DiskFailure) async throws {
+        try await SessionWorld.run { world in
+            try await world.signIn()
+            let child = try await world.start()
+            _ = try await child.ask(failure.plan(fromSave: 1, count: 1))
+            #expect(try await child.ask(.call).failure == [])
+            let end = try await child.finish()
+            #expect(end.events == ["signedIn", failure.event, "storeRecovered", "refreshed"])
+            #expect(try await world.once(.call).sent == [2])
+            #expect(await world.server.counters.refreshes == 1)
+        }
+    }
+
+    @Test("for long costs no refresh either: each is paid with what the one before has brought")
+    func severalRefreshes() async throws {
+        try await SessionWorld.run { world in
+            try await world.signIn()
+            let child = try await world.start()
+            _ = try await child.ask(DiskFailure.full.plan(fromSave: 1))
+            #expect(try await child.ask(.call).sent == [2])
+            await world.server.revokeAccessTokens()
+            #expect(try await child.ask(.call).sent == [2, 3])
+
+            _ = try await child.ask(.mend)
+            _ = try await child.ask(.awaitEvent("storeRecovered"))
+            #expect(try await world.once(.call).sent == [3])
+            let counters = await world.server.counters
+            #expect(counters.refreshes == 2)
+            #expect(counters.reuseDetected == 0)
+        }
+    }
+
+    @Test("takes a renewal with it when the process is killed, which a grace makes up for")
+    func killedWithUnsavedRenewal() async throws {
+        try await SessionWorld.run(hasGrace: true) { world in
+            try await world.signIn()
+            let child = try await world.start()
+            _ = try await child.ask(DiskFailure.full.plan(fromSave: 2))
+            #expect(try await child.ask(.call).failure == [])
+            await child.kill()
+            #expect(try await world.once(.call).sent == [2])
+            let counters = await world.server.counters
+            #expect(counters.refreshes == 2)
+            #expect(counters.graceReuses == 1)
+            #expect(counters.reuseDetected == 0)
+        }
+    }
+
+    @Test("keeps nobody from signing out: a renewal that is not saved yet never is")
+    func signOutOnFullDisk() async throws {
+        try await SessionWorld.run { world in
+            try await world.signIn()
+            let child = try await world.start()
+            _ = try await child.ask(DiskFailure.full.plan(fromSave: 2))
+            #expect(try await child.ask(.call).failure == [])
+            #expect(try await child.ask(.signOut).failure == [])
+            #expect(try await world.stored() == nil)
+            #expect(await world.server.counters.tokensRevoked == 1)
+            // The lock is no longer kept.
+            let tokens = await world.tokens(isExpired: false)
+            #expect(try await world.start().ask(.signIn(tokens)).failure == [])
+            #expect(try await world.hasStored(tokens))
+        }
+    }
+
+    @Test("on a file system that has become read-only is locked all the same")
+    func readOnlyFileSystem() async throws {
+        try await SessionWorld.run { world in
+            try await world.signIn()
+            // There is a lock from better days.
+            #expect(try await world.isLockFree())
+            let child = try await world.start()
+            for path in [SessionFault.PathEnding.temporary, .lock] {
+                _ = try await child.ask(.plan(.system(.open, .failure(EROFS), on: path)))
+            }
+            #expect(try await child.ask(.call).sent == [2])
+            #expect(try await world.once(.call).failure == ["authorization", "failed", "lockTimeout"])
+
+            _ = try await child.ask(.mend)
+            _ = try await child.ask(.awaitEvent("storeRecovered"))
+            #expect(try await world.once(.call).sent == [2])
+            #expect(await world.server.counters.refreshes == 1)
+        }
+    }
+
+    @Test("once the result has its place, keeps the lock, and others adopt the result all the same")
+    func folder() async throws {
+        try await SessionWorld.run { world in
+            try await world.signIn()
+            let child = try await world.start(pause: .seconds(3600))
+            _ = try await child.ask(.plan(.system(.fsync, .failure(EIO), on: .folder, from: 2)))
+            #expect(try await child.ask(.call).failure == [])
+            #expect(try await world.isLockFree() == false)
+            let other = try await world.once(.call)
+            #expect(other.failure == [])
+            #expect(other.sent == [2])
+            #expect(await world.server.counters.refreshes == 1)
+        }
+    }
+
+    @Test("while somebody signs in, keeps the session in this process, and saves it later")
+    func signIn() async throws {
+        try await SessionWorld.run { world in
+            let tokens = await world.tokens(isExpired: false)
+            let child = try await world.start()
+            _ = try await child.ask(DiskFailure.full.plan(fromSave: 1))
+            #expect(try await child.ask(.signIn(tokens)).failure == ["store", "full"])
+            #expect(try await child.ask(.call).sent == [1])
+            #expect(try await world.once(.call).failure == ["authorization", "signedOut"])
+
+            _ = try await child.ask(.mend)
+            let recovery = try await child.ask(.awaitEvent("storeRecovered"))
+            #expect(recovery.events == ["signedIn", DiskFailure.full.event, "storeRecovered"])
+            #expect(try await world.once(.call).sent == [1])
+        }
+    }
+
+    @Test("while somebody signs out, keeps nobody signed in here, and the others as soon as it works again")
+    func signOut() async throws {
+        try await SessionWorld.run { world in
+            try await world.signIn(isExpired: false)
+            let child = try await world.start()
+            _ = try await child.ask(.plan(.system(.unlink, .failure(EROFS), on: .credential)))
+            #expect(try await child.ask(.signOut).failure == ["store", "notPermitted"])
+            #expect(try await child.ask(.call).failure == ["authorization", "signedOut"])
+            #expect(await world.server.counters.tokensRevoked == 1)
+
+            _ = try await child.ask(.mend)
+            _ = try await child.ask(.awaitEvent("storeRecovered"))
+            #expect(try await world.stored() == nil)
+        }
+    }
+
+    @Test("while a session ends, leaves what is stored, which goes as soon as it works again")
+    func end() async throws {
+        try await SessionWorld.run { world in
+            try await world.signIn()
+            await world.server.endSessions()
+            let child = try await world.start()
+            _ = try await child.ask(.plan(.system(.unlink, .failure(EROFS), on: .credential)))
+            #expect(try await child.ask(.call).failure == ["authorization", "sessionExpired", "invalidGrant"])
+            #expect(try await world.stored()?.unanswered == 1)
+
+            _ = try await child.ask(.mend)
+            let recovery = try await child.ask(.awaitEvent("storeRecovered"))
+            #expect(
+                recovery.events == ["signedIn", "storeFailed store notPermitted", "sessionExpired", "storeRecovered"]
+            )
+            #expect(try await world.stored() == nil)
+            #expect(await world.server.counters.refreshes == 1)
+        }
+    }
+
+    @Test("since others may enter the folder, is told by an error of its own")
+    func openFolder() async throws {
+        try await SessionWorld.run { world in
+            try await world.signIn()
+            try await world.setMode(0o755)
+            let child = try await world.start()
+            #expect(try await child.ask(.call).failure == ["authorization", "store", "notPrivate"])
+            #expect(await world.server.counters.refreshes == 0)
+            _ = try await child.finish()
+            #expect(await child.ending() == .finished(hasFailed: true))
+
+            try await world.setMode(0o700)
+            #expect(try await world.once(.call).failure == [])
+        }
+    }
+}

@@ -1,0 +1,157 @@
+import DemoServers
+import SessionCommands
+import Testing
+
+@Suite(
+    "A process that is killed while it refreshes",
+    .timeLimit(.minutes(2)),
+    .enabled(if: SessionFault.reachesSystemCalls, "only Linux lets a program take the place of calls of the system")
+)
+struct KilledRefreshTests {
+    @Test("leaves a credential that is whole, and a lock that is free", arguments: KillStep.all)
+    func remains(_ step: KillStep) async throws {
+        try await SessionWorld.run { world in
+            try await killRefresh(at: step.fault, in: world)
+            let stored = try await world.stored()
+            #expect(stored?.unanswered == (step.isMarked ? 1 : 0))
+            #expect((stored?.credential.lifetime == .zero) == (step.fate != .replaced))
+            #expect(await world.server.counters.refreshes == (step.fate == .unspent ? 0 : 1))
+            #expect(try await world.endings() == ["json", "lock"] + (step.leavesFile ? ["tmp"] : []))
+            // Whoever takes the lock clears away what is left.
+            #expect(try await world.isLockFree())
+            #expect(try await world.endings() == ["json", "lock"])
+        }
+    }
+
+    @Test(
+        "and has not spent the token, lets the next one refresh",
+        arguments: KillStep.all.filter { $0.fate == .unspent },
+        [false, true]
+    )
+    func unspent(_ step: KillStep, hasGrace: Bool) async throws {
+        try await SessionWorld.run(hasGrace: hasGrace) { world in
+            try await killRefresh(at: step.fault, in: world)
+            let outcome = try await world.once(.call)
+            #expect(outcome.failure == [])
+            #expect(outcome.sent == [2])
+            #expect(try await world.stored()?.unanswered == 0)
+            #expect(try await world.endings() == ["json", "lock"])
+            let counters = await world.server.counters
+            #expect(counters.refreshes == 1)
+            #expect(counters.graceReuses == 0)
+            #expect(counters.reuseDetected == 0)
+        }
+    }
+
+    @Test(
+        "and has spent the token, costs the next one a second refresh where the server grants a grace",
+        arguments: KillStep.all.filter { $0.fate == .spent }
+    )
+    func spentWithGrace(_ step: KillStep) async throws {
+        try await SessionWorld.run(hasGrace: true) { world in
+            try await killRefresh(at: step.fault, in: world)
+            for _ in 1...2 {
+                let outcome = try await world.once(.call)
+                #expect(outcome.failure == [])
+                #expect(outcome.sent == [2])
+            }
+            #expect(try await world.stored()?.unanswered == 0)
+            #expect(try await world.endings() == ["json", "lock"])
+            let counters = await world.server.counters
+            #expect(counters.refreshes == 2)
+            #expect(counters.graceReuses == 1)
+            #expect(counters.reuseDetected == 0)
+        }
+    }
+
+    @Test(
+        "and has spent the token, ends the session where the server grants none, and nobody sends it a third time",
+        arguments: KillStep.all.filter { $0.fate == .spent }
+    )
+    func spentWithoutGrace(_ step: KillStep) async throws {
+        try await SessionWorld.run { world in
+            try await killRefresh(at: step.fault, in: world)
+            let second = try await world.once(.call)
+            #expect(second.failure == ["authorization", "sessionExpired", "invalidGrant"])
+            #expect(second.sent == [])
+            #expect(try await world.stored() == nil)
+            #expect(try await world.endings() == ["lock"])
+
+            let third = try await world.once(.call)
+            #expect(third.failure == ["authorization", "signedOut"])
+            let counters = await world.server.counters
+            #expect(counters.refreshes == 2)
+            #expect(counters.reuseDetected == 1)
+            #expect(counters.requests == 0)
+        }
+    }
+
+    @Test(
+        "and has stored what it got, costs the next one nothing",
+        arguments: KillStep.all.filter { $0.fate == .replaced },
+        [false, true]
+    )
+    func replaced(_ step: KillStep, hasGrace: Bool) async throws {
+        try await SessionWorld.run(hasGrace: hasGrace) { world in
+            try await killRefresh(at: step.fault, in: world)
+            let outcome = try await world.once(.call)
+            #expect(outcome.failure == [])
+            #expect(outcome.sent == [2])
+            let counters = await world.server.counters
+            #expect(counters.refreshes == 1)
+            #expect(counters.answers == [200: 1])
+            #expect(counters.graceReuses == 0)
+            #expect(counters.reuseDetected == 0)
+        }
+    }
+
+    @Test("before it has marked the token, may be killed any number of times")
+    func killedBeforeMark() async throws {
+        try await SessionWorld.run { world in
+            try await world.signIn()
+            for step in KillStep.all.filter({ !$0.isMarked && $0.fate == .unspent }) {
+                try await kill(at: step.fault, in: world)
+            }
+            #expect(try await world.once(.call).failure == [])
+            let counters = await world.server.counters
+            #expect(counters.refreshes == 1)
+            #expect(counters.reuseDetected == 0)
+        }
+    }
+
+    @Test(
+        "and so is the next one: the session ends, since the token may have been sent twice",
+        arguments: [SessionFault.killBeforeSending(.refresh), .killAfterAnswer(.refresh)],
+        [SessionFault.killBeforeSending(.refresh), .killAfterAnswer(.refresh)]
+    )
+    func killedTwice(_ first: SessionFault, _ second: SessionFault) async throws {
+        try await SessionWorld.run(hasGrace: true) { world in
+            try await world.signIn()
+            try await kill(at: first, in: world)
+            try await kill(at: second, in: world)
+            let sends = [first, second].filter { $0 == .killAfterAnswer(.refresh) }.count
+
+            let third = try await world.once(.call)
+            #expect(third.failure == ["authorization", "sessionExpired", "answerLost"])
+            #expect(try await world.stored() == nil)
+            let fourth = try await world.once(.call)
+            #expect(fourth.failure == ["authorization", "signedOut"])
+            let counters = await world.server.counters
+            #expect(counters.refreshes == sends)
+            #expect(counters.reuseDetected == 0)
+            #expect(counters.requests == 0)
+        }
+    }
+
+    /// Signs in with an access token that has expired, and has a process killed that refreshes it.
+    private func killRefresh(at fault: SessionFault, in world: SessionWorld) async throws {
+        try await world.signIn()
+        try await kill(at: fault, in: world)
+    }
+
+    private func kill(at fault: SessionFault, in world: SessionWorld) async throws {
+        let child = try await world.start(lockWait: .zero)
+        #expect(try await child.ask(.plan(fault)).failure == [])
+        #expect(try await child.dies(of: .call))
+    }
+}

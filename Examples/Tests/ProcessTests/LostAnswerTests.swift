@@ -1,0 +1,99 @@
+import DemoServers
+import SessionCommands
+import Testing
+
+@Suite("A refresh without an answer", .timeLimit(.minutes(2)))
+struct LostAnswerTests {
+    @Test("is sent once more, and succeeds where the server grants a grace")
+    func withGrace() async throws {
+        try await SessionWorld.run(hasGrace: true) { world in
+            try await world.signIn()
+            await world.server.loseAnswers()
+            let outcome = try await world.once(.call)
+            #expect(outcome.failure == [])
+            #expect(outcome.sent == [2])
+            #expect(try await world.stored()?.unanswered == 0)
+            let counters = await world.server.counters
+            #expect(counters.refreshes == 2)
+            #expect(counters.answersLost == 1)
+            #expect(counters.graceReuses == 1)
+            #expect(counters.reuseDetected == 0)
+        }
+    }
+
+    @Test("ends the session where the server grants none, and no later process asks again")
+    func withoutGrace() async throws {
+        try await SessionWorld.run { world in
+            try await world.signIn()
+            await world.server.loseAnswers()
+            let outcome = try await world.once(.call)
+            #expect(outcome.failure == ["authorization", "sessionExpired", "invalidGrant"])
+            try await expectEnd(of: world)
+            let counters = await world.server.counters
+            #expect(counters.refreshes == 2)
+            #expect(counters.answersLost == 1)
+            #expect(counters.reuseDetected == 1)
+        }
+    }
+
+    @Test(
+        "twice ends the session, whatever the server grants, and no later process asks again",
+        arguments: [false, true]
+    )
+    func twice(hasGrace: Bool) async throws {
+        try await SessionWorld.run(hasGrace: hasGrace) { world in
+            try await world.signIn()
+            await world.server.loseAnswers(next: 2)
+            let outcome = try await world.once(.call)
+            #expect(outcome.failure == ["authorization", "sessionExpired", "answerLost"])
+            try await expectEnd(of: world)
+            let counters = await world.server.counters
+            #expect(counters.refreshes == 2)
+            #expect(counters.answersLost == 2)
+            #expect(counters.graceReuses == (hasGrace ? 1 : 0))
+        }
+    }
+
+    @Test("that never reached the server is sent once more, and succeeds", arguments: [false, true])
+    func dropped(hasGrace: Bool) async throws {
+        try await SessionWorld.run(hasGrace: hasGrace) { world in
+            try await world.signIn()
+            await world.server.dropRequests()
+            let outcome = try await world.once(.call)
+            #expect(outcome.failure == [])
+            #expect(outcome.sent == [2])
+            #expect(try await world.stored()?.unanswered == 0)
+            let counters = await world.server.counters
+            #expect(counters.tokenRequestsDropped == 1)
+            #expect(counters.refreshes == 1)
+            #expect(counters.graceReuses == 0)
+            #expect(counters.reuseDetected == 0)
+        }
+    }
+
+    @Test("counts for the next process, too: it sends the token once more, and not twice")
+    func acrossProcesses() async throws {
+        try await SessionWorld.run(hasGrace: true) { world in
+            try await world.signIn()
+            let killed = try await world.start()
+            _ = try await killed.ask(.plan(.killAfterAnswer(.refresh)))
+            #expect(try await killed.dies(of: .call))
+
+            await world.server.loseAnswers()
+            let outcome = try await world.once(.call)
+            #expect(outcome.failure == ["authorization", "sessionExpired", "answerLost"])
+            try await expectEnd(of: world)
+            let counters = await world.server.counters
+            #expect(counters.refreshes == 2)
+            #expect(counters.reuseDetected == 0)
+        }
+    }
+
+    /// Nothing is stored, and whoever comes now sends nothing.
+    private func expectEnd(of world: SessionWorld) async throws {
+        let before = await world.server.counters
+        #expect(try await world.stored() == nil)
+        #expect(try await world.once(.call).failure == ["authorization", "signedOut"])
+        #expect(await world.server.counters == before)
+    }
+}

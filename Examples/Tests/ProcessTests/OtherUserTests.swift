@@ -1,0 +1,170 @@
+import DemoServers
+import SessionCommands
+import Testing
+
+/// In each of them, access token 1 is the first user's, 2 the second one's, and 3 what a refresh brings.
+@Suite("A sign-in or sign-out in another process", .timeLimit(.minutes(2)))
+struct OtherUserTests {
+    @Test("during a refresh waits until its result is stored, and takes its place")
+    func signIn() async throws {
+        let refresh = Barrier()
+        try await SessionWorld.run(barriers: .init(refresh: refresh)) { world in
+            try await world.signIn()
+            let tokens = await world.tokens(isExpired: false)
+            let (first, second) = (try await world.start(), try await world.start())
+            try first.tell(.call)
+            await refresh.waitForArrivals(1)
+            try second.tell(.signIn(tokens))
+            await refresh.open()
+
+            let call = try await first.reply()
+            #expect(call.failure == [])
+            #expect(call.sent == [3])
+            #expect(try await second.reply().failure == [])
+            #expect(try await world.hasStored(tokens))
+            for child in [first, second] { #expect(try await child.ask(.call).sent == [2]) }
+            #expect(await world.server.counters.refreshes == 1)
+        }
+    }
+
+    @Test("during a refresh that takes too long begins the session here, and stores it as soon as it can")
+    func impatientSignIn() async throws {
+        let refresh = Barrier()
+        try await SessionWorld.run(barriers: .init(refresh: refresh)) { world in
+            try await world.signIn()
+            let tokens = await world.tokens(isExpired: false)
+            let (first, second) = (try await world.start(), try await world.start(lockWait: .zero))
+            try first.tell(.call)
+            await refresh.waitForArrivals(1)
+            #expect(try await second.ask(.signIn(tokens)).failure == ["lockTimeout"])
+            #expect(try await second.ask(.call).sent == [2])
+            #expect(try await world.hasStored(tokens) == false)
+
+            await refresh.open()
+            let call = try await first.reply()
+            #expect(call.failure == [])
+            #expect(call.sent == [3])
+            let recovery = try await second.ask(.awaitEvent("storeRecovered"))
+            #expect(recovery.events == ["signedIn", "storeFailed lockTimeout", "storeRecovered"])
+            #expect(try await world.hasStored(tokens))
+            for child in [first, second] { #expect(try await child.ask(.call).sent == [2]) }
+            #expect(await world.server.counters.refreshes == 1)
+        }
+    }
+
+    @Test("while a call is answered 401 ends the call, which never goes out as the other user")
+    func signInDuringCall() async throws {
+        let rejection = Barrier()
+        try await SessionWorld.run(barriers: .init(unauthorized: rejection)) { world in
+            try await world.signIn(isExpired: false)
+            await world.server.revokeAccessTokens()
+            let tokens = await world.tokens(isExpired: false)
+            let (first, second) = (try await world.start(), try await world.start())
+            try first.tell(.call)
+            await rejection.waitForArrivals(1)
+            #expect(try await second.ask(.signIn(tokens)).failure == [])
+            await rejection.open()
+
+            let call = try await first.reply()
+            #expect(call.failure == ["authorization", "superseded"])
+            #expect(call.sent == [1])
+            #expect(try await first.ask(.call).sent == [2])
+            #expect(try await first.finish().events == ["signedIn", "signedIn"])
+            let counters = await world.server.counters
+            #expect(counters.refreshes == 0)
+            #expect(counters.answers == [401: 1, 200: 1])
+        }
+    }
+
+    @Test("while a renewal cannot be saved is stored after it")
+    func signInOnFullDisk() async throws {
+        guard SessionFault.reachesSystemCalls else { return }
+        try await SessionWorld.run { world in
+            try await world.signIn()
+            let tokens = await world.tokens(isExpired: false)
+            let (first, second) = (try await world.start(), try await world.start(lockWait: .zero))
+            _ = try await first.ask(DiskFailure.full.plan(fromSave: 2))
+            #expect(try await first.ask(.call).sent == [3])
+            #expect(try await second.ask(.signIn(tokens)).failure == ["lockTimeout"])
+            #expect(try await first.ask(.call).sent == [3])
+
+            _ = try await first.ask(.mend)
+            _ = try await second.ask(.awaitEvent("storeRecovered"))
+            #expect(try await world.hasStored(tokens))
+            for child in [first, second] { #expect(try await child.ask(.call).sent == [2]) }
+            #expect(await world.server.counters.refreshes == 1)
+        }
+    }
+
+    @Test("that ends the session during a refresh waits for its result, and ends that as well")
+    func signOut() async throws {
+        let refresh = Barrier()
+        try await SessionWorld.run(barriers: .init(refresh: refresh)) { world in
+            try await world.signIn()
+            let (first, second) = (try await world.start(), try await world.start())
+            // No call: whether that is quicker than the revocation is chance.
+            try first.tell(.grant)
+            await refresh.waitForArrivals(1)
+            try second.tell(.signOut)
+            await refresh.open()
+
+            #expect(try await first.reply().failure == [])
+            #expect(try await second.reply().failure == [])
+            #expect(try await world.stored() == nil)
+            for child in [first, second] {
+                #expect(try await child.ask(.call).failure == ["authorization", "signedOut"])
+            }
+            #expect(try await first.finish().events == ["signedIn", "refreshed", "signedOut"])
+            let counters = await world.server.counters
+            #expect(counters.refreshes == 1)
+            #expect(counters.tokensRevoked == 1)
+            #expect(counters.requests == 0)
+        }
+    }
+
+    @Test("that ends the session during a refresh which takes too long ends it at the server")
+    func impatientSignOut() async throws {
+        let refresh = Barrier()
+        try await SessionWorld.run(barriers: .init(refresh: refresh)) { world in
+            try await world.signIn()
+            let (first, second) = (try await world.start(), try await world.start(lockWait: .zero))
+            try first.tell(.call)
+            await refresh.waitForArrivals(1)
+            #expect(try await second.ask(.signOut).failure == ["lockTimeout"])
+            #expect(try await second.ask(.call).failure == ["authorization", "signedOut"])
+
+            await refresh.open()
+            #expect(try await first.reply().failure == ["authorization", "sessionExpired", "invalidGrant"])
+            _ = try await second.ask(.awaitEvent("storeRecovered"))
+            #expect(try await world.stored() == nil)
+            let counters = await world.server.counters
+            #expect(counters.refreshes == 1)
+            #expect(counters.reuseDetected == 0)
+            #expect(counters.tokensRevoked == 1)
+            #expect(counters.requests == 0)
+        }
+    }
+
+    @Test("that ends the session while a call is answered 401 ends the call without a refresh")
+    func signOutDuringCall() async throws {
+        let rejection = Barrier()
+        try await SessionWorld.run(barriers: .init(unauthorized: rejection)) { world in
+            try await world.signIn(isExpired: false)
+            await world.server.revokeAccessTokens()
+            let (first, second) = (try await world.start(), try await world.start())
+            try first.tell(.call)
+            await rejection.waitForArrivals(1)
+            #expect(try await second.ask(.signOut).failure == [])
+            await rejection.open()
+
+            let call = try await first.reply()
+            #expect(call.failure == ["authorization", "signedOut"])
+            #expect(call.sent == [1])
+            #expect(try await world.stored() == nil)
+            let counters = await world.server.counters
+            #expect(counters.refreshes == 0)
+            #expect(counters.tokensRevoked == 1)
+            #expect(counters.requests == 1)
+        }
+    }
+}

@@ -1,0 +1,33 @@
+import Foundation
+
+/// The lines of a pipe, as they come. For one reader.
+actor LineReader {
+    private let chunks: AsyncStream<Data>
+    private var rest = Data()
+
+    /// Reads `file`, up to its end.
+    init(_ file: FileHandle) {
+        let (chunks, continuation) = AsyncStream<Data>.makeStream()
+        self.chunks = chunks
+        file.readabilityHandler = { file in
+            let data = file.availableData
+            guard !data.isEmpty else {
+                file.readabilityHandler = nil
+                return continuation.finish()
+            }
+            continuation.yield(data)
+        }
+    }
+
+    /// The next line; nil after the last one that ended.
+    func next() async -> String? {
+        while true {
+            if let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+                defer { rest = Data(rest[(end + 1)...]) }
+                return String(decoding: rest[..<end], as: UTF8.self)
+            }
+            guard let chunk = await chunks.first(where: { _ in true }) else { return nil }
+            rest += chunk
+        }
+    }
+}

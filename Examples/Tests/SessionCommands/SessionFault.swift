@@ -1,0 +1,54 @@
+/// What goes wrong in a process, and when: counted from when it is planned.
+public enum SessionFault: Codable, Hashable, Sendable {
+    /// A call of the system fails, or is the process's last.
+    case system(SystemCall, Effect, on: PathEnding, from: Int = 1, count: Int? = nil)
+    /// The process is killed when it has a request ready and has sent nothing of it.
+    case killBeforeSending(Exchange)
+    /// The process is killed when it has the answer and has done nothing with it.
+    case killAfterAnswer(Exchange)
+
+    /// Whether calls of the system can be made to fail: on Apple's platforms, a library calls the C library that it was
+    /// linked with, whatever the program defines.
+    public static var reachesSystemCalls: Bool {
+        #if os(Linux)
+            true
+        #else
+            false
+        #endif
+    }
+
+    /// A call of the system; of `open`, only those for writing count.
+    public enum SystemCall: String, Codable, Hashable, Sendable {
+        case open, write, fsync, rename, unlink
+    }
+
+    /// What happens to a call of the system.
+    public enum Effect: Codable, Hashable, Sendable {
+        /// The process is killed in its place.
+        case killBefore
+        /// The process is killed when it is done.
+        case killAfter
+        /// It fails with this error number. A `write` takes half of its bytes first.
+        case failure(Int32)
+    }
+
+    /// What the path of a call ends with.
+    public enum PathEnding: Codable, Hashable, Sendable {
+        /// A new file, before it takes the place of the old one.
+        case temporary
+        /// The credential's file.
+        case credential
+        /// The credential's lock.
+        case lock
+        /// The store's folder.
+        case folder
+    }
+
+    /// Which request is meant.
+    public enum Exchange: String, Codable, Hashable, Sendable {
+        /// The one to the token endpoint.
+        case refresh
+        /// The one for notes.
+        case call
+    }
+}

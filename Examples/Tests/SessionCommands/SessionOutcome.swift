@@ -1,0 +1,14 @@
+/// How a command went: names and numbers, no secrets.
+public struct SessionOutcome: Codable, Hashable, Sendable {
+    /// The kinds of the error, the outermost first; empty for success.
+    public var failure: [String] = []
+    /// Which access tokens went to the server, by the number of their issue, one for each attempt.
+    public var sent: [Int] = []
+    /// What the session has told meanwhile. Only of a command that waits for an event, and of the process's end.
+    public var events: [String] = []
+    /// The process identifier of a child.
+    public var child: Int32?
+
+    /// Creates an outcome: success, until something else is known.
+    public init() {}
+}

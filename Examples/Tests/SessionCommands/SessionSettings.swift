@@ -1,0 +1,39 @@
+/// Whose session a process has, and how it shares it.
+public struct SessionSettings: Codable, Hashable, Sendable {
+    /// Scheme, host and port of the demo server.
+    public var origin: String
+    /// The path of the store's folder.
+    public var folder: String
+    /// Whose credential it is.
+    public var account: String
+    /// How long the process waits for the store's lock.
+    public var lockWait: Duration
+    /// How long it waits before it saves again what could not be saved, and sends again what was not answered.
+    public var pause: Duration
+
+    /// The client that all tokens are issued to.
+    public static let client = "notes-app"
+
+    /// Creates settings.
+    ///
+    /// - Parameters:
+    ///   - origin: Scheme, host and port of the demo server.
+    ///   - folder: The path of the store's folder.
+    ///   - account: Whose credential it is. Default: empty, the only one there is.
+    ///   - lockWait: How long the process waits for the store's lock. Default: 30 s, as the library has it: longer than
+    ///     any test waits.
+    ///   - pause: How long it waits before it saves or sends again. Default: 5 ms, so that no test waits long.
+    public init(
+        origin: String,
+        folder: String,
+        account: String = "",
+        lockWait: Duration = .seconds(30),
+        pause: Duration = .milliseconds(5)
+    ) {
+        self.origin = origin
+        self.folder = folder
+        self.account = account
+        self.lockWait = lockWait
+        self.pause = pause
+    }
+}

@@ -1,0 +1,70 @@
+import Nautilus
+import NautilusOAuth
+
+/// What an error is, and those underneath, in names that a test can compare.
+struct ErrorKinds {
+    /// The names, the outermost error's first.
+    let names: [String]
+
+    init(_ error: any Error) {
+        names =
+            switch error {
+            case let error as HttpError: [Self.name(of: error.kind)] + Self.names(of: error.underlying)
+            case let error as RefreshError: Self.names(of: error)
+            case let error as TerminalRefreshFailure: Self.names(of: error.underlying)
+            case let error as OAuthError: Self.names(of: error.kind)
+            default: [String(describing: type(of: error))]
+            }
+    }
+
+    private static func names(of error: (any Error)?) -> [String] {
+        error.map { ErrorKinds($0).names } ?? []
+    }
+
+    private static func names(of error: RefreshError) -> [String] {
+        switch error {
+        case .signedOut: ["signedOut"]
+        case .sessionExpired(let cause): ["sessionExpired"] + names(of: cause)
+        case .failed(let cause): ["failed"] + names(of: cause)
+        case .coolingDown(_, let cause): ["coolingDown"] + names(of: cause)
+        case .tooManyRefreshes: ["tooManyRefreshes"]
+        case .timedOut: ["timedOut"]
+        case .superseded: ["superseded"]
+        case .recursive: ["recursive"]
+        }
+    }
+
+    private static func names(of kind: OAuthError.Kind) -> [String] {
+        switch kind {
+        case .invalidGrant: ["invalidGrant"]
+        case .answerLost: ["answerLost"]
+        case .unavailable: ["unavailable"]
+        case .lockTimeout: ["lockTimeout"]
+        case .superseded: ["superseded"]
+        case .cancelled: ["cancelled"]
+        case .store(let error): ["store", name(of: error)]
+        default: ["\(kind)"]
+        }
+    }
+
+    private static func name(of error: CredentialStoreError) -> String {
+        switch error {
+        case .damaged: "damaged"
+        case .foreign: "foreign"
+        case .newerFormat: "newerFormat"
+        case .notPrivate: "notPrivate"
+        case .full: "full"
+        case .notPermitted: "notPermitted"
+        case .system(let operation, _, let code): "system \(operation) \(code)"
+        case .other(let type): type
+        }
+    }
+
+    private static func name(of kind: HttpError.Kind) -> String {
+        switch kind {
+        case .authorization: "authorization"
+        case .status(let status): "status \(status)"
+        default: "\(kind)"
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import Foundation
+import SessionCommands
+import SystemFaults
+
+/// A fault of the system that cannot be planned.
+struct UnplannableFault: Error {}
+
+extension SessionWorker {
+    /// Has calls of the system fail, or kill the process.
+    func planSystemFault(_ fault: SessionFault) throws {
+        guard case .system(let call, let effect, let ending, let first, let count) = fault else { return }
+        let path =
+            switch ending {
+            case .temporary: ".tmp"
+            case .credential: ".json"
+            case .lock: ".lock"
+            case .folder: folder
+            }
+        let result = system_faults_plan(call.number, path, Int32(first), Int32(count ?? -1), effect.number)
+        guard result == 0 else { throw UnplannableFault() }
+    }
+
+    /// Starts a child that inherits every open file that it can, and ends with this process's input.
+    func startChild() throws -> pid_t {
+        var child = pid_t()
+        let code = "/bin/cat".withCString { path in
+            var arguments: [UnsafeMutablePointer<CChar>?] = [UnsafeMutablePointer(mutating: path), nil]
+            var environment: [UnsafeMutablePointer<CChar>?] = [nil]
+            return posix_spawn(&child, path, nil, nil, &arguments, &environment)
+        }
+        guard code == 0 else { throw POSIXError(POSIXErrorCode(rawValue: code) ?? .EAGAIN) }
+        return child
+    }
+}
+
+extension SessionFault.SystemCall {
+    fileprivate var number: Int32 {
+        switch self {
+        case .open: Int32(system_faults_open)
+        case .write: Int32(system_faults_write)
+        case .fsync: Int32(system_faults_fsync)
+        case .rename: Int32(system_faults_rename)
+        case .unlink: Int32(system_faults_unlink)
+        }
+    }
+}
+
+extension SessionFault.Effect {
+    fileprivate var number: Int32 {
+        switch self {
+        case .killBefore: Int32(system_faults_kill_before)
+        case .killAfter: Int32(system_faults_kill_after)
+        case .failure(let code): code
+        }
+    }
+}
