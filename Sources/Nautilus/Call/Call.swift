@@ -17,7 +17,9 @@ struct Call<R: Request, S: HttpService> {
     mutating func run() async throws(HttpError) -> HttpResponse<R.Result> {
         while true {
             do throws(HttpError) {
-                return recorder.succeeded(try await attempt())
+                let response = try await attempt()
+                retrier.succeeded(answeredRequest)
+                return recorder.succeeded(response)
             } catch {
                 let delay = try await delay(after: error)
                 try await sleep(for: delay, after: error)

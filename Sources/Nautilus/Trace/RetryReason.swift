@@ -14,6 +14,8 @@ public enum RetryReason: Hashable, Sendable, CustomStringConvertible {
     case mayHaveExecuted
     /// The retrier's attempts are used up.
     case attemptsUsed(Int)
+    /// The retry budget that the calls to the origin share is used up.
+    case budget
     /// `Retry-After` asks for longer than the retrier's cap.
     case retryAfterOverCap(Duration, cap: Duration)
     /// The delay does not fit into what is left until the call's deadline.
@@ -37,6 +39,7 @@ public enum RetryReason: Hashable, Sendable, CustomStringConvertible {
         case .notRetryable(let why): why
         case .mayHaveExecuted: "the server may have acted on it, and it is not idempotent"
         case .attemptsUsed(let count): "all \(count) attempts used"
+        case .budget: "the retry budget is used up"
         case .retryAfterOverCap(let hint, let cap): "Retry-After \(hint.brief) is over the cap of \(cap.brief)"
         case .deadline(let remaining): "only \(remaining.brief) left until the deadline"
         case .bodySpent: "the one-shot body has been read"
