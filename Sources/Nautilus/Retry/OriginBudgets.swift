@@ -27,9 +27,9 @@ public final class OriginBudgets: Sendable {
         // Outside of the lock, since it is the user's code; whoever comes second takes what the first has made.
         let made = make(origin)
         return budgets.withLock { budgets in
-            if let budget = budgets.value(for: origin) { return budget }
-            budgets.set(made, for: origin)
-            return made
+            var budget = made
+            budgets.update(origin, default: made) { budget = $0 }
+            return budget
         }
     }
 

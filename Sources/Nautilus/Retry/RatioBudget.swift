@@ -1,11 +1,12 @@
 /// A budget in proportion to what succeeds, as Finagle has it: sized for servers and other busy clients.
 ///
 /// Whatever the load, retries are at most a part of it: `ratio` retries for each success of the last seconds, and some
-/// on top, so that a client that makes few calls can retry, too. In any stretch of time as long as `timeToLive`, at most
+/// on top, so that a client that makes few calls can retry, too. Within `timeToLive`, counted in whole tenths, there are
+/// never more retries than
 ///
 ///     ratio × successes + minimumRetriesPerSecond × timeToLive
 ///
-/// retries are made. What was saved in good times expires: an hour of successes does not pay for a storm.
+/// What was saved in good times expires: an hour of successes does not pay for a storm.
 ///
 /// Source: Finagle's `RetryBudget`, where every call makes a deposit, and not every success: here, an outage leaves no
 /// more than the minimum.

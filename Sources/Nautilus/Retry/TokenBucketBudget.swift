@@ -1,8 +1,8 @@
 /// A budget with a bucket of tokens, as gRPC has it: sized for fleets of small clients, such as apps.
 ///
 /// A retry takes a token, a success brings a tenth of one, and no retry is made while half of the bucket or less is
-/// left. So a client makes five retries into an outage, and then one for every ten successes: however many clients
-/// there are, the load that they add stays near a tenth.
+/// left. So a client makes five retries into an outage, and then one for every ten successes: in all, never more than
+/// `capacity / 2 + 1` retries and a tenth of its successes.
 ///
 /// It has no clock: time without successes does not tell that the server is well again.
 ///

@@ -25,9 +25,19 @@ package struct RecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable
         return entries.values[index].value
     }
 
-    /// Sets the value of `key`. Counts as a use.
-    package mutating func set(_ value: Value, for key: Key) {
+    /// Changes the value of `key` in its place, or `initial` when there is none. Counts as a use.
+    package mutating func update(
+        _ key: Key,
+        default initial: @autoclosure () -> Value,
+        _ change: (inout Value) -> Void
+    ) {
         uses += 1
+        if let index = entries.index(forKey: key) {
+            entries.values[index].lastUse = uses
+            return change(&entries.values[index].value)
+        }
+        var value = initial()
+        change(&value)
         entries[key] = Entry(value: value, lastUse: uses)
         guard entries.count > limit else { return }
         if let oldest = entries.min(by: { $0.value.lastUse < $1.value.lastUse }) { entries[oldest.key] = nil }
