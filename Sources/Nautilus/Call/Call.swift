@@ -8,6 +8,7 @@ struct Call<R: Request, S: HttpService> {
     let request: R
     let service: S
     let clock: any Clock<Duration>
+    /// How long it may take: the request's own limit, or what the call around it has left; nil for no limit.
     let deadline: Duration?
     var retrier: any Retrier
     var builder = RequestBuilder()

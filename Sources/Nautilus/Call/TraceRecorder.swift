@@ -2,7 +2,8 @@
 struct TraceRecorder: Sendable {
     private let observer: (any CallObserver)?
     private let requestName: @Sendable () -> String
-    private let stopwatch: Stopwatch
+    /// Runs since the call began.
+    let stopwatch: Stopwatch
     private var start = Duration.zero
     private var trace = CallTrace()
 
