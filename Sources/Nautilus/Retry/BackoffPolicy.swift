@@ -6,6 +6,7 @@ struct BackoffPolicy: Sendable {
     let condition: RetryCondition
     let retryAfterCap: Duration
     let budget: RetryBudgetScope
+    let latencies: OriginLatencies?
     let gate: (any RetryGate)?
     let random: any RandomSource
     let retriesNonIdempotentRequests: Bool
@@ -21,6 +22,18 @@ struct BackoffPolicy: Sendable {
     func grants(_ charge: RetryCharge?, after error: HttpError) -> Bool {
         guard let charge, let budget = budget.budget(of: error.request?.origin) else { return true }
         return budget.withdraw(charge)
+    }
+
+    /// Why a retry after `delay` has too little time until the call's deadline; nil when it has enough.
+    ///
+    /// The first attempt of a call is never asked: somebody has to find out that the server has become faster.
+    func lackOfTime(for delay: Duration, after error: HttpError) -> RetryReason? {
+        guard let remaining = CallDeadline.current?.remaining else { return nil }
+        guard delay < remaining else { return .deadline(remaining: remaining) }
+        guard let latencies, let usual = error.request.flatMap({ latencies.median(of: $0.origin) }),
+            remaining - delay < usual
+        else { return nil }
+        return .cannotFinish(remaining: remaining - delay, usual: usual)
     }
 
     func mayRepeat(_ error: HttpError) -> Bool {

@@ -10,6 +10,8 @@ public struct BackoffRetrier: Retrier {
     private var lastDelay = Duration.zero
     /// What the last retry was charged as; nil when none was.
     private var lastCharge: RetryCharge?
+    /// When the last exchange began, on the clock of the latencies; nil when nobody asks for it.
+    private var exchangeStart: Duration?
     /// Why the last decision was taken; nil before the first.
     public private(set) var reason: RetryReason?
 
@@ -29,6 +31,8 @@ public struct BackoffRetrier: Retrier {
     ///   - budget: What bounds the retries of all calls together; a retry that it refuses is not made, and the error
     ///     surfaces. Default: ``RetryBudgetScope/perOrigin``, a token bucket for each origin: against a server that fails
     ///     because of load, backoff alone makes it worse.
+    ///   - latencies: What attempts to an origin usually take, to spare a retry that cannot finish before the call's
+    ///     deadline. Default: nil, every retry that begins before the deadline is made.
     ///   - gate: What holds back retries while a credential is refreshed, or while the origin has ordered a pause, to
     ///     whichever call. Default: nil, none, since one that is shared has to be kept by the service.
     ///   - random: Where jitter comes from. Default: the system's generator, which no two clients share.
@@ -41,6 +45,7 @@ public struct BackoffRetrier: Retrier {
         condition: RetryCondition = .standard,
         retryAfterCap: Duration = .seconds(60),
         budget: RetryBudgetScope = .perOrigin,
+        latencies: OriginLatencies? = nil,
         gate: (any RetryGate)? = nil,
         random: any RandomSource = SystemRandomSource(),
         retriesNonIdempotentRequests: Bool = false
@@ -52,6 +57,7 @@ public struct BackoffRetrier: Retrier {
             condition: condition,
             retryAfterCap: retryAfterCap,
             budget: budget,
+            latencies: latencies,
             gate: gate,
             random: random,
             retriesNonIdempotentRequests: retriesNonIdempotentRequests
@@ -67,8 +73,10 @@ public struct BackoffRetrier: Retrier {
     ///
     /// - Throws: `CancellationError`.
     public mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
-        guard context.number > 1, let gate = policy.gate, let origin = httpRequest.origin else { return }
-        try await gate.pass(to: origin)
+        if context.number > 1, let gate = policy.gate, let origin = httpRequest.origin {
+            try await gate.pass(to: origin)
+        }
+        exchangeStart = policy.latencies?.now
     }
 
     /// Retries after the longest of the schedule's delay, `Retry-After` and the origin's pause, or says why not.
@@ -80,7 +88,8 @@ public struct BackoffRetrier: Retrier {
         if let hint = error.retryAfter, hint > delay { (delay, reason) = (hint, .retryAfter(hint)) }
         if let pause = policy.remainingPause(for: error), pause > delay { (delay, reason) = (pause, .gate(pause)) }
 
-        // Last of all: what is paid for is made.
+        // A retry that the call would not make, for want of time, is not to be paid for.
+        if let lack = policy.lackOfTime(for: delay, after: error) { return refuse(because: lack) }
         let charge = RetryCharge(after: error)
         guard policy.grants(charge, after: error) else { return refuse(because: .budget) }
         (retries, lastDelay, lastCharge) = (retries + 1, step, charge ?? lastCharge)
@@ -88,11 +97,14 @@ public struct BackoffRetrier: Retrier {
         return .retry(after: delay)
     }
 
-    /// Has the budget take note of the success.
+    /// Has budget and latencies take note of the success.
     public mutating func succeeded(_ request: RequestSummary?) {
         // An answer that is not the server's says nothing of what the server bears.
         guard let request else { return }
         policy.budget.budget(of: request.origin)?.deposit(refunding: lastCharge)
+        if let latencies = policy.latencies, let exchangeStart {
+            latencies.record(latencies.now - exchangeStart, of: request.origin)
+        }
     }
 
     private mutating func refuse(because reason: RetryReason) -> RetryDecision {

@@ -112,6 +112,10 @@ struct TimelineTests {
             (.budget, "the retry budget is used up"),
             (.retryAfterOverCap(.seconds(3600), cap: .seconds(60)), "Retry-After 3600 s is over the cap of 60 s"),
             (.deadline(remaining: .zero), "only 0 ms left until the deadline"),
+            (
+                .cannotFinish(remaining: .milliseconds(100), usual: .milliseconds(400)),
+                "only 100 ms left for an attempt that usually takes 400 ms"
+            ),
             (.bodySpent, "the one-shot body has been read"),
             (.cancelled, "cancelled"),
             (.ceiling(100), "100 attempts are the service's limit"),
