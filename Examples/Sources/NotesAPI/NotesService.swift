@@ -26,6 +26,7 @@ public struct NotesService: HttpService {
     private let coordinator: RefreshCoordinator<Token>
     private let backoff: Backoff
     private let maxAttemptsOfBackoff: Int
+    private let budget: RetryBudgetScope
 
     /// Creates a service that nobody is signed in to.
     ///
@@ -34,6 +35,8 @@ public struct NotesService: HttpService {
     ///   - backoff: The delays between attempts. Default: the framework's.
     ///   - maxAttempts: The most attempts of a call, those that a new token caused not counted. Default: 4, the
     ///     framework's.
+    ///   - budget: What bounds the retries of all calls together, those for new tokens included. Default: one for each
+    ///     origin, the framework's.
     ///   - transport: What moves bytes. Default: URL loading.
     ///   - clock: What time is measured and slept on. Default: the continuous clock.
     ///   - observer: What is told of attempts and decisions. Default: nobody.
@@ -41,14 +44,16 @@ public struct NotesService: HttpService {
         _ environment: NotesEnvironment,
         backoff: Backoff = .exponential(),
         maxAttempts: Int = 4,
+        budget: RetryBudgetScope = .perOrigin,
         transport: any HttpTransport = URLSessionTransport.shared,
         clock: any Clock<Duration> = ContinuousClock(),
         observer: any CallObserver = NilCallObserver()
     ) {
-        let tokens = TokenEndpoint(environment: environment, transport: transport, clock: clock)
+        let tokens = TokenEndpoint(environment: environment, budget: budget, transport: transport, clock: clock)
         self.environment = environment
         self.backoff = backoff
         self.maxAttemptsOfBackoff = maxAttempts
+        self.budget = budget
         self.transport = transport
         self.clock = clock
         self.observer = observer
@@ -66,7 +71,12 @@ public struct NotesService: HttpService {
     public var retrierFactory: any RetrierFactory {
         ComposedRetrier.factory(
             AuthorizationRetrier.factory(coordinator),
-            BackoffRetrier.factory(backoff: backoff, maxAttempts: maxAttemptsOfBackoff, gate: coordinator)
+            BackoffRetrier.factory(
+                backoff: backoff,
+                maxAttempts: maxAttemptsOfBackoff,
+                budget: budget,
+                gate: coordinator
+            )
         )
     }
 

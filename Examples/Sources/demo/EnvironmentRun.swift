@@ -33,7 +33,11 @@ struct EnvironmentRun: Sendable {
             // would lose 1 call of 370. Its delays are made for servers far away; a demo has neither patience nor
             // distance.
             backoff: .exponential(base: .milliseconds(50), cap: .seconds(1)),
-            maxAttempts: 12
+            maxAttempts: 12,
+            // The default is made for servers that fail because of load: it would refuse most retries here, where the
+            // faults are drawn by lot. Even if every request met one, three in four failing, a success would need three
+            // retries; the minimum is for calls that fail before the first success.
+            budget: .shared(RatioBudget(ratio: 4, minimumRetriesPerSecond: 200))
         )
         let pair = await server.signInExpired()
         try service.signIn(

@@ -23,8 +23,10 @@ extension Call {
     /// A failure that somebody has thrown: the user's code, a transport, a stage further in.
     func failure(_ thrown: any Error, in stage: CallStage, delivery: Delivery = .maybeExecuted) -> HttpError {
         var error = HttpError(wrapping: thrown, stage: stage, delivery: delivery)
-        // A cancellation that comes from the deadline is the deadline's.
-        if error.kind == .cancelled, let deadline, recorder.elapsed >= deadline { error.kind = .deadline(deadline) }
+        // A cancellation that comes from the deadline is the deadline's; so is the end of a call within this one.
+        if error.kind == .cancelled || error.endsInnerCall, let deadline, recorder.elapsed >= deadline {
+            error.kind = .deadline(deadline)
+        }
         locate(&error)
         return error
     }
@@ -39,6 +41,13 @@ extension Call {
 }
 
 extension HttpError {
+    /// Whether a call within this one was cancelled, or ran out of time.
+    fileprivate var endsInnerCall: Bool {
+        guard let inner = underlying as? HttpError, inner.isFinal else { return false }
+        if case .deadline = inner.kind { return true }
+        return inner.kind == .cancelled
+    }
+
     /// Whatever was thrown, as an error of the framework.
     init(wrapping thrown: any Error, stage: CallStage, delivery: Delivery) {
         switch thrown {

@@ -24,6 +24,15 @@ extension Call {
         return try settle(outcome, timedOut: limitPassed ? timeout : nil)
     }
 
+    /// What the attempt has sent, when the server has answered it well; nil when an interceptor has made a success of
+    /// something else, which tells nothing of the server.
+    var answeredRequest: RequestSummary? {
+        guard let answer = recorder.answer, answer < 400 || request.acceptedStatusCodes.contains(answer) else {
+            return nil
+        }
+        return recorder.request
+    }
+
     private func follower(_ context: AttemptContext) -> RedirectFollower {
         RedirectFollower(transport: service.transport, context: context, accepted: request.acceptedStatusCodes)
     }
@@ -33,12 +42,13 @@ extension Call {
         _ outcome: RedirectFollower.Outcome,
         timedOut timeout: Duration?
     ) throws(HttpError) -> HttpResponse<Data> {
-        recorder.redirects = outcome.redirects
+        (recorder.redirects, recorder.answer) = (outcome.redirects, nil)
         // What the last hop says of itself says nothing of the first one, which had an answer.
         if outcome.redirects != nil { recorder.exchanged(.maybeExecuted) }
         switch outcome.ending {
         case .response(let response):
             recorder.exchanged(Delivery(response))
+            recorder.answer = response.status
             return response
         case .refused(let refusal, let response):
             recorder.exchanged(.maybeExecuted)

@@ -14,7 +14,8 @@ extension Call {
         _ request: R,
         _ service: S
     ) async throws(HttpError) -> HttpResponse<R.Result> {
-        let (deadline, clock) = (request.deadline, service.clock)
+        let clock = service.clock
+        let deadline = earliest(request.deadline, CallDeadline.current?.remaining)
         // Time is measured from here, before the deadline's timer starts: when it fires, the deadline has passed.
         let recorder = TraceRecorder(R.self, clock: clock, observer: service.observer)
         guard let deadline, deadline > .zero else {
@@ -22,12 +23,19 @@ extension Call {
             return try await call.start()
         }
         let (result, _) = await TimeLimit(deadline, on: clock).cancelling {
-            await Result { () async throws(HttpError) in
-                var call = Call(request, service, clock, deadline, recorder)
-                return try await call.start()
+            await CallDeadline.$current.withValue(CallDeadline(deadline, on: recorder.stopwatch)) {
+                await Result { () async throws(HttpError) in
+                    var call = Call(request, service, clock, deadline, recorder)
+                    return try await call.start()
+                }
             }
         }
         return try result.get()
+    }
+
+    private static func earliest(_ own: Duration?, _ outer: Duration?) -> Duration? {
+        guard let own, let outer else { return own ?? outer }
+        return min(own, outer)
     }
 
     private init(
@@ -51,10 +59,12 @@ extension Call {
         guard !Task.isCancelled else {
             throw recorder.failed(failure(CancellationError(), in: .hook, delivery: .notSent))
         }
-        if let deadline, deadline <= .zero {
+        if let own = request.deadline, own <= .zero {
             let refusal = InvalidRequest.notPositive(parameter: "deadline")
             throw recorder.failed(failure(refusal, in: .build, delivery: .notSent))
         }
+        // The call around this one has no time left: ended as if its timer had just fired.
+        if deadline == .zero { throw recorder.failed(failure(CancellationError(), in: .hook, delivery: .notSent)) }
         let hook = service.hook
         if let fulfilled = try await fulfil(by: hook) { return recorder.fulfilled(fulfilled) }  // 0
         let response = try await run()

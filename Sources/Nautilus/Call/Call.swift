@@ -8,6 +8,7 @@ struct Call<R: Request, S: HttpService> {
     let request: R
     let service: S
     let clock: any Clock<Duration>
+    /// How long it may take: the request's own limit, or what the call around it has left; nil for no limit.
     let deadline: Duration?
     var retrier: any Retrier
     var builder = RequestBuilder()
@@ -17,7 +18,9 @@ struct Call<R: Request, S: HttpService> {
     mutating func run() async throws(HttpError) -> HttpResponse<R.Result> {
         while true {
             do throws(HttpError) {
-                return recorder.succeeded(try await attempt())
+                let response = try await attempt()
+                retrier.succeeded(answeredRequest)
+                return recorder.succeeded(response)
             } catch {
                 let delay = try await delay(after: error)
                 try await sleep(for: delay, after: error)

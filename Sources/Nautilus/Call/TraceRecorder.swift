@@ -2,7 +2,8 @@
 struct TraceRecorder: Sendable {
     private let observer: (any CallObserver)?
     private let requestName: @Sendable () -> String
-    private let stopwatch: Stopwatch
+    /// Runs since the call began.
+    let stopwatch: Stopwatch
     private var start = Duration.zero
     private var trace = CallTrace()
 
@@ -19,6 +20,8 @@ struct TraceRecorder: Sendable {
 
     /// Where the redirects of the attempt's last exchange led; nil when it had none.
     var redirects: RedirectSummary?
+    /// The status of the answer to the attempt's last exchange; nil when it had none.
+    var answer: Int?
     /// The most that the exchanges of this attempt may have done; an interceptor can make several.
     private(set) var exchangeDelivery = Delivery.notSent
 
@@ -27,7 +30,7 @@ struct TraceRecorder: Sendable {
 
     mutating func begin() {
         number += 1
-        (request, redirects, exchangeDelivery) = (nil, nil, .notSent)
+        (request, redirects, answer, exchangeDelivery) = (nil, nil, nil, .notSent)
         start = elapsed
         observer?.observe(.attemptStarted(request: requestName(), number: number))
     }

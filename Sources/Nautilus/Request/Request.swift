@@ -45,6 +45,9 @@ public protocol Request: Sendable {
     var timeout: Duration? { get }
     /// How long the whole call may take, counted from `schedule(with:)`: all attempts, delays and refreshes.
     ///
+    /// A call that is made within another one, by its retrier, an interceptor or a hook, has no longer than is left to
+    /// that one, whatever this says.
+    ///
     /// Default: nil, no limit: the caller's cancellation is the usual one.
     var deadline: Duration? { get }
 

@@ -3,11 +3,15 @@
 /// ```swift
 /// var retrierFactory: any RetrierFactory { BackoffRetrier.factory(maxAttempts: 5) }
 /// ```
-/// Its state is the call's own: how often it has retried, and its last delay. What calls share is the gate.
+/// Its state is the call's own: how often it has retried, and its last delay. What calls share are gate and budget.
 public struct BackoffRetrier: Retrier {
-    private let policy: Policy
+    private let policy: BackoffPolicy
     private var retries = 0
     private var lastDelay = Duration.zero
+    /// What the last retry was charged as; nil when none was.
+    private var lastCharge: RetryCharge?
+    /// When the last exchange began, on the clock of the latencies; nil when nobody asks for it.
+    private var exchangeStart: Duration?
     /// Why the last decision was taken; nil before the first.
     public private(set) var reason: RetryReason?
 
@@ -16,6 +20,7 @@ public struct BackoffRetrier: Retrier {
     /// - Parameters:
     ///   - backoff: The delays. Default: exponential from 0.5 s, doubling, up to 20 s, full jitter; the reasons are at
     ///     ``Backoff/exponential(base:factor:cap:jitter:)``.
+    ///   - throttlingBackoff: The delays after 429. Default: nil, the same: most APIs say in `Retry-After` what they want.
     ///   - maxAttempts: The most attempts, the first included; retries of other retriers do not count. Less than 1
     ///     counts as 1. Default: 4, three retries: the fourth attempt still comes within a person's patience (3.5 s of
     ///     delays at most, unless the server asks for more), and an outage costs four sends in place of one at worst.
@@ -23,6 +28,11 @@ public struct BackoffRetrier: Retrier {
     ///     APIs, each line with its reason.
     ///   - retryAfterCap: The longest `Retry-After` that is waited for; beyond it the error surfaces at once, with the
     ///     hint. Default: 60 s: a caller would rather hear of it than wait longer.
+    ///   - budget: What bounds the retries of all calls together; a retry that it refuses is not made, and the error
+    ///     surfaces. Default: ``RetryBudgetScope/perOrigin``, a token bucket for each origin: against a server that fails
+    ///     because of load, backoff alone makes it worse.
+    ///   - latencies: What attempts to an origin usually take, to spare a retry that cannot finish before the call's
+    ///     deadline. Default: nil, every retry that begins before the deadline is made.
     ///   - gate: What holds back retries while a credential is refreshed, or while the origin has ordered a pause, to
     ///     whichever call. Default: nil, none, since one that is shared has to be kept by the service.
     ///   - random: Where jitter comes from. Default: the system's generator, which no two clients share.
@@ -30,18 +40,24 @@ public struct BackoffRetrier: Retrier {
     ///     twice. Default: false, since nobody can undo a second order; send an `Idempotency-Key` instead.
     public static func factory(
         backoff: Backoff = .exponential(),
+        throttlingBackoff: Backoff? = nil,
         maxAttempts: Int = 4,
         condition: RetryCondition = .standard,
         retryAfterCap: Duration = .seconds(60),
+        budget: RetryBudgetScope = .perOrigin,
+        latencies: OriginLatencies? = nil,
         gate: (any RetryGate)? = nil,
         random: any RandomSource = SystemRandomSource(),
         retriesNonIdempotentRequests: Bool = false
     ) -> AnyRetrierFactory {
-        let policy = Policy(
+        let policy = BackoffPolicy(
             backoff: backoff,
+            throttlingBackoff: throttlingBackoff ?? backoff,
             maxAttempts: maxAttempts,
             condition: condition,
             retryAfterCap: retryAfterCap,
+            budget: budget,
+            latencies: latencies,
             gate: gate,
             random: random,
             retriesNonIdempotentRequests: retriesNonIdempotentRequests
@@ -49,7 +65,7 @@ public struct BackoffRetrier: Retrier {
         return AnyRetrierFactory { BackoffRetrier(policy: policy) }
     }
 
-    private init(policy: Policy) {
+    private init(policy: BackoffPolicy) {
         self.policy = policy
     }
 
@@ -57,23 +73,43 @@ public struct BackoffRetrier: Retrier {
     ///
     /// - Throws: `CancellationError`.
     public mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
-        guard context.number > 1, let gate = policy.gate, let origin = httpRequest.origin else { return }
-        try await gate.pass(to: origin)
+        if context.number > 1, let gate = policy.gate, let origin = httpRequest.origin {
+            try await gate.pass(to: origin)
+        }
+        exchangeStart = policy.latencies?.now
     }
 
     /// Retries after the longest of the schedule's delay, `Retry-After` and the origin's pause, or says why not.
     public mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision {
-        if let refusal = refusal(of: error) {
-            reason = refusal
-            return .doNotRetry
-        }
-        retries += 1
-        lastDelay = policy.backoff.delay(beforeRetry: retries, previous: lastDelay, random: policy.random)
-        var (delay, reason) = (lastDelay, RetryReason.backoff(retry: retries))
+        if let refusal = refusal(of: error) { return refuse(because: refusal) }
+        let step = policy.schedule(after: error)
+            .delay(beforeRetry: retries + 1, previous: lastDelay, random: policy.random)
+        var (delay, reason) = (step, RetryReason.backoff(retry: retries + 1))
         if let hint = error.retryAfter, hint > delay { (delay, reason) = (hint, .retryAfter(hint)) }
         if let pause = policy.remainingPause(for: error), pause > delay { (delay, reason) = (pause, .gate(pause)) }
+
+        // A retry that the call would not make, for want of time, is not to be paid for.
+        if let lack = policy.lackOfTime(for: delay, after: error) { return refuse(because: lack) }
+        let charge = RetryCharge(after: error)
+        guard policy.grants(charge, after: error) else { return refuse(because: .budget) }
+        (retries, lastDelay, lastCharge) = (retries + 1, step, charge ?? lastCharge)
         self.reason = reason
         return .retry(after: delay)
+    }
+
+    /// Has budget and latencies take note of the success.
+    public mutating func succeeded(_ request: RequestSummary?) {
+        // An answer that is not the server's says nothing of what the server bears.
+        guard let request else { return }
+        policy.budget.budget(of: request.origin)?.deposit(refunding: lastCharge)
+        if let latencies = policy.latencies, let exchangeStart {
+            latencies.record(latencies.now - exchangeStart, of: request.origin)
+        }
+    }
+
+    private mutating func refuse(because reason: RetryReason) -> RetryDecision {
+        self.reason = reason
+        return .doNotRetry
     }
 
     /// Why `error` is not retried; nil when it is.
@@ -95,33 +131,5 @@ public struct BackoffRetrier: Retrier {
         // More attempts would be load without hope.
         guard retries + 1 < policy.maxAttempts else { return .attemptsUsed(policy.maxAttempts) }
         return nil
-    }
-}
-
-extension BackoffRetrier {
-    /// What all retriers of one factory share.
-    private struct Policy: Sendable {
-        let backoff: Backoff
-        let maxAttempts: Int
-        let condition: RetryCondition
-        let retryAfterCap: Duration
-        let gate: (any RetryGate)?
-        let random: any RandomSource
-        let retriesNonIdempotentRequests: Bool
-
-        func mayRepeat(_ error: HttpError) -> Bool {
-            error.delivery != .maybeExecuted || error.request?.isIdempotent == true || retriesNonIdempotentRequests
-        }
-
-        func remainingPause(for error: HttpError) -> Duration? {
-            error.request.flatMap { gate?.remainingPause(of: $0.origin) }
-        }
-
-        func closeGate(for pause: Duration, after error: HttpError) {
-            guard pause > .zero, let origin = error.request?.origin else { return }
-            // A redirect has led elsewhere, and it is the other origin that asks for patience.
-            if let url = error.response?.url, HttpOrigin(url) != origin { return }
-            gate?.close(origin, for: pause)
-        }
     }
 }

@@ -44,6 +44,11 @@ public struct ComposedRetrier: Retrier {
         return .doNotRetry
     }
 
+    /// Tells all of them.
+    public mutating func succeeded(_ request: RequestSummary?) {
+        for index in retriers.indices { retriers[index].succeeded(request) }
+    }
+
     /// The reason of the retrier that decided; when all refused, of the last that gave one.
     public var reason: RetryReason? { decider?.reason }
 

@@ -16,6 +16,14 @@ public protocol Retrier {
     /// A retrier that does not retry leaves its state as it was.
     mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision
 
+    /// Takes note that the call has succeeded: called exactly once, at its end, and not when a hook has fulfilled it.
+    ///
+    /// A retrier that holds another one passes it on. Default: nothing.
+    ///
+    /// - Parameter request: What the last attempt sent; nil when the server's answer did not make the success: an
+    ///   interceptor answered from a cache, say.
+    mutating func succeeded(_ request: RequestSummary?)
+
     /// Why the last decision was taken, for the trace; nil, the default, for no reason.
     var reason: RetryReason? { get }
     /// What the trace calls this retrier. Default: the type's name.
@@ -25,6 +33,8 @@ public protocol Retrier {
 extension Retrier {
     /// Does nothing.
     public mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {}
+    /// Does nothing.
+    public mutating func succeeded(_ request: RequestSummary?) {}
     /// No reason.
     public var reason: RetryReason? { nil }
     /// The type's name.

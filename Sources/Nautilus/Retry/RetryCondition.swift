@@ -23,9 +23,15 @@ public struct RetryCondition: Sendable {
 
     private var statuses: [Int: Verdict]
     private var codes: [URLError.Code: Verdict]
+    private var retriesKeysInProgress = false
 
     /// What most APIs want: 408, 425, 429, 500, 502, 503, 504, timeouts, and failures of the network itself.
     public static let standard = RetryCondition(statuses: standardStatuses, codes: standardCodes)
+
+    private init(statuses: [Int: Verdict], codes: [URLError.Code: Verdict]) {
+        self.statuses = statuses
+        self.codes = codes
+    }
 
     /// This condition, which also retries `status`.
     public func retrying(status: Int, because reason: String) -> RetryCondition {
@@ -55,9 +61,25 @@ public struct RetryCondition: Sendable {
         return copy
     }
 
+    /// This condition, which also retries 409 for requests with an `Idempotency-Key`: the attempt before is still being
+    /// executed, and its result will be there in a moment. 422, by which a server refuses a key that it knows from
+    /// another request, is not retried.
+    ///
+    /// Not part of ``standard``, since an API may say by 409, to requests with a key as well, that the state is in
+    /// conflict, which does not pass.
+    ///
+    /// Source: draft-ietf-httpapi-idempotency-key-header, "Error Handling".
+    public func retryingKeysInProgress() -> RetryCondition {
+        var copy = self
+        copy.retriesKeysInProgress = true
+        return copy
+    }
+
     /// Whether another attempt may mend `error`, and why.
     public func verdict(for error: HttpError) -> Verdict {
         switch error.kind {
+        case .status(409) where retriesKeysInProgress && error.request?.hasIdempotencyKey == true:
+            .retry("409 Conflict: the attempt before, with the same key, is still in progress")
         case .status(let status): statuses[status] ?? Self.unlisted(status: status)
         case .transport(let code): codes[code] ?? .stop("URLError \(code.rawValue): not known to pass")
         case .timeout: .retry("a silent server may answer the next time")

@@ -12,8 +12,8 @@ public protocol ServiceHook: Sendable {
     /// Called after a call has succeeded, before the caller resumes; not for a call that the hook fulfilled itself.
     /// Default: nothing.
     func onSuccess<R: Request>(_ request: R, response: HttpResponse<R.Result>) async
-    /// Called after a call has failed for good, before the caller resumes; also when ``onSchedule(_:)`` threw. Default:
-    /// nothing.
+    /// Called after a call has failed for good, before the caller resumes; also when ``onSchedule(_:)`` threw. The call's
+    /// deadline does not hold for it. Default: nothing.
     func onFailure<R: Request>(_ request: R, error: HttpError) async
 }
 

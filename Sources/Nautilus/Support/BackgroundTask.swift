@@ -8,11 +8,15 @@ package enum BackgroundTask {
     /// How background work is started; nil, outside a simulation, means an ordinary unstructured task.
     @TaskLocal package static var starter: (@Sendable (@escaping Work) -> Task<Void, Never>)?
 
-    /// Starts `work` at once, detached from the caller's cancellation but with its task-local values.
+    /// Starts `work` at once, detached from the caller's cancellation and its deadline but with its other task-local
+    /// values.
     ///
-    /// With high priority, not the caller's: a prefetch may start the refresh that a person waits for.
+    /// The deadline is one call's, and the work is for many: a refresh that ended with the call which happened to start
+    /// it would have to be made again by the others. With high priority, not the caller's: a prefetch may start the refresh that a person waits for.
     @discardableResult
     package static func start(_ work: @escaping Work) -> Task<Void, Never> {
-        starter?(work) ?? Task(priority: .high, operation: work)
+        CallDeadline.$current.withValue(nil) {
+            starter?(work) ?? Task(priority: .high, operation: work)
+        }
     }
 }

@@ -14,10 +14,14 @@ public enum RetryReason: Hashable, Sendable, CustomStringConvertible {
     case mayHaveExecuted
     /// The retrier's attempts are used up.
     case attemptsUsed(Int)
+    /// The retry budget that the calls to the origin share is used up.
+    case budget
     /// `Retry-After` asks for longer than the retrier's cap.
     case retryAfterOverCap(Duration, cap: Duration)
     /// The delay does not fit into what is left until the call's deadline.
     case deadline(remaining: Duration)
+    /// What is left after the delay is less than an attempt to the origin usually takes.
+    case cannotFinish(remaining: Duration, usual: Duration)
     /// The body is a one-shot stream that has been read.
     case bodySpent
     /// The call was cancelled.
@@ -37,8 +41,11 @@ public enum RetryReason: Hashable, Sendable, CustomStringConvertible {
         case .notRetryable(let why): why
         case .mayHaveExecuted: "the server may have acted on it, and it is not idempotent"
         case .attemptsUsed(let count): "all \(count) attempts used"
+        case .budget: "the retry budget is used up"
         case .retryAfterOverCap(let hint, let cap): "Retry-After \(hint.brief) is over the cap of \(cap.brief)"
         case .deadline(let remaining): "only \(remaining.brief) left until the deadline"
+        case .cannotFinish(let remaining, let usual):
+            "only \(remaining.brief) left for an attempt that usually takes \(usual.brief)"
         case .bodySpent: "the one-shot body has been read"
         case .cancelled: "cancelled"
         case .ceiling(let count): "\(count) attempts are the service's limit"

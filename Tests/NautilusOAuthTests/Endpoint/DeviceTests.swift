@@ -43,6 +43,8 @@ struct DeviceTests {
                 server: EndpointFixture.server,
                 client: OAuthClient(id: "app"),
                 transport: transport,
+                // The default but for its budget, which all tests of the process would share.
+                retrierFactory: BackoffRetrier.factory(maxAttempts: 3, budget: .unlimited),
                 clock: clock,
                 wallClock: { EndpointFixture.now },
                 timeout: timeout,

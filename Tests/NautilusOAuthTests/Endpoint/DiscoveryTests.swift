@@ -18,7 +18,7 @@ struct DiscoveryTests {
             issuer: issuer,
             document: document,
             transport: transport,
-            retrierFactory: BackoffRetrier.factory(backoff: .constant(.zero), maxAttempts: 3),
+            retrierFactory: BackoffRetrier.factory(backoff: .constant(.zero), maxAttempts: 3, budget: .unlimited),
             clock: ManualClock()
         )
     }

@@ -28,7 +28,12 @@ enum EndpointFixture {
             server: server,
             client: client,
             transport: transport,
-            retrierFactory: BackoffRetrier.factory(backoff: .exponential(jitter: .none), maxAttempts: 3),
+            retrierFactory: BackoffRetrier.factory(
+                backoff: .exponential(jitter: .none),
+                maxAttempts: 3,
+                // The default is shared by all tests of the process.
+                budget: .unlimited
+            ),
             clock: clock,
             wallClock: { now }
         )

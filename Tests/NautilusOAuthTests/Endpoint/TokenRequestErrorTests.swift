@@ -34,6 +34,7 @@ struct TokenRequestErrorTests {
                 retrierFactory: BackoffRetrier.factory(
                     backoff: .exponential(jitter: .none),
                     maxAttempts: 3,
+                    budget: .unlimited,
                     retriesNonIdempotentRequests: repeatsWhatMayHaveRun
                 ),
                 clock: clock

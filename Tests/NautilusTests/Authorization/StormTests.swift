@@ -80,6 +80,8 @@ private struct Storm: Sendable {
                 AuthorizationRetrier.factory(coordinator),
                 BackoffRetrier.factory(
                     backoff: .exponential(base: .milliseconds(50), cap: .seconds(1)),
+                    // The storm is about credentials, and all its seeds share a process.
+                    budget: .unlimited,
                     gate: coordinator,
                     random: random
                 )

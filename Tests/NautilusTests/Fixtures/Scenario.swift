@@ -69,9 +69,17 @@ func outcome<R: Request>(
 }
 
 /// 0.5 s, 1 s, 2 s, …, without jitter.
+///
+/// - Parameter budget: Default: none. The default of the library is shared by the whole process, all tests included.
 func steadyBackoff(
     maxAttempts: Int = 4,
+    budget: RetryBudgetScope = .unlimited,
     gate: (any RetryGate)? = nil
 ) -> any RetrierFactory {
-    BackoffRetrier.factory(backoff: .exponential(jitter: .none), maxAttempts: maxAttempts, gate: gate)
+    BackoffRetrier.factory(
+        backoff: .exponential(jitter: .none),
+        maxAttempts: maxAttempts,
+        budget: budget,
+        gate: gate
+    )
 }

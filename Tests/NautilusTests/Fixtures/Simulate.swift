@@ -4,6 +4,8 @@ import NautilusTesting
 struct Simulated: Sendable {
     let clock: ManualClock
     let random: SeededRandomSource
+    /// Starts a task that knows its starter's task-local values and not its cancellation, as `Task {}` does elsewhere.
+    let start: @Sendable (_ work: @escaping @Sendable () async -> Void) -> Void
 }
 
 /// The system is older than task executors.
@@ -16,6 +18,8 @@ func simulate<Result: Sendable>(
 ) async throws -> Result {
     guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else { throw SimulationUnavailable() }
     return try await Simulation(seed: seed).run { simulation in
-        try await body(Simulated(clock: simulation.clock, random: simulation.random))
+        try await body(
+            Simulated(clock: simulation.clock, random: simulation.random) { work in simulation.task(work) }
+        )
     }
 }

@@ -6,7 +6,7 @@ import Testing
 struct RetryAfterRetryTests {
     @Test("A6: an attempt never comes before Retry-After: 2", arguments: [0, 0.5, 1])
     func seconds(draw: Double) async throws {
-        let retrier = BackoffRetrier.factory(random: FixedRandomSource(draw))
+        let retrier = BackoffRetrier.factory(budget: .unlimited, random: FixedRandomSource(draw))
         let outcome = try await outcome(of: Call.get, retrier: retrier) { clock in
             ScriptedTransport(.status(429, header: ["Retry-After": "2"]), .reply(text: "ok"), clock: clock)
         }
@@ -17,7 +17,7 @@ struct RetryAfterRetryTests {
 
     @Test("a schedule that asks for longer than Retry-After is kept")
     func scheduleIsLonger() async throws {
-        let retrier = BackoffRetrier.factory(backoff: .constant(.seconds(7), jitter: .none))
+        let retrier = BackoffRetrier.factory(backoff: .constant(.seconds(7), jitter: .none), budget: .unlimited)
         let transport = ScriptedTransport(.status(429, header: ["Retry-After": "2"]), .reply(text: "ok"))
         let outcome = try await outcome(of: Call.get, retrier: retrier, transport)
         #expect(outcome.delays == [.seconds(7)])

@@ -63,7 +63,7 @@ struct StatusRetryTests {
     @Test("a POST may be repeated after all, by a retrier that says so")
     func unsafePost() async throws {
         let transport = ScriptedTransport(.status(500), .status(200))
-        let retrier = BackoffRetrier.factory(retriesNonIdempotentRequests: true)
+        let retrier = BackoffRetrier.factory(budget: .unlimited, retriesNonIdempotentRequests: true)
         let outcome = try await outcome(of: Call.post, retrier: retrier, transport)
         #expect(outcome.response?.status == 200)
         #expect(transport.count == 2)

@@ -109,8 +109,13 @@ struct TimelineTests {
             (.notRetryable("status 404"), "status 404"),
             (.mayHaveExecuted, "the server may have acted on it, and it is not idempotent"),
             (.attemptsUsed(4), "all 4 attempts used"),
+            (.budget, "the retry budget is used up"),
             (.retryAfterOverCap(.seconds(3600), cap: .seconds(60)), "Retry-After 3600 s is over the cap of 60 s"),
             (.deadline(remaining: .zero), "only 0 ms left until the deadline"),
+            (
+                .cannotFinish(remaining: .milliseconds(100), usual: .milliseconds(400)),
+                "only 100 ms left for an attempt that usually takes 400 ms"
+            ),
             (.bodySpent, "the one-shot body has been read"),
             (.cancelled, "cancelled"),
             (.ceiling(100), "100 attempts are the service's limit"),

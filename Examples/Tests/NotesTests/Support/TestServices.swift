@@ -16,6 +16,8 @@ extension NotesService {
             environment,
             backoff: .constant(.zero),
             maxAttempts: maxAttempts,
+            // The default is shared by the process, and a port may come back in another test.
+            budget: .unlimited,
             transport: URLSessionTransport.wide,
             clock: clock,
             observer: observer

@@ -1,0 +1,58 @@
+import Foundation
+
+/// Tells the server how long its answer is waited for, so that it does not work on what nobody will take.
+///
+/// ```swift
+/// var interceptors: [any HttpInterceptor] { [RequestTimeoutHeader()] }  // X-Request-Timeout: 1500
+/// ```
+/// The shorter one of the attempt's timeout and what is left until the call's deadline, in whole units, rounded down:
+/// the server gives up first. Anything positive is at least 1, since a zero means "no limit" to some servers. Without
+/// timeout and deadline nothing is added, and a field that the request has stays.
+///
+/// Put it last among the interceptors: what others wait for before it is then subtracted.
+public struct RequestTimeoutHeader: HttpInterceptor {
+    /// What the field counts in.
+    public enum Unit: Hashable, Sendable {
+        /// Thousandths of a second.
+        case milliseconds
+        /// Seconds.
+        case seconds
+    }
+
+    private let name: HttpHeader.Name
+    private let unit: Unit
+
+    /// Creates the interceptor.
+    ///
+    /// - Parameters:
+    ///   - name: The field's name. Default: `X-Request-Timeout`; there is no standard, so use what the server reads.
+    ///   - unit: What it counts in. Default: milliseconds, since calls within calls have less than seconds left.
+    public init(name: HttpHeader.Name = "X-Request-Timeout", unit: Unit = .milliseconds) {
+        self.name = name
+        self.unit = unit
+    }
+
+    /// Adds the field.
+    public func intercept(
+        _ request: HttpRequest,
+        context: AttemptContext,
+        next: Next
+    ) async throws -> HttpResponse<Data> {
+        // What was left when the attempt began, and what is left now: there is no current call in a test.
+        let limits = [context.timeout, context.remaining, CallDeadline.current?.remaining].compactMap { $0 }
+        guard let limit = limits.min(), request.header[name] == nil else { return try await next(request) }
+        var request = request
+        request.header[name] = String(max(1, unit.count(in: limit.addable)))
+        return try await next(request)
+    }
+}
+
+extension RequestTimeoutHeader.Unit {
+    fileprivate func count(in duration: Duration) -> Int64 {
+        let (seconds, attoseconds) = duration.components
+        switch self {
+        case .milliseconds: return seconds * 1000 + attoseconds / 1_000_000_000_000_000
+        case .seconds: return seconds
+        }
+    }
+}

@@ -1,0 +1,53 @@
+/// What all retriers of one `BackoffRetrier.factory` share.
+struct BackoffPolicy: Sendable {
+    let backoff: Backoff
+    let throttlingBackoff: Backoff
+    let maxAttempts: Int
+    let condition: RetryCondition
+    let retryAfterCap: Duration
+    let budget: RetryBudgetScope
+    let latencies: OriginLatencies?
+    let gate: (any RetryGate)?
+    let random: any RandomSource
+    let retriesNonIdempotentRequests: Bool
+
+    /// The delays that suit `error`.
+    func schedule(after error: HttpError) -> Backoff {
+        RetryCharge(after: error) == .throttling ? throttlingBackoff : backoff
+    }
+
+    /// Whether the budget pays for a retry after `error`.
+    ///
+    /// - Parameter charge: Nil for a retry that is free.
+    func grants(_ charge: RetryCharge?, after error: HttpError) -> Bool {
+        guard let charge, let budget = budget.budget(of: error.request?.origin) else { return true }
+        return budget.withdraw(charge)
+    }
+
+    /// Why a retry after `delay` has too little time until the call's deadline; nil when it has enough.
+    ///
+    /// The first attempt of a call is never asked: somebody has to find out that the server has become faster.
+    func lackOfTime(for delay: Duration, after error: HttpError) -> RetryReason? {
+        guard let remaining = CallDeadline.current?.remaining else { return nil }
+        guard delay < remaining else { return .deadline(remaining: remaining) }
+        guard let latencies, let usual = error.request.flatMap({ latencies.median(of: $0.origin) }),
+            remaining - delay < usual
+        else { return nil }
+        return .cannotFinish(remaining: remaining - delay, usual: usual)
+    }
+
+    func mayRepeat(_ error: HttpError) -> Bool {
+        error.delivery != .maybeExecuted || error.request?.isIdempotent == true || retriesNonIdempotentRequests
+    }
+
+    func remainingPause(for error: HttpError) -> Duration? {
+        error.request.flatMap { gate?.remainingPause(of: $0.origin) }
+    }
+
+    func closeGate(for pause: Duration, after error: HttpError) {
+        guard pause > .zero, let origin = error.request?.origin else { return }
+        // A redirect has led elsewhere, and it is the other origin that asks for patience.
+        if let url = error.response?.url, HttpOrigin(url) != origin { return }
+        gate?.close(origin, for: pause)
+    }
+}

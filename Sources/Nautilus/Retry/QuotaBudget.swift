@@ -1,0 +1,54 @@
+/// A budget with a quota, as the AWS SDKs have it in their standard mode: sized for servers that make many calls.
+///
+/// Each retry takes its cost. A call that succeeds gives back what its last retry took, or 1 when it had none: an
+/// outage uses the quota up in 35 retries, one bad moment costs next to nothing.
+///
+/// Source: "Retry behavior", AWS SDKs and Tools Reference Guide.
+public final class QuotaBudget: RetryBudget {
+    private let capacity: Int
+    private let cost: Int
+    private let throttlingCost: Int
+    private let quota: Locked<Int>
+
+    /// Creates a budget; negative parameters count as 0.
+    ///
+    /// - Parameters:
+    ///   - capacity: The most that it ever has. Default: 500, the SDKs': some dozens of retries in a row.
+    ///   - initial: What it has at first, at most `capacity`. Default: nil, all of it.
+    ///   - cost: What a retry takes. Default: 14, the SDKs': 35 retries without a success.
+    ///   - throttlingCost: What a retry after 429 takes. Default: 5, the SDKs': a server that still answers, and says
+    ///     when it has had enough, is in less danger than one that fails, and such retries wait longer.
+    public init(capacity: Int = 500, initial: Int? = nil, cost: Int = 14, throttlingCost: Int = 5) {
+        self.capacity = max(0, capacity)
+        self.cost = max(0, cost)
+        self.throttlingCost = max(0, throttlingCost)
+        self.quota = Locked(max(0, min(initial ?? capacity, capacity)))
+    }
+
+    /// What it has now.
+    public var balance: Int { quota.withLock { $0 } }
+
+    /// Takes what the retry costs, unless there is less.
+    public func withdraw(_ charge: RetryCharge) -> Bool {
+        let cost = cost(of: charge)
+        return quota.withLock { quota in
+            guard quota >= cost else { return false }
+            quota -= cost
+            return true
+        }
+    }
+
+    /// Gives back what the call's last retry took, or 1 when it had none.
+    public func deposit(refunding charge: RetryCharge?) {
+        let refund = charge.map(cost) ?? 1
+        // Compared before adding: a capacity of `Int.max` must not overflow.
+        quota.withLock { $0 = capacity - $0 > refund ? $0 + refund : capacity }
+    }
+
+    private func cost(of charge: RetryCharge) -> Int {
+        switch charge {
+        case .throttling: throttlingCost
+        case .failure: cost
+        }
+    }
+}

@@ -1,0 +1,113 @@
+/// A budget in proportion to what succeeds, as Finagle has it: sized for servers and other busy clients.
+///
+/// Whatever the load, retries are at most a part of it: `ratio` retries for each success of the last seconds, and some
+/// on top, so that a client that makes few calls can retry, too. Within `timeToLive`, counted in whole tenths, there are
+/// never more retries than
+///
+///     ratio × successes + minimumRetriesPerSecond × timeToLive
+///
+/// What was saved in good times expires: an hour of successes does not pay for a storm.
+///
+/// Source: Finagle's `RetryBudget`, where every call makes a deposit, and not every success: here, an outage leaves no
+/// more than the minimum.
+public final class RatioBudget: RetryBudget {
+    /// What the retries and the successes of the last seconds come to, in tenths of the time to live.
+    private struct Window {
+        static let sliceCount: Int64 = 10
+
+        private var slices = [Int64](repeating: 0, count: Int(sliceCount))
+        private var latest: Int64 = 0
+        private(set) var sum: Int64 = 0
+
+        /// Forgets what has expired when slice `number` is on.
+        mutating func advance(to number: Int64) {
+            // Whoever has read the clock before another may come after it.
+            guard number > latest else { return }
+            for step in 1...min(number - latest, Self.sliceCount) {
+                let index = Int((latest + step) % Self.sliceCount)
+                sum -= slices[index]
+                slices[index] = 0
+            }
+            latest = number
+        }
+
+        mutating func add(_ amount: Int64) {
+            slices[Int(latest % Self.sliceCount)] += amount
+            sum += amount
+        }
+    }
+
+    // In millionths of a retry, so that ten deposits of a tenth are exactly one; `Int64`, since an `Int` has 32 bits on
+    // some watches.
+    private static let cost: Int64 = 1_000_000
+
+    private let depositOfSuccess: Int64
+    private let reserve: Int64
+    private let slice: Duration
+    private let stopwatch: Stopwatch
+    private let window = Locked(Window())
+
+    /// Creates a budget.
+    ///
+    /// - Parameters:
+    ///   - ratio: How many retries a success pays for, 0…1000. Default: 0.1: retries add at most a tenth to the load
+    ///     that succeeds, which servers have room for.
+    ///   - minimumRetriesPerSecond: How many retries are always allowed, on average over `timeToLive`, 0…1 000 000; they
+    ///     may come all at once. Default: 1: ten retries for a client that has just started, and next to nothing on top
+    ///     for one that makes hundreds of calls a second.
+    ///   - timeToLive: How long deposits and withdrawals count, at least 10 ms, to a tenth: one expires after nine to ten
+    ///     tenths. Default: 10 s, as in Finagle: longer than a gap between calls, shorter than an outage.
+    ///   - clock: What time is measured on. Default: `ContinuousClock`, since the server's time goes on while the device
+    ///     sleeps.
+    public init(
+        ratio: Double = 0.1,
+        minimumRetriesPerSecond: Double = 1,
+        timeToLive: Duration = .seconds(10),
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        let timeToLive = max(.milliseconds(10), timeToLive.addable)
+        self.slice = timeToLive / Int(Window.sliceCount)
+        self.depositOfSuccess = Self.amount(ratio, limit: 1000)
+        // A hundred years of a million retries a second do not fit into 64 bits.
+        let reserve = Double(Self.amount(minimumRetriesPerSecond, limit: 1_000_000)) * (timeToLive / .seconds(1))
+        self.reserve = Int64(min(reserve.rounded(), 1e18))
+        self.stopwatch = Stopwatch(clock)
+    }
+
+    /// How many retries it would allow now, in fractions.
+    public var balance: Double {
+        let number = sliceNumber
+        let sum = window.withLock { window in
+            window.advance(to: number)
+            return window.sum
+        }
+        return Double(reserve + sum) / Double(Self.cost)
+    }
+
+    /// Takes one retry, unless less is left; every retry costs the same.
+    public func withdraw(_ charge: RetryCharge) -> Bool {
+        let number = sliceNumber
+        return window.withLock { window in
+            window.advance(to: number)
+            guard reserve + window.sum >= Self.cost else { return false }
+            window.add(-Self.cost)
+            return true
+        }
+    }
+
+    /// Adds what a success pays for; nothing is refunded.
+    public func deposit(refunding charge: RetryCharge?) {
+        let number = sliceNumber
+        window.withLock { window in
+            window.advance(to: number)
+            window.add(depositOfSuccess)
+        }
+    }
+
+    private var sliceNumber: Int64 { Int64(stopwatch.elapsed / slice) }
+
+    /// In millionths; what is no number counts as 0.
+    private static func amount(_ value: Double, limit: Double) -> Int64 {
+        value > 0 ? Int64((min(value, limit) * Double(cost)).rounded()) : 0
+    }
+}

@@ -1,0 +1,20 @@
+/// What a retry follows, by which a budget decides what it costs.
+public enum RetryCharge: Hashable, Sendable {
+    /// An answer that asks the caller to slow down: 429.
+    case throttling
+    /// Any other failure.
+    case failure
+
+    /// What a retry after `error` is charged as; nil when it is free.
+    ///
+    /// A request that found no network has reached no server, so that the retry is the first that can be a load on it.
+    init?(after error: HttpError) {
+        switch error.kind {
+        case .transport(.notConnectedToInternet), .transport(.dataNotAllowed), .transport(.internationalRoamingOff),
+            .transport(.callIsActive):
+            return nil
+        case .status(429): self = .throttling
+        default: self = .failure
+        }
+    }
+}

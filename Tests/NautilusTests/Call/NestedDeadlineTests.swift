@@ -1,0 +1,266 @@
+import Foundation
+import Nautilus
+import NautilusTesting
+import Testing
+
+@Suite("Calls within calls end with the outer one")
+struct NestedDeadlineTests {
+    /// Where the outer call makes the inner one.
+    enum Place: CaseIterable, Sendable {
+        case hookBefore, header, interceptor, prepare, retry, hookAfter
+    }
+
+    /// Makes the inner call in its place.
+    private struct Nesting: HttpInterceptor, ServiceHook, Retrier {
+        let place: Place
+        let call: @Sendable () async throws -> Void
+
+        func visit(_ here: Place) async throws {
+            if here == place { try await call() }
+        }
+
+        func onSchedule<R: Request>(_ request: R) async throws -> HttpResponse<R.Result>? {
+            try await visit(.hookBefore)
+            return nil
+        }
+        func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
+            try await visit(.interceptor)
+            return try await next(request)
+        }
+        mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
+            try await visit(.prepare)
+        }
+        mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision {
+            try? await visit(.retry)
+            return place == .retry ? .retry(after: .zero) : .doNotRetry
+        }
+        func onSuccess<R: Request>(_ request: R, response: HttpResponse<R.Result>) async {
+            try? await visit(.hookAfter)
+        }
+    }
+
+    /// How a call ended, and when.
+    private struct End: Equatable, Sendable {
+        let kind: FailureKind?
+        let time: Duration
+
+        static func of(_ call: Call, with service: AnyHttpService<HttpError>, on clock: ManualClock) async -> End {
+            do throws(HttpError) {
+                _ = try await call.schedule(with: service)
+                return End(kind: nil, time: clock.now.offset)
+            } catch {
+                return End(kind: error.kind, time: clock.now.offset)
+            }
+        }
+    }
+
+    private struct Ends: Sendable {
+        /// Nil when no inner call was made.
+        let inner: End?
+        let outer: End
+        /// What the inner call's first attempt knew to be left; nil when nothing was sent.
+        let remaining: Duration?
+    }
+
+    /// Calls, from `place` and 400 ms after the outer call has come there, a server that never answers.
+    private func ends(
+        _ inner: Call = .get,
+        within outer: Call,
+        at place: Place,
+        clock innerClock: ManualClock? = nil,
+        seed: UInt64 = 0
+    ) async throws -> Ends {
+        try await simulate(seed: seed) { simulation in
+            let clock = simulation.clock
+            let silent = ScriptedTransport(.hang, afterLast: .repeat)
+            let innerService = AnyHttpService(
+                apiUrl: "inner.example.com",
+                transport: silent,
+                clock: innerClock ?? clock
+            )
+            let innerEnd = Locked<End?>(nil)
+            let nesting = Nesting(place: place) {
+                try await clock.sleep(for: .milliseconds(400))
+                do {
+                    _ = try await inner.schedule(with: innerService)
+                } catch let error as HttpError {
+                    innerEnd.withLock { $0 = End(kind: error.kind, time: clock.now.offset) }
+                    throw error
+                }
+            }
+            let outerService = AnyHttpService(
+                apiUrl: "api.example.com",
+                interceptors: [nesting],
+                retrierFactory: AnyRetrierFactory { nesting },
+                hook: nesting,
+                transport: ScriptedTransport(place == .retry ? .status(503) : .reply(text: "ok"), afterLast: .repeat),
+                clock: clock,
+                asyncHeader: {
+                    try await nesting.visit(.header)
+                    return [:]
+                }
+            )
+            let outerEnd = await End.of(outer, with: outerService, on: clock)
+            return Ends(
+                inner: innerEnd.withLock { $0 },
+                outer: outerEnd,
+                remaining: silent.attempts.first?.context.remaining
+            )
+        }
+    }
+
+    @Test("a call that is made within another has what is left to that one", arguments: Place.allCases)
+    func inherited(place: Place) async throws {
+        for seed in 0..<10 as Range<UInt64> {
+            let ends = try await ends(within: Call(deadline: .seconds(1)), at: place, seed: seed)
+            #expect(ends.remaining == .milliseconds(600))
+            #expect(ends.inner == End(kind: .deadline(.milliseconds(600)), time: .seconds(1)))
+            #expect(ends.outer.time == .seconds(1))
+            let kind: FailureKind? =
+                switch place {
+                case .retry: .status(503)
+                case .hookAfter: nil
+                default: .deadline(.seconds(1))
+                }
+            #expect(ends.outer.kind == kind)
+        }
+    }
+
+    @Test(
+        "the earlier of two deadlines holds, to the nanosecond",
+        arguments: [
+            (.milliseconds(200), .milliseconds(200)),
+            (.nanoseconds(599_999_999), .nanoseconds(599_999_999)),
+            (.nanoseconds(600_000_001), .milliseconds(600)),
+            (.seconds(60), .milliseconds(600)),
+        ] as [(Duration, Duration)]
+    )
+    func earlier(own: Duration, limit: Duration) async throws {
+        let ends = try await ends(Call(deadline: own), within: Call(deadline: .seconds(1)), at: .prepare)
+        #expect(ends.remaining == limit)
+        #expect(ends.inner == End(kind: .deadline(limit), time: .milliseconds(400) + limit))
+    }
+
+    @Test("without a deadline outside, the inner call has its own, or none")
+    func noneOutside() async throws {
+        let own = try await ends(Call(deadline: .seconds(5)), within: .get, at: .interceptor)
+        #expect(own.remaining == .seconds(5))
+        #expect(own.inner == End(kind: .deadline(.seconds(5)), time: .milliseconds(5_400)))
+        let none = try await ends(Call(timeout: .seconds(7)), within: .get, at: .interceptor)
+        #expect(none.remaining == nil)
+        #expect(none.inner == End(kind: .timeout(.seconds(7)), time: .milliseconds(7_400)))
+    }
+
+    @Test("an inner service on another clock has the same time left, and ends with the outer call all the same")
+    func otherClock() async throws {
+        let ends = try await ends(within: Call(deadline: .seconds(1)), at: .interceptor, clock: ManualClock())
+        #expect(ends.remaining == .milliseconds(600))
+        #expect(ends.inner == End(kind: .cancelled, time: .seconds(1)))
+        #expect(ends.outer == End(kind: .deadline(.seconds(1)), time: .seconds(1)))
+    }
+
+    @Test("a task that a call leaves behind inherits its deadline: what it calls ends then, and later calls at once")
+    func leftBehind() async throws {
+        try await simulate { simulation in
+            let clock = simulation.clock
+            let silent = ScriptedTransport(.hang, afterLast: .repeat)
+            let innerService = AnyHttpService(apiUrl: "inner.example.com", transport: silent, clock: clock)
+            let ends = Locked<[End]>([])
+            let nesting = Nesting(place: .interceptor) {
+                simulation.start {
+                    for _ in 1...2 {
+                        let end = await End.of(.get, with: innerService, on: clock)
+                        ends.withLock { $0.append(end) }
+                        try? await clock.sleep(for: .seconds(10))
+                    }
+                }
+            }
+            let outerService = AnyHttpService(
+                apiUrl: "api.example.com",
+                interceptors: [nesting],
+                transport: ScriptedTransport(.reply(text: "ok")),
+                clock: clock
+            )
+            let outerEnd = await End.of(Call(deadline: .seconds(1)), with: outerService, on: clock)
+            #expect(outerEnd == End(kind: nil, time: .zero))
+            await clock.run()
+            #expect(
+                ends.withLock { $0 } == [
+                    End(kind: .deadline(.seconds(1)), time: .seconds(1)),
+                    End(kind: .deadline(.zero), time: .seconds(11)),
+                ]
+            )
+            #expect(silent.count == 1)
+        }
+    }
+
+    @Test("a call that has no time left is not sent, and says so")
+    func noTimeLeft() async throws {
+        let transport = ScriptedTransport()
+        let error = try await simulate { simulation in
+            let service = AnyHttpService(apiUrl: "api.example.com", transport: transport, clock: simulation.clock)
+            let stopwatch = Stopwatch(simulation.clock)
+            return await CallDeadline.$current.withValue(CallDeadline(.zero, on: stopwatch)) {
+                await #expect(throws: HttpError.self) { try await Call.get.schedule(with: service) }
+            }
+        }
+        #expect(error?.kind == .deadline(.zero))
+        #expect(error?.delivery == .notSent)
+        #expect(error?.trace.attempts.count == 0)
+        #expect(transport.count == 0)
+    }
+
+    @Test("calls within calls within calls: each has what is left to all around it")
+    func threeLevels() async throws {
+        try await simulate { simulation in
+            let clock = simulation.clock
+            let silent = ScriptedTransport(.hang)
+            let inmost = AnyHttpService(apiUrl: "three.example.com", transport: silent, clock: clock)
+            func service(_ host: String, _ inner: AnyHttpService<HttpError>, _ call: Call) -> AnyHttpService<HttpError>
+            {
+                let nesting = Nesting(place: .interceptor) {
+                    try await clock.sleep(for: .milliseconds(100))
+                    _ = try await call.schedule(with: inner)
+                }
+                return AnyHttpService(apiUrl: host, interceptors: [nesting], transport: silent, clock: clock)
+            }
+            let middle = service("two.example.com", inmost, Call(deadline: .seconds(60)))
+            let outer = service("one.example.com", middle, Call(deadline: .milliseconds(500)))
+            let end = await End.of(Call(deadline: .seconds(1)), with: outer, on: clock)
+            #expect(silent.attempts.map(\.context.remaining) == [.milliseconds(400)])
+            // The middle call had its own, shorter one; the outer call lives on, and fails of what it has met.
+            #expect(end == End(kind: .custom, time: .milliseconds(600)))
+        }
+    }
+
+    @Test("a refresh that calls share does not end with the one that started it")
+    func sharedRefresh() async throws {
+        for seed in 0..<10 as Range<UInt64> {
+            try await simulate(seed: seed) { simulation in
+                let clock = simulation.clock
+                let tokens = ScriptedTransport(.delay(.seconds(3), then: .reply(text: "fresh")), clock: clock)
+                let tokenService = AnyHttpService(apiUrl: "id.example.com", transport: tokens, clock: clock)
+                let coordinator = RefreshCoordinator(credential: Token(number: 1), clock: clock) { _ in
+                    _ = try await Call.post.schedule(with: tokenService)
+                    return Token(number: 2)
+                }
+                let service = AnyHttpService(
+                    apiUrl: "api.example.com",
+                    retrierFactory: AuthorizationRetrier.factory(coordinator),
+                    transport: ScriptedTransport { request, _ in
+                        request.header[.authorization] == "Bearer token-2" ? .reply(text: "ok") : .status(401)
+                    },
+                    clock: clock
+                )
+                async let hurried = End.of(Call(deadline: .seconds(1)), with: service, on: clock)
+                // It comes later, so that the refresh is started by the one that will be gone.
+                try await clock.sleep(for: .milliseconds(10))
+                async let patient = End.of(.get, with: service, on: clock)
+                // The 401 surfaces, since a deadline that passes while a retrier thinks leaves the last real failure.
+                #expect(await hurried == End(kind: .status(401), time: .seconds(1)))
+                #expect(await patient == End(kind: nil, time: .seconds(3)))
+                #expect(tokens.attempts.map(\.context.remaining) == [nil])
+            }
+        }
+    }
+}

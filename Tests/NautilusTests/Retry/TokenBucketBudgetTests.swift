@@ -1,0 +1,69 @@
+import Nautilus
+import Testing
+
+@Suite("A budget with a bucket of tokens")
+struct TokenBucketBudgetTests {
+    /// How many retries are allowed in a row.
+    private func drain(_ budget: TokenBucketBudget) -> Int {
+        var count = 0
+        while count < 1_000_000, budget.withdraw() { count += 1 }
+        return count
+    }
+
+    @Test(
+        "retries are refused at half of the bucket and below",
+        arguments: [(0, 0), (1, 1), (2, 1), (3, 2), (10, 5), (11, 6), (1000, 500)]
+    )
+    func half(capacity: Int, retries: Int) {
+        let budget = TokenBucketBudget(capacity: capacity)
+        #expect(drain(budget) == retries)
+        #expect(budget.balance == Double(capacity - retries))
+    }
+
+    @Test("a retry takes a token, a success brings a tenth, and a refusal takes nothing")
+    func amounts() {
+        let budget = TokenBucketBudget()
+        #expect(budget.withdraw(.throttling))
+        #expect(budget.balance == 9)
+        budget.deposit(refunding: .throttling)
+        #expect(budget.balance == 9.1)
+        #expect(drain(budget) == 5)
+        #expect(budget.balance == 4.1)
+        #expect(!budget.withdraw())
+        #expect(budget.balance == 4.1)
+    }
+
+    @Test("after an outage every tenth success pays for a retry, exactly, however many there are")
+    func longRun() {
+        let budget = TokenBucketBudget()
+        var retries = drain(budget)
+        #expect(retries == 5)
+        for _ in 1...1000 {
+            budget.deposit()
+            if budget.withdraw() { retries += 1 }
+        }
+        // One for the first success, which lifts the bucket above its half, and then one for each ten.
+        #expect(retries == 5 + 100)
+        #expect(budget.balance == 5)
+    }
+
+    @Test("the bucket never holds more than its capacity", arguments: [0.1, 0.7, 1, 10, 100, .infinity])
+    func full(deposit: Double) {
+        let budget = TokenBucketBudget(capacity: 10, depositOfSuccess: deposit)
+        for _ in 1...200 { budget.deposit() }
+        #expect(budget.balance == 10)
+        #expect(budget.withdraw())
+        budget.deposit()
+        #expect(budget.balance == min(10, 9 + deposit))
+    }
+
+    @Test("parameters that make no sense are cut to ones that do", arguments: [-1, -Double.infinity, .nan, 0.0004])
+    func nonsense(deposit: Double) {
+        let budget = TokenBucketBudget(capacity: 2, depositOfSuccess: deposit)
+        #expect(budget.withdraw())
+        for _ in 1...100 { budget.deposit() }
+        #expect(budget.balance == 1)
+        #expect(TokenBucketBudget(capacity: -5).balance == 0)
+        #expect(TokenBucketBudget(capacity: .max).balance == 1_000_000)
+    }
+}
