@@ -1,6 +1,7 @@
 /// What goes wrong in a process, and when: counted from when it is planned.
 public enum SessionFault: Codable, Hashable, Sendable {
-    /// A call of the system fails, or is the process's last.
+    /// Calls of the system fail, or one is the process's last: those on a path, from the given number on, which counts
+    /// from 1, and as many as given; nil for all.
     case system(SystemCall, Effect, on: PathEnding, from: Int = 1, count: Int? = nil)
     /// The process is killed when it has a request ready and has sent nothing of it.
     case killBeforeSending(Exchange)

@@ -20,14 +20,13 @@ public struct SessionSettings: Codable, Hashable, Sendable {
     ///   - origin: Scheme, host and port of the demo server.
     ///   - folder: The path of the store's folder.
     ///   - account: Whose credential it is. Default: empty, the only one there is.
-    ///   - lockWait: How long the process waits for the store's lock. Default: 30 s, as the library has it: longer than
-    ///     any test waits.
+    ///   - lockWait: How long the process waits for the store's lock. Default: an hour, longer than any test takes.
     ///   - pause: How long it waits before it saves or sends again. Default: 5 ms, so that no test waits long.
     public init(
         origin: String,
         folder: String,
         account: String = "",
-        lockWait: Duration = .seconds(30),
+        lockWait: Duration = .seconds(3600),
         pause: Duration = .milliseconds(5)
     ) {
         self.origin = origin

@@ -17,4 +17,5 @@ struct ReadNotes: Request {
     typealias Result = Void
 
     var route: HttpRoute { ["notes"] }
+    var timeout: Duration? { nil }
 }

@@ -4,7 +4,8 @@ import NautilusOAuth
 import SessionCommands
 
 extension OAuthSession {
-    /// A session with a demo server, without the pauses that would only take time.
+    /// A session with a demo server. On a slow machine nothing runs out of time, which no test is about, but the wait
+    /// for the lock, and nothing is sent again, but what the session itself sends.
     convenience init(_ settings: SessionSettings, store: FileStore, transport: any HttpTransport) {
         self.init(
             endpoint: TokenEndpoint(
@@ -15,11 +16,14 @@ extension OAuthSession {
                 ),
                 client: OAuthClient(id: SessionSettings.client),
                 transport: transport,
-                retrierFactory: NilRetrier.factory()
+                retrierFactory: NilRetrier.factory(),
+                timeout: .seconds(3600),
+                deadline: .seconds(3600)
             ),
             store: store,
             account: settings.account,
-            sharing: CredentialSharing(lockWait: settings.lockWait, backoff: .constant(settings.pause))
+            sharing: CredentialSharing(lockWait: settings.lockWait, backoff: .constant(settings.pause)),
+            limits: RefreshLimits(timeLimit: .seconds(3600))
         )
     }
 }

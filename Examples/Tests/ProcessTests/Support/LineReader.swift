@@ -9,13 +9,10 @@ actor LineReader {
     init(_ file: FileHandle) {
         let (chunks, continuation) = AsyncStream<Data>.makeStream()
         self.chunks = chunks
-        file.readabilityHandler = { file in
-            let data = file.availableData
-            guard !data.isEmpty else {
-                file.readabilityHandler = nil
-                return continuation.finish()
-            }
-            continuation.yield(data)
+        // A thread, since Foundation's handler for such events ends the process at times when its file is closed.
+        Thread.detachNewThread {
+            while case let data = file.availableData, !data.isEmpty { continuation.yield(data) }
+            continuation.finish()
         }
     }
 

@@ -63,11 +63,11 @@ actor SessionWorld {
     ///
     /// - Parameters:
     ///   - account: Whose session it has. Default: the only one there is.
-    ///   - lockWait: How long it waits for the lock. Default: 30 s, longer than any test takes.
+    ///   - lockWait: How long it waits for the lock. Default: an hour, longer than any test takes.
     ///   - pause: How long it waits before it saves again. Default: 5 ms, so that no test waits long.
     func start(
         account: String = "",
-        lockWait: Duration = .seconds(30),
+        lockWait: Duration = .seconds(3600),
         pause: Duration = .milliseconds(5)
     ) async throws -> SessionChild {
         let child = try await SessionChild(
