@@ -66,7 +66,10 @@ let package = Package(
         // It starts session-process, and must not have its system calls fail: so it does not depend on it.
         .testTarget(
             name: "ProcessTests",
-            dependencies: ["DemoServers", .product(name: "NautilusOAuth", package: "Nautilus"), "SessionCommands"]
+            dependencies: [
+                "ChildProcesses", "DemoServers", "SessionCommands",
+                .product(name: "NautilusOAuth", package: "Nautilus"),
+            ]
         ),
     ],
     swiftLanguageModes: [.v6]

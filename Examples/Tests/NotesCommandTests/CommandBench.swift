@@ -1,3 +1,4 @@
+import ChildProcesses
 import DemoServers
 import Foundation
 import NautilusOAuth
@@ -28,9 +29,16 @@ final class CommandBench: Sendable {
         try? FileManager.default.removeItem(at: folder.deletingLastPathComponent())
     }
 
-    /// Runs `body` with a bench, and stops its server.
+    /// Runs `body` with a bench when its turn has come, and stops its server.
     static func run(
         barriers: DemoServer.Barriers = .init(),
+        _ body: (CommandBench) async throws -> Void
+    ) async throws {
+        try await ProcessTurn.shared.run { try await runAtOnce(barriers: barriers, body) }
+    }
+
+    private static func runAtOnce(
+        barriers: DemoServer.Barriers,
         _ body: (CommandBench) async throws -> Void
     ) async throws {
         let bench = try await CommandBench(barriers: barriers)

@@ -1,10 +1,10 @@
+import ChildProcesses
 import Foundation
 import Testing
 
 @testable import notes
 
-// One race after the other: each keeps the machine busy enough.
-@Suite("notes: a race of processes", .serialized, .timeLimit(.minutes(5)))
+@Suite("notes: a race of processes", .serialized, .timeLimit(.minutes(10)))
 struct RaceCommandTests {
     private struct Figures: Decodable, Hashable {
         let processes: Int
@@ -20,16 +20,18 @@ struct RaceCommandTests {
         arguments: RaceExpiry.allCases
     )
     func race(_ expiry: RaceExpiry) async throws {
-        let race = try await NotesTool().run(
-            "race",
-            "--processes",
-            "20",
-            "--rounds",
-            "3",
-            "--expiry",
-            expiry.rawValue,
-            "--json"
-        )
+        let race = try await ProcessTurn.shared.run {
+            try await NotesTool().run(
+                "race",
+                "--processes",
+                "20",
+                "--rounds",
+                "3",
+                "--expiry",
+                expiry.rawValue,
+                "--json"
+            )
+        }
         #expect(race.code == 0 && race.errors.isEmpty, "\(race)")
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase

@@ -3,7 +3,7 @@ import Testing
 
 @testable import notes
 
-@Suite("notes: serve", .timeLimit(.minutes(2)))
+@Suite("notes: serve", .timeLimit(.minutes(10)))
 struct ServeCommandTests {
     enum End: CaseIterable {
         case interrupt, termination, endOfInput

@@ -3,7 +3,7 @@ import Foundation
 import NautilusOAuth
 import Testing
 
-@Suite("notes: one login over many runs", .timeLimit(.minutes(2)))
+@Suite("notes: one login over many runs", .timeLimit(.minutes(10)))
 struct SessionCommandTests {
     @Test("login, list, an hour passes, list: one refresh; logout: the tokens are worthless, and the next list says so")
     func lifeOfLogin() async throws {

@@ -6,7 +6,7 @@ import Testing
 @Suite(
     "A disk that fails",
     .serialized,
-    .timeLimit(.minutes(2)),
+    .timeLimit(.minutes(10)),
     .enabled(if: SessionFault.reachesSystemCalls, "only Linux lets a program take the place of calls of the system")
 )
 struct DiskFailureTests {

@@ -5,7 +5,7 @@ import Testing
 @Suite(
     "A process that is killed while it refreshes",
     .serialized,
-    .timeLimit(.minutes(2)),
+    .timeLimit(.minutes(10)),
     .enabled(if: SessionFault.reachesSystemCalls, "only Linux lets a program take the place of calls of the system")
 )
 struct KilledRefreshTests {

@@ -3,7 +3,7 @@ import Foundation
 import SessionCommands
 import Testing
 
-@Suite("The lock among processes", .serialized, .timeLimit(.minutes(2)))
+@Suite("The lock among processes", .serialized, .timeLimit(.minutes(10)))
 struct LockTests {
     @Test("of one account holds up no other: both refresh at the same time")
     func accounts() async throws {

@@ -2,7 +2,7 @@ import DemoServers
 import SessionCommands
 import Testing
 
-@Suite("A refresh without an answer", .serialized, .timeLimit(.minutes(2)))
+@Suite("A refresh without an answer", .serialized, .timeLimit(.minutes(10)))
 struct LostAnswerTests {
     @Test("is sent once more, and succeeds where the server grants a grace")
     func withGrace() async throws {

@@ -3,7 +3,7 @@ import SessionCommands
 import Testing
 
 /// In each of them, access token 1 is the first user's, 2 the second one's, and 3 what a refresh brings.
-@Suite("A sign-in or sign-out in another process", .serialized, .timeLimit(.minutes(2)))
+@Suite("A sign-in or sign-out in another process", .serialized, .timeLimit(.minutes(10)))
 struct OtherUserTests {
     @Test("during a refresh waits until its result is stored, and takes its place")
     func signIn() async throws {

@@ -2,7 +2,7 @@ import DemoServers
 import SessionCommands
 import Testing
 
-@Suite("Processes that share a session", .serialized, .timeLimit(.minutes(2)))
+@Suite("Processes that share a session", .serialized, .timeLimit(.minutes(10)))
 struct SharedRefreshTests {
     private static let count = 20
     private static let rounds = 4

@@ -1,3 +1,4 @@
+import ChildProcesses
 import DemoServers
 import Foundation
 import NautilusOAuth
@@ -10,7 +11,7 @@ actor SessionWorld {
     private let folder: URL
     private var children: [SessionChild] = []
 
-    /// Runs a test, after which nothing is left of the world.
+    /// Runs a test when its turn has come, after which nothing is left of the world.
     ///
     /// - Parameters:
     ///   - hasGrace: Whether a refresh token that was spent a moment ago is answered with its successor once more.
@@ -18,6 +19,14 @@ actor SessionWorld {
     static func run(
         hasGrace: Bool = false,
         barriers: DemoServer.Barriers = .init(),
+        _ body: (SessionWorld) async throws -> Void
+    ) async throws {
+        try await ProcessTurn.shared.run { try await runAtOnce(hasGrace: hasGrace, barriers: barriers, body) }
+    }
+
+    private static func runAtOnce(
+        hasGrace: Bool,
+        barriers: DemoServer.Barriers,
         _ body: (SessionWorld) async throws -> Void
     ) async throws {
         let server = try await DemoServer.start(
