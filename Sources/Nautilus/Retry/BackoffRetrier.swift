@@ -70,7 +70,7 @@ public struct BackoffRetrier: Retrier {
         retries += 1
         lastDelay = policy.backoff.delay(beforeRetry: retries, previous: lastDelay, random: policy.random)
         var (delay, reason) = (lastDelay, RetryReason.backoff(retry: retries))
-        if let hint = error.retryAfter, hint > delay { (delay, reason) = (hint, .retryAfter(hint)) }
+        if let hint = error.retryAfter, hint > delay { (delay, reason) = (hint, error.reason(for: hint)) }
         if let pause = policy.remainingPause(for: error), pause > delay { (delay, reason) = (pause, .gate(pause)) }
         self.reason = reason
         return .retry(after: delay)
@@ -86,7 +86,7 @@ public struct BackoffRetrier: Retrier {
             // What one call hears holds for all: also when this call does not wait for it, or has no attempt left.
             policy.closeGate(for: min(hint, policy.retryAfterCap), after: error)
             // The caller would rather hear of it than wait so long.
-            guard hint <= policy.retryAfterCap else { return .retryAfterOverCap(hint, cap: policy.retryAfterCap) }
+            guard hint <= policy.retryAfterCap else { return error.refusal(of: hint, over: policy.retryAfterCap) }
         }
 
         // It might be executed twice.
@@ -119,9 +119,23 @@ extension BackoffRetrier {
 
         func closeGate(for pause: Duration, after error: HttpError) {
             guard pause > .zero, let origin = error.request?.origin else { return }
+            // An open circuit is no order of the server, and knows itself when to let a request through.
+            guard !error.isRefusal else { return }
             // A redirect has led elsewhere, and it is the other origin that asks for patience.
             if let url = error.response?.url, HttpOrigin(url) != origin { return }
             gate?.close(origin, for: pause)
         }
+    }
+}
+
+extension HttpError {
+    /// Why a delay is as long as `hint`.
+    fileprivate func reason(for hint: Duration) -> RetryReason {
+        isRefusal ? .circuitOpen(hint) : .retryAfter(hint)
+    }
+
+    /// Why a delay of `hint` is not waited for.
+    fileprivate func refusal(of hint: Duration, over cap: Duration) -> RetryReason {
+        isRefusal ? .notRetryable("\(kind), over the cap of \(cap.brief)") : .retryAfterOverCap(hint, cap: cap)
     }
 }
