@@ -4,11 +4,17 @@ import Testing
 
 @testable import Nautilus
 
-/// The origin that the tests of this folder send to.
-let trafficOrigin: HttpOrigin = {
-    guard let url = URL(string: "https://api.example.com"), let origin = HttpOrigin(url) else {
+/// A request of the tests of this folder.
+let trafficRequest: HttpRequest = {
+    guard let url = URL(string: "https://api.example.com/things") else {
         preconditionFailure("the URL of the tests is broken")
     }
+    return HttpRequest(url: url)
+}()
+
+/// Where it goes.
+let trafficOrigin: HttpOrigin = {
+    guard let origin = trafficRequest.origin else { preconditionFailure("the URL of the tests has no origin") }
     return origin
 }()
 
