@@ -19,7 +19,8 @@ public struct HttpError: Error, Sendable {
     public var response: HttpResponse<Data>?
     /// Where redirects led before the failure; nil when there were none.
     public var redirects: RedirectSummary?
-    /// How long the server asks to wait, from when the response came; nil when it does not say, or not validly.
+    /// How long the server asks to wait, from when the response came, or for how long a refusal of this side holds; nil
+    /// when it is not said, or not validly.
     public var retryAfter: Duration?
     /// The error underneath; nil when the failure is the framework's own finding.
     public var underlying: (any Error)?
@@ -71,6 +72,11 @@ public struct HttpError: Error, Sendable {
 
     /// The response's status; nil when there was no response.
     public var status: Int? { response?.status }
+
+    /// Whether it was held back on this side, so that no word of it is the server's.
+    var isRefusal: Bool {
+        if case .refused = kind { true } else { false }
+    }
 
     /// This failure as one of authorization: the same response, the refresh's error underneath.
     public func asAuthorizationFailure(_ underlying: any Error) -> HttpError {

@@ -45,6 +45,8 @@ struct RequestBuilder {
         let built = HttpRequest(
             method: request.method,
             url: try base.appending(request.route, query: request.query),
+            // A route and a query lead to no other origin.
+            origin: base.origin,
             header: header,
             body: payload,
             priority: request.priority

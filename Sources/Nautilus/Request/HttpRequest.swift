@@ -5,7 +5,13 @@ public struct HttpRequest: Sendable, CustomStringConvertible, CustomDebugStringC
     /// The method.
     public var method: HttpMethod
     /// The absolute URL.
-    public var url: URL
+    public var url: URL {
+        didSet { origin = HttpOrigin(url) }
+    }
+    /// Where it goes; nil for a URL without a host.
+    ///
+    /// Kept beside the URL: everything that calls share asks for it, and taking a URL apart costs more than they do.
+    public private(set) var origin: HttpOrigin?
     /// The header, `Content-Type` included; `Host` and `Content-Length` are the transport's.
     public var header: HttpHeader
     /// The body.
@@ -28,15 +34,25 @@ public struct HttpRequest: Sendable, CustomStringConvertible, CustomDebugStringC
         body: HttpBody.Payload = .empty,
         priority: RequestPriority = .normal
     ) {
+        self.init(method: method, url: url, origin: HttpOrigin(url), header: header, body: body, priority: priority)
+    }
+
+    /// Creates a request whose origin is known already.
+    init(
+        method: HttpMethod,
+        url: URL,
+        origin: HttpOrigin?,
+        header: HttpHeader,
+        body: HttpBody.Payload,
+        priority: RequestPriority
+    ) {
         self.method = method
         self.url = url
+        self.origin = origin
         self.header = header
         self.body = body
         self.priority = priority
     }
-
-    /// Where it goes; nil for a URL without a host.
-    public var origin: HttpOrigin? { HttpOrigin(url) }
 
     /// Method and URL without its query, which may hold a token.
     public var description: String { "\(method) \(url.withoutSecrets)" }

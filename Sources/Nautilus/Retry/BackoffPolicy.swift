@@ -46,6 +46,8 @@ struct BackoffPolicy: Sendable {
 
     func closeGate(for pause: Duration, after error: HttpError) {
         guard pause > .zero, let origin = error.request?.origin else { return }
+        // An open circuit is no order of the server, and knows itself when to let a request through.
+        guard !error.isRefusal else { return }
         // A redirect has led elsewhere, and it is the other origin that asks for patience.
         if let url = error.response?.url, HttpOrigin(url) != origin { return }
         gate?.close(origin, for: pause)

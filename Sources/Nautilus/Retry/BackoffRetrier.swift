@@ -85,7 +85,7 @@ public struct BackoffRetrier: Retrier {
         let step = policy.schedule(after: error)
             .delay(beforeRetry: retries + 1, previous: lastDelay, random: policy.random)
         var (delay, reason) = (step, RetryReason.backoff(retry: retries + 1))
-        if let hint = error.retryAfter, hint > delay { (delay, reason) = (hint, .retryAfter(hint)) }
+        if let hint = error.retryAfter, hint > delay { (delay, reason) = (hint, error.reason(for: hint)) }
         if let pause = policy.remainingPause(for: error), pause > delay { (delay, reason) = (pause, .gate(pause)) }
 
         // A retry that the call would not make, for want of time, is not to be paid for.
@@ -122,7 +122,7 @@ public struct BackoffRetrier: Retrier {
             // What one call hears holds for all: also when this call does not wait for it, or has no attempt left.
             policy.closeGate(for: min(hint, policy.retryAfterCap), after: error)
             // The caller would rather hear of it than wait so long.
-            guard hint <= policy.retryAfterCap else { return .retryAfterOverCap(hint, cap: policy.retryAfterCap) }
+            guard hint <= policy.retryAfterCap else { return error.refusal(of: hint, over: policy.retryAfterCap) }
         }
 
         // It might be executed twice.
@@ -131,5 +131,17 @@ public struct BackoffRetrier: Retrier {
         // More attempts would be load without hope.
         guard retries + 1 < policy.maxAttempts else { return .attemptsUsed(policy.maxAttempts) }
         return nil
+    }
+}
+
+extension HttpError {
+    /// Why a delay is as long as `hint`.
+    fileprivate func reason(for hint: Duration) -> RetryReason {
+        isRefusal ? .circuitOpen(hint) : .retryAfter(hint)
+    }
+
+    /// Why a delay of `hint` is not waited for.
+    fileprivate func refusal(of hint: Duration, over cap: Duration) -> RetryReason {
+        isRefusal ? .notRetryable("\(kind), over the cap of \(cap.brief)") : .retryAfterOverCap(hint, cap: cap)
     }
 }

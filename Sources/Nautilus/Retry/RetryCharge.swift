@@ -7,8 +7,10 @@ public enum RetryCharge: Hashable, Sendable {
 
     /// What a retry after `error` is charged as; nil when it is free.
     ///
-    /// A request that found no network has reached no server, so that the retry is the first that can be a load on it.
+    /// A request that found no network, or that was held back here, has reached no server, so that the retry is the first
+    /// that can be a load on it.
     init?(after error: HttpError) {
+        guard !error.isRefusal else { return nil }
         switch error.kind {
         case .transport(.notConnectedToInternet), .transport(.dataNotAllowed), .transport(.internationalRoamingOff),
             .transport(.callIsActive):

@@ -89,6 +89,8 @@ public struct RetryCondition: Sendable {
         case .redirect: .stop("the server redirects the same way the next time")
         case .responseTooLarge: .stop("the response is as large the next time")
         case .decoding: .stop("the same body decodes the same way")
+        case .refused(.circuitOpen): .retry("the circuit lets a request through when its pause is over")
+        case .refused(let refusal): .stop("not sent: \(refusal)")
         case .authorization: .stop("authorization is not mended by waiting")
         case .custom: .stop("an error of the application")
         }

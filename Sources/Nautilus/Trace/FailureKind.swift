@@ -20,6 +20,8 @@ public enum FailureKind: Hashable, Sendable {
     case responseTooLarge(limit: Int)
     /// The body is not what the request decodes.
     case decoding
+    /// Held back on this side: a circuit is open, or too much waits.
+    case refused(TrafficRefusal)
     /// There is no credential, or refreshing it failed; the error underneath tells which.
     case authorization
     /// A header, an interceptor, a hook or a retrier threw an error of its own, which lies underneath; the framework's,
@@ -40,6 +42,7 @@ extension FailureKind: CustomStringConvertible {
         case .redirect(let refusal): refusal.description
         case .responseTooLarge(let limit): "the response is larger than \(limit) bytes"
         case .decoding: "the body does not decode"
+        case .refused(let refusal): "not sent: \(refusal)"
         case .authorization: "not authorized"
         case .custom: "an error of the application"
         }

@@ -4,6 +4,8 @@ public enum RetryReason: Hashable, Sendable, CustomStringConvertible {
     case backoff(retry: Int)
     /// The server's `Retry-After` was longer than the schedule's delay.
     case retryAfter(Duration)
+    /// The origin's circuit is open for longer than the schedule's delay.
+    case circuitOpen(Duration)
     /// A pause that the origin ordered, to this call or to another, was longer than both.
     case gate(Duration)
     /// The credential was refreshed or replaced; the next attempt carries this generation.
@@ -36,6 +38,7 @@ public enum RetryReason: Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .backoff(let retry): "backoff, retry \(retry)"
         case .retryAfter(let hint): "Retry-After \(hint.brief)"
+        case .circuitOpen(let pause): "the circuit is open for \(pause.brief)"
         case .gate(let pause): "the origin asked all calls to pause, \(pause.brief) left"
         case .credentialReplaced(let generation): "credential replaced, generation \(generation)"
         case .notRetryable(let why): why

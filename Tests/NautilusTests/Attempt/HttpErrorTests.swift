@@ -53,6 +53,20 @@ struct HttpErrorTests {
         ),
         (.responseTooLarge(limit: 1024), "the response is larger than 1024 bytes"),
         (.decoding, "the body does not decode"),
+        (
+            .refused(.circuitOpen(nextProbe: .seconds(3))),
+            "not sent: the circuit is open, the next probe may go in 3 s"
+        ),
+        (.refused(.circuitOpen(nextProbe: nil)), "not sent: the circuit is open, and its probe under way"),
+        (.refused(.tooManyWaiting(limit: 100)), "not sent: 100 requests wait already"),
+        (
+            .refused(.waitTooLong(.seconds(90), limit: .seconds(60))),
+            "not sent: it would wait for 90 s, and waits for 60 s at most"
+        ),
+        (
+            .refused(.waitPastDeadline(.seconds(5), remaining: .seconds(2))),
+            "not sent: it would wait for 5 s, with 2 s left until the deadline"
+        ),
         (.authorization, "not authorized"),
         (.custom, "an error of the application"),
     ]

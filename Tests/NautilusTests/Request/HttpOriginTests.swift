@@ -45,4 +45,14 @@ struct HttpOriginTests {
         #expect(origins[0] == origins[1])
         #expect(Set(origins).count == 4)
     }
+
+    @Test("a request knows its origin, also when an interceptor has given it another URL")
+    func request() throws {
+        var request = HttpRequest(url: try #require(URL(string: "https://api.example.com/v1/notes")))
+        #expect(request.origin?.description == "https://api.example.com")
+        request.url = try #require(URL(string: "http://other.example.com:8080/"))
+        #expect(request.origin?.description == "http://other.example.com:8080")
+        request.url = try #require(URL(string: "notes"))
+        #expect(request.origin == nil)
+    }
 }

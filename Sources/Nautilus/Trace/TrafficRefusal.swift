@@ -1,0 +1,37 @@
+/// Why a request was held back on this side, before anything of it was sent.
+public enum TrafficRefusal: Error, Hashable, Sendable {
+    /// The origin has failed too often, and nothing is sent to it for now.
+    ///
+    /// - Parameter nextProbe: How long until one request may go to see whether it has recovered; nil while one is under
+    ///   way.
+    case circuitOpen(nextProbe: Duration?)
+    /// As many requests wait for the origin already as may.
+    case tooManyWaiting(limit: Int)
+    /// The wait that the server asks for is longer than anybody waits here.
+    case waitTooLong(Duration, limit: Duration)
+    /// The wait that the server asks for would not end before the call's deadline.
+    case waitPastDeadline(Duration, remaining: Duration)
+
+    /// How long until it makes sense to come back; nil when nobody knows.
+    public var retryAfter: Duration? {
+        switch self {
+        case .circuitOpen(let nextProbe): nextProbe
+        case .tooManyWaiting: nil
+        case .waitTooLong(let wait, _), .waitPastDeadline(let wait, _): wait
+        }
+    }
+}
+
+extension TrafficRefusal: CustomStringConvertible {
+    /// The refusal, with its figures.
+    public var description: String {
+        switch self {
+        case .circuitOpen(let nextProbe?): "the circuit is open, the next probe may go in \(nextProbe.brief)"
+        case .circuitOpen(nil): "the circuit is open, and its probe under way"
+        case .tooManyWaiting(let limit): "\(limit) requests wait already"
+        case .waitTooLong(let wait, let limit): "it would wait for \(wait.brief), and waits for \(limit.brief) at most"
+        case .waitPastDeadline(let wait, let remaining):
+            "it would wait for \(wait.brief), with \(remaining.brief) left until the deadline"
+        }
+    }
+}

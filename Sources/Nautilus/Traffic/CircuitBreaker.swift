@@ -1,0 +1,120 @@
+import Foundation
+
+/// Stops sending to an origin that keeps failing, and sends one request now and then to see whether it has recovered.
+///
+/// A call to a server that is down costs its caller a timeout, and the server the chance to come back. With a circuit
+/// breaker it costs neither: while the circuit is open, requests fail at once with `FailureKind.refused`, nothing of
+/// them is sent, and the error says when to come back. `BackoffRetrier` waits for that if it fits into its cap.
+///
+/// ```swift
+/// struct NotesService: HttpService {
+///     let breaker = CircuitBreaker()
+///     var apiUrl: any UrlConvertible { "api.example.com/v1" }
+///     var interceptors: [any HttpInterceptor] { [breaker] }
+/// }
+/// ```
+/// Each origin has a circuit of its own, shared by all calls that pass the same instance: keep it in a stored property.
+/// One that is made anew in `interceptors` never sees a second request. Put it last, next to the wire, so that a request
+/// that has waited for something else is still held back when the circuit has opened meanwhile.
+///
+/// What counts as a failure of the origin: the failing statuses of ``CircuitLimits``, timeouts, deadlines that pass while
+/// the request is under way, and failures of the network other than those of the device itself. A cancelled request
+/// counts for nothing, and when it was the probe, the next request is.
+public final class CircuitBreaker: HttpInterceptor {
+    /// What changes.
+    public typealias Event = CircuitEvent
+
+    private let limits: CircuitLimits
+    private let random: any RandomSource
+    private let stopwatch: Stopwatch
+    private let core: Locked<CircuitCore>
+    private let broadcast = Broadcast<Event>(bufferLimit: 100)
+
+    /// Creates a breaker whose circuits are closed.
+    ///
+    /// - Parameters:
+    ///   - limits: When circuits open, and for how long. Default: those of ``CircuitLimits``.
+    ///   - clock: What windows and pauses are measured on. Default: `ContinuousClock`, since the server's time goes on
+    ///     while the device sleeps.
+    ///   - random: Where the jitter of the pauses comes from. Default: the system's generator, which no two clients share.
+    public init(
+        limits: CircuitLimits = CircuitLimits(),
+        clock: any Clock<Duration> = ContinuousClock(),
+        random: any RandomSource = SystemRandomSource()
+    ) {
+        self.limits = limits
+        self.random = random
+        self.stopwatch = Stopwatch(clock)
+        self.core = Locked(CircuitCore(limits: limits))
+    }
+
+    /// What the breaker does with requests to `origin` now.
+    public func state(of origin: HttpOrigin) -> CircuitState {
+        let now = stopwatch.elapsed
+        return core.withLock { $0.state(of: origin, at: now) }
+    }
+
+    /// What changes from now on, in order: a new stream for each access, any number at a time.
+    ///
+    /// A stream keeps the latest 100 events for a slow reader, and ends with the breaker.
+    public var events: AsyncStream<Event> { broadcast.stream() }
+
+    /// Lets the request through, and counts how it ends; or refuses it.
+    ///
+    /// - Throws: ``HttpError`` of kind `refused` while the circuit is open; its `retryAfter` is the time until the next
+    ///   probe, nil while one is under way. Otherwise what the exchange throws.
+    public func intercept(
+        _ request: HttpRequest,
+        context: AttemptContext,
+        next: Next
+    ) async throws -> HttpResponse<Data> {
+        guard let origin = request.origin else { return try await next(request) }
+        guard let permit = try ask(origin) else { return try await next(request) }
+        do {
+            let response =
+                permit.isProbe
+                ? try await TrafficScope.run(self, origin) { try await next(request) } : try await next(request)
+            end(permit, CircuitOutcome(response, from: origin, failing: limits.failingStatuses), of: origin)
+            return response
+        } catch {
+            end(permit, CircuitOutcome(error), of: origin)
+            throw error
+        }
+    }
+}
+
+extension CircuitBreaker {
+    /// The permit to send; nil for what serves the probe that is under way.
+    private func ask(_ origin: HttpOrigin) throws(HttpError) -> CircuitMachine.Permit? {
+        if let permit = core.withLock({ $0.immediatePermit(for: origin) }) { return permit }
+        if TrafficScope.contains(self, origin) { return nil }
+        let now = stopwatch.elapsed
+        let answer = core.withLock { $0.ask(origin, at: now) }
+        deliverEvents()
+        switch answer {
+        case .go(let permit): return permit
+        case .refuse(let nextProbe): throw HttpError(refusal: .circuitOpen(nextProbe: nextProbe))
+        }
+    }
+
+    private func end(_ permit: CircuitMachine.Permit, _ outcome: CircuitOutcome, of origin: HttpOrigin) {
+        let outcome: CircuitMachine.Outcome =
+            switch outcome {
+            case .success: .success
+            // Drawn here, since the source is the user's and must not run under the lock.
+            case .failure: .failure(pause: limits.pause(after: permit, drawing: random))
+            case .nothing: .nothing
+            }
+        let now = stopwatch.elapsed
+        let hasChanged = core.withLock { $0.end(permit, outcome, of: origin, at: now) }
+        if hasChanged { deliverEvents() }
+    }
+
+    private func deliverEvents() {
+        var batch = core.withLock { $0.outbox.beginDelivery() }
+        while let events = batch {
+            events.forEach(broadcast.send)
+            batch = core.withLock { $0.outbox.continueDelivery() }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// What the end of a request says of the origin it was sent to.
+enum CircuitOutcome: Hashable, Sendable {
+    /// It has answered.
+    case success
+    /// It has failed, or cannot be reached.
+    case failure
+    /// Nothing: the request was cancelled, or failed on this side.
+    case nothing
+}
+
+extension CircuitOutcome {
+    /// What an answer says of `origin`.
+    init(_ response: HttpResponse<Data>, from origin: HttpOrigin, failing statuses: HttpStatusCodes) {
+        // Anything else is an answer that was meant.
+        guard statuses.contains(response.status) else {
+            self = .success
+            return
+        }
+        // A redirect has led elsewhere, and it is the other origin that fails.
+        self = response.url.map { HttpOrigin($0) == origin } ?? true ? .failure : .success
+    }
+
+    /// What a failure says of the origin.
+    init(_ thrown: any Error) {
+        switch thrown {
+        case let error as HttpError: self.init(error)
+        case let error as URLError: self.init(error.code)
+        case TransportError.failed(let code, _, _): self.init(code)
+        case TransportError.responseTooLarge: self = .success
+        default: self = .nothing
+        }
+    }
+
+    private init(_ error: HttpError) {
+        // Another call's failure, or one before the request was sent: a refresh that could not reach its own server.
+        guard !error.isFinal, error.stage != .prepare else {
+            self = .nothing
+            return
+        }
+        // The origin has answered with a redirect, and another one failed.
+        if error.redirects?.leftOrigin == true {
+            self = .success
+            return
+        }
+        switch error.kind {
+        // A deadline that passes while the request is under way is a server that does not answer in time.
+        case .timeout, .deadline: self = .failure
+        case .transport(let code): self.init(code)
+        case .redirect, .responseTooLarge: self = .success
+        case .cancelled, .invalidRequest, .status, .decoding, .authorization, .custom, .refused: self = .nothing
+        }
+    }
+
+    private init(_ code: URLError.Code) {
+        self = Self.failingCodes.contains(code) ? .failure : .nothing
+    }
+
+    /// What only the origin, or the way to it, can cause.
+    ///
+    /// A device without a network, a request that is wrong in itself and a full disk say nothing of the server; that a
+    /// phone was in a tunnel must not keep it from the server afterwards.
+    private static let failingCodes: Set<URLError.Code> = [
+        // It is not there.
+        .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed, .resourceUnavailable,
+        // It is there, and does not answer, or not with HTTP.
+        .timedOut, .networkConnectionLost, .badServerResponse, .zeroByteResource, .cannotParseResponse, .unknown,
+        .cannotDecodeRawData, .cannotDecodeContentData,
+        // It is there, and not who it should be.
+        .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
+        .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid,
+    ]
+}

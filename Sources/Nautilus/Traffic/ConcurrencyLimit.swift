@@ -1,0 +1,101 @@
+import Foundation
+
+/// Lets at most so many requests be under way to an origin at once; the others wait, the most urgent first.
+///
+/// A server answers the requests that it works on at the same time more slowly the more there are, until each is slower
+/// than its timeout, and all its work is for nothing. What waits here costs the server nothing.
+///
+/// ```swift
+/// struct NotesService: HttpService {
+///     let limit = ConcurrencyLimit(8)
+///     var apiUrl: any UrlConvertible { "api.example.com/v1" }
+///     var interceptors: [any HttpInterceptor] { [limit] }
+/// }
+/// ```
+/// Each origin has its own slots, shared by all calls that pass the same instance: keep it in a stored property. One that
+/// is made anew in `interceptors` limits nothing.
+///
+/// A request holds its slot from here to its answer, redirects and the wait for a credential included. What the exchange
+/// itself needs from the same origin, a refresh above all, takes no slot: it would wait for one that only its own end
+/// frees. The wait counts for the call's deadline, and not for the request's timeout. Among those who wait, requests of a
+/// higher `RequestPriority` come first, then those that came first; low ones can wait for as long as others keep coming.
+public final class ConcurrencyLimit: HttpInterceptor {
+    typealias Waiter = CheckedContinuation<Void, any Error>
+
+    private let core: Locked<SlotCore<Waiter>>
+
+    /// Creates a limit.
+    ///
+    /// - Parameters:
+    ///   - maxConcurrent: How many requests may be under way to one origin at once; less than 1 counts as 1. No default:
+    ///     it is what the server stands, divided by its clients. Six is what browsers open to a host.
+    ///   - maxWaiting: How many may wait for one of those slots; less than 0 counts as 0. Default: 100: who waits behind a
+    ///     hundred others has been given up on by whoever asked, and an error says so at once.
+    public init(_ maxConcurrent: Int, maxWaiting: Int = 100) {
+        core = Locked(SlotCore(maxConcurrent: max(1, maxConcurrent), maxWaiting: max(0, maxWaiting)))
+    }
+
+    /// How many requests hold a slot of `origin` now.
+    public func underWayCount(to origin: HttpOrigin) -> Int {
+        core.withLock { $0.counts(of: origin).taken }
+    }
+
+    /// How many requests wait for a slot of `origin` now.
+    public func waitingCount(for origin: HttpOrigin) -> Int {
+        core.withLock { $0.counts(of: origin).waiting }
+    }
+
+    /// Sends the request as soon as there is a slot.
+    ///
+    /// - Throws: ``HttpError`` of kind `refused` when too many wait already; `CancellationError`, at once, when the call
+    ///   is cancelled while it waits. Otherwise what the exchange throws.
+    public func intercept(
+        _ request: HttpRequest,
+        context: AttemptContext,
+        next: Next
+    ) async throws -> HttpResponse<Data> {
+        guard let origin = request.origin, !TrafficScope.contains(self, origin) else { return try await next(request) }
+        try await enter(origin, request.priority)
+        defer { leave(origin) }
+        return try await TrafficScope.run(self, origin) { try await next(request) }
+    }
+}
+
+extension ConcurrencyLimit {
+    private func enter(_ origin: HttpOrigin, _ priority: RequestPriority) async throws {
+        switch core.withLock({ $0.enter(origin) }) {
+        case .go: return
+        case .wait: try await wait(for: origin, priority)
+        case .refuse(let refusal): throw HttpError(refusal: refusal)
+        }
+    }
+
+    private func wait(for origin: HttpOrigin, _ priority: RequestPriority) async throws {
+        let ticket = core.withLock { $0.takeTicket() }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { join($0, origin, priority, ticket: ticket) }
+        } onCancel: {
+            core.withLock { $0.cancel(origin, ticket: ticket) }?.resume(throwing: CancellationError())
+        }
+    }
+
+    /// Lets a waiter into the line, unless its task has been cancelled.
+    ///
+    /// Looking for the cancellation and joining happen under one lock, and so does the cancellation's own part: whichever
+    /// comes second finds the other.
+    private func join(_ waiter: Waiter, _ origin: HttpOrigin, _ priority: RequestPriority, ticket: Int) {
+        let answer = core.withLock { core in
+            Task.isCancelled ? nil : core.join(waiter, origin, priority, ticket: ticket)
+        }
+        switch answer {
+        case .go: waiter.resume()
+        case .wait: break
+        case .refuse(let refusal): waiter.resume(throwing: HttpError(refusal: refusal))
+        case nil: waiter.resume(throwing: CancellationError())
+        }
+    }
+
+    private func leave(_ origin: HttpOrigin) {
+        core.withLock { $0.leave(origin) }?.resume()
+    }
+}

@@ -1,0 +1,57 @@
+/// The slots of one origin, and who waits for one: pure transitions, without lock or task.
+///
+/// Whoever leaves hands its slot to the first who waits, so that no newcomer can take it in between.
+struct SlotMachine<Waiter: Sendable>: Sendable {
+    /// The answer to a request that wants to go.
+    enum Answer: Hashable, Sendable {
+        case go
+        case wait
+        case refuse(TrafficRefusal)
+    }
+
+    private let limit: Int
+    private let maxWaiting: Int
+    private var line = WaitingLine<Waiter>()
+
+    /// How many hold a slot.
+    private(set) var taken = 0
+
+    init(limit: Int, maxWaiting: Int) {
+        self.limit = limit
+        self.maxWaiting = maxWaiting
+    }
+
+    /// How many wait for one.
+    var waiting: Int { line.count }
+
+    /// Whether nothing would be lost with it.
+    var isIdle: Bool { taken == 0 && waiting == 0 }
+
+    /// Takes a slot if there is one.
+    mutating func enter() -> Answer {
+        if taken < limit {
+            taken += 1
+            return .go
+        }
+        return waiting < maxWaiting ? .wait : .refuse(.tooManyWaiting(limit: maxWaiting))
+    }
+
+    /// Waits for a slot.
+    mutating func wait(_ waiter: Waiter, ticket: Int, priority: RequestPriority) {
+        line.append(waiter, ticket: ticket, priority: priority)
+    }
+
+    /// Gives a slot back.
+    ///
+    /// - Returns: Who has it now; nil when nobody waits for one.
+    mutating func leave() -> Waiter? {
+        if let next = line.popFirst() { return next }
+        taken -= 1
+        return nil
+    }
+
+    /// Waits no longer; nil when it does not wait, because it has a slot.
+    mutating func cancel(ticket: Int) -> Waiter? {
+        line.remove(ticket: ticket)
+    }
+}

@@ -1,0 +1,224 @@
+import Testing
+
+@testable import Nautilus
+
+@Suite("CircuitMachine: the pure transitions")
+struct CircuitMachineTests {
+    typealias Machine = CircuitMachine
+
+    /// The states, each reached by the shortest way: two of four requests fail at 1 s, and the pause lasts until 6 s.
+    enum Start: String, CaseIterable {
+        case closed, tipping, open, pauseOver, probing, freed
+    }
+
+    static let limits = CircuitLimits(failureRate: 0.5, minimumThroughput: 4)
+    static let pause = Duration.seconds(5)
+
+    /// The machine in a state, the permits of a regular request and of the probe that are under way, and the time.
+    static func machine(_ start: Start) -> (
+        machine: Machine, regular: Machine.Permit?, probe: Machine.Permit?, Duration
+    ) {
+        var machine = Machine(limits: limits)
+        guard let stale = machine.immediatePermit() else { return (machine, nil, nil, .zero) }
+        guard start != .closed else { return (machine, stale, nil, .seconds(3)) }
+        for outcome in [Machine.Outcome.success, .success, .failure(pause: pause)] {
+            end(&machine, machine.immediatePermit(), outcome, .seconds(1))
+        }
+        guard start != .tipping else { return (machine, stale, nil, .seconds(3)) }
+        end(&machine, machine.immediatePermit(), .failure(pause: pause), .seconds(1))
+        guard start != .open else { return (machine, stale, nil, .seconds(3)) }
+        guard start != .pauseOver else { return (machine, stale, nil, .seconds(6)) }
+        guard case .go(let probe) = machine.ask(at: .seconds(6)).answer else { return (machine, stale, nil, .zero) }
+        guard start != .probing else { return (machine, stale, probe, .seconds(7)) }
+        end(&machine, probe, .nothing, .seconds(7))
+        return (machine, stale, probe, .seconds(7))
+    }
+
+    @discardableResult
+    static func end(
+        _ machine: inout Machine,
+        _ permit: Machine.Permit?,
+        _ outcome: Machine.Outcome,
+        _ now: Duration
+    ) -> CircuitEvent.Change? {
+        permit.flatMap { machine.end($0, outcome, at: now) }
+    }
+
+    @Test("every state answers every input as the table says", arguments: Start.allCases)
+    func everyTransition(start: Start) {
+        let (asked, regular, probe, now) = Self.machine(start)
+        var found: [String] = []
+        do {
+            var machine = asked
+            let (answer, change) = machine.ask(at: now)
+            found.append("ask: \(Self.text(answer))\(Self.text(change)) → \(machine.visibleState(at: now))")
+        }
+        let outcomes: [(String, Machine.Outcome)] = [
+            ("success", .success), ("failure", .failure(pause: Self.pause)), ("nothing", .nothing),
+        ]
+        for (who, permit) in [("regular", regular), ("probe", probe)] {
+            for (name, outcome) in outcomes where permit != nil {
+                var machine = asked
+                let change = Self.end(&machine, permit, outcome, now)
+                found.append("\(who), \(name):\(Self.text(change)) → \(machine.visibleState(at: now))")
+            }
+        }
+        #expect(found == Self.table[start])
+    }
+
+    static let table: [Start: [String]] = [
+        .closed: [
+            "ask: go → closed",
+            "regular, success: → closed",
+            "regular, failure: → closed",
+            "regular, nothing: → closed",
+        ],
+        // One failure of three: one more makes it half of four.
+        .tipping: [
+            "ask: go → closed",
+            "regular, success: → closed",
+            "regular, failure: opened for 5 s → open for 5 s",
+            "regular, nothing: → closed",
+        ],
+        // What was let through before the circuit opened says nothing any more.
+        .open: [
+            "ask: refuse for 3 s → open for 3 s",
+            "regular, success: → open for 3 s",
+            "regular, failure: → open for 3 s",
+            "regular, nothing: → open for 3 s",
+        ],
+        .pauseOver: [
+            "ask: go as probe, probed → half-open, probing",
+            "regular, success: → half-open",
+            "regular, failure: → half-open",
+            "regular, nothing: → half-open",
+        ],
+        .probing: [
+            "ask: refuse → half-open, probing",
+            "regular, success: → half-open, probing",
+            "regular, failure: → half-open, probing",
+            "regular, nothing: → half-open, probing",
+            "probe, success: closed → closed",
+            "probe, failure: opened for 5 s → open for 5 s",
+            "probe, nothing: → half-open",
+        ],
+        // The probe was cancelled: its place is free, and it has nothing to say any more.
+        .freed: [
+            "ask: go as probe, probed → half-open, probing",
+            "regular, success: → half-open",
+            "regular, failure: → half-open",
+            "regular, nothing: → half-open",
+            "probe, success: → half-open",
+            "probe, failure: → half-open",
+            "probe, nothing: → half-open",
+        ],
+    ]
+
+    @Test(
+        "the pause ends at its last nanosecond",
+        arguments: [
+            (Duration.seconds(6) - .nanoseconds(1), "refuse for 0 ms"), (.seconds(6), "go as probe"),
+            (.seconds(6) + .nanoseconds(1), "go as probe"),
+        ]
+    )
+    func pauseEnd(now: Duration, expected: String) {
+        var (machine, _, _, _) = Self.machine(.open)
+        let answer = machine.ask(at: now).answer
+        #expect(Self.text(answer) == expected)
+    }
+
+    @Test(
+        "it opens at the rate and at the throughput, not one request before",
+        arguments: [
+            (2, 2, true), (1, 2, false), (1, 3, false), (3, 1, true), (0, 4, false), (4, 0, true),
+            (19, 20, false), (20, 20, true),
+        ]
+    )
+    func threshold(failures: Int, successes: Int, opens: Bool) {
+        var machine = Machine(limits: Self.limits)
+        for index in 0..<(failures + successes) {
+            let outcome: Machine.Outcome = index < successes ? .success : .failure(pause: Self.pause)
+            Self.end(&machine, machine.immediatePermit(), outcome, .seconds(1))
+        }
+        let isClosed = machine.immediatePermit() != nil
+        #expect(isClosed == !opens)
+    }
+
+    @Test("failures that have left the window do not open it")
+    func window() {
+        var machine = Machine(limits: Self.limits)
+        for second in [0, 0, 0, 10, 10, 10] {
+            Self.end(&machine, machine.immediatePermit(), .failure(pause: Self.pause), .seconds(second))
+        }
+        #expect(machine.visibleState(at: .seconds(10)) == .closed)
+        Self.end(&machine, machine.immediatePermit(), .failure(pause: Self.pause), .seconds(10))
+        #expect(machine.visibleState(at: .seconds(10)) == .open(remaining: .seconds(5)))
+    }
+
+    @Test("after a probe has closed it, nothing of before counts")
+    func fresh() {
+        var (machine, stale, probe, now) = Self.machine(.probing)
+        Self.end(&machine, probe, .success, now)
+        for _ in 0..<3 { Self.end(&machine, machine.immediatePermit(), .failure(pause: Self.pause), now) }
+        Self.end(&machine, stale, .failure(pause: Self.pause), now)
+        #expect(machine.visibleState(at: now) == .closed)
+    }
+
+    @Test("pauses count the openings in a row, until a probe succeeds")
+    func openings() throws {
+        var (machine, _, probe, _) = Self.machine(.probing)
+        #expect((probe?.openings, probe?.previousPause) == (1, .seconds(5)))
+        Self.end(&machine, probe, .failure(pause: .seconds(10)), .seconds(7))
+        guard case .go(let second) = machine.ask(at: .seconds(17)).answer else { throw Unexpected() }
+        #expect((second.openings, second.previousPause) == (2, .seconds(10)))
+        Self.end(&machine, second, .success, .seconds(18))
+        let regular = machine.immediatePermit()
+        #expect((regular?.openings, regular?.previousPause) == (0, .zero))
+    }
+
+    @Test("the longest pause, and time that runs backwards, do no harm")
+    func extremes() {
+        var (machine, regular, _, _) = Self.machine(.tipping)
+        Self.end(&machine, regular, .failure(pause: .seconds(Int64.max)), .seconds(3))
+        let answer = machine.ask(at: .zero).answer
+        #expect(Self.text(answer) == "refuse for 3155760003 s")
+    }
+
+    @Test("a circuit is idle when it is closed, empty, and nothing is under way")
+    func idle() {
+        var machine = Machine(limits: Self.limits)
+        #expect(Self.isIdle(machine, .zero))
+        let permit = machine.immediatePermit()
+        #expect(!Self.isIdle(machine, .zero))
+        Self.end(&machine, permit, .failure(pause: Self.pause), .zero)
+        #expect(!Self.isIdle(machine, .seconds(10) - .nanoseconds(1)))
+        #expect(Self.isIdle(machine, .seconds(10)))
+        for start in [Start.open, .pauseOver, .probing, .freed] {
+            #expect(!Self.isIdle(Self.machine(start).machine, .seconds(1_000)))
+        }
+    }
+
+    private static func isIdle(_ machine: Machine, _ now: Duration) -> Bool {
+        var machine = machine
+        return machine.isIdle(at: now)
+    }
+
+    private struct Unexpected: Error {}
+
+    static func text(_ answer: Machine.Answer) -> String {
+        switch answer {
+        case .go(let permit): permit.isProbe ? "go as probe" : "go"
+        case .refuse(let pause?): "refuse for \(pause.brief)"
+        case .refuse(nil): "refuse"
+        }
+    }
+
+    static func text(_ change: CircuitEvent.Change?) -> String {
+        switch change {
+        case .opened(let pause): " opened for \(pause.brief)"
+        case .probed: ", probed"
+        case .closed: " closed"
+        case nil: ""
+        }
+    }
+}

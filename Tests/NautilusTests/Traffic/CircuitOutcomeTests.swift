@@ -1,0 +1,85 @@
+import Foundation
+import Testing
+
+@testable import Nautilus
+
+@Suite("CircuitOutcome: what counts against an origin")
+struct CircuitOutcomeTests {
+    private static let serverErrors = HttpStatusCodes(500...599)
+
+    @Test(
+        "an answer counts against the origin when its status is a failing one",
+        arguments: [
+            (200, CircuitOutcome.success), (304, .success), (400, .success), (404, .success), (408, .success),
+            (429, .success), (499, .success), (500, .failure), (503, .failure), (599, .failure), (600, .success),
+        ]
+    )
+    func statuses(status: Int, expected: CircuitOutcome) {
+        #expect(CircuitOutcome(.test(status), from: trafficOrigin, failing: Self.serverErrors) == expected)
+    }
+
+    @Test("429 counts when it is among the failing statuses")
+    func tooManyRequests() {
+        let statuses: HttpStatusCodes = [429, HttpStatusCodes(500...599)]
+        #expect(CircuitOutcome(.test(429), from: trafficOrigin, failing: statuses) == .failure)
+    }
+
+    @Test(
+        "a failing answer counts against the origin that gave it, and not against the one that redirected there",
+        arguments: [
+            ("https://api.example.com/elsewhere", CircuitOutcome.failure), ("https://other.example.com/", .success),
+        ]
+    )
+    func redirected(url: String, expected: CircuitOutcome) {
+        let response = HttpResponse.test(503, url: url)
+        #expect(CircuitOutcome(response, from: trafficOrigin, failing: Self.serverErrors) == expected)
+    }
+
+    @Test(
+        "of the failures, those count that say something of the server",
+        arguments: [
+            (FailureKind.timeout(.seconds(1)), CircuitOutcome.failure), (.deadline(.seconds(1)), .failure),
+            (.transport(.cannotConnectToHost), .failure), (.transport(.networkConnectionLost), .failure),
+            (.transport(.timedOut), .failure), (.transport(.serverCertificateUntrusted), .failure),
+            (.transport(.notConnectedToInternet), .nothing), (.transport(.dataNotAllowed), .nothing),
+            (.transport(.internationalRoamingOff), .nothing), (.transport(.badURL), .nothing),
+            (.transport(.cannotWriteToFile), .nothing), (.transport(.cancelled), .nothing),
+            (.cancelled, .nothing), (.authorization, .nothing), (.custom, .nothing), (.decoding, .nothing),
+            (.invalidRequest(.method), .nothing), (.refused(.tooManyWaiting(limit: 1)), .nothing),
+            (.redirect(.loop), .success), (.responseTooLarge(limit: 1), .success),
+        ]
+    )
+    func kinds(kind: FailureKind, expected: CircuitOutcome) {
+        #expect(CircuitOutcome(HttpError(kind, stage: .send)) == expected)
+    }
+
+    @Test("a failure before the request was sent says nothing: the refresh that it waited for failed elsewhere")
+    func prepare() {
+        #expect(CircuitOutcome(HttpError(.deadline(.seconds(1)), stage: .prepare)) == .nothing)
+        #expect(CircuitOutcome(HttpError(.transport(.cannotConnectToHost), stage: .prepare)) == .nothing)
+    }
+
+    @Test("a failure after a redirect to another origin is a success of the first")
+    func failedElsewhere() {
+        var error = HttpError(.transport(.networkConnectionLost), stage: .send)
+        error.redirects = RedirectSummary()
+        #expect(CircuitOutcome(error) == .failure)
+        error.redirects?.leftOrigin = true
+        #expect(CircuitOutcome(error) == .success)
+    }
+
+    @Test("another call's error says nothing; what an interceptor of one's own throws counts by its code")
+    func thrown() {
+        struct Own: Error {}
+        var final = HttpError(.timeout(.seconds(1)), stage: .send)
+        final.isFinal = true
+        #expect(CircuitOutcome(final) == .nothing)
+        #expect(CircuitOutcome(Own()) == .nothing)
+        #expect(CircuitOutcome(CancellationError()) == .nothing)
+        #expect(CircuitOutcome(URLError(.networkConnectionLost)) == .failure)
+        #expect(CircuitOutcome(URLError(.cancelled)) == .nothing)
+        let lost = TransportError.failed(.networkConnectionLost, delivery: .maybeExecuted, reason: "lost")
+        #expect(CircuitOutcome(lost) == .failure)
+        #expect(CircuitOutcome(TransportError.responseTooLarge(limit: 1)) == .success)
+    }
+}

@@ -1,0 +1,203 @@
+import Foundation
+import NautilusTesting
+import Testing
+
+@testable import Nautilus
+
+@Suite("ConcurrencyLimit", .timeLimit(.minutes(2)))
+struct ConcurrencyLimitTests {
+    private let server = HoldingServer()
+
+    /// Starts a request, and returns once it is at the server, waits, or has ended.
+    private func start(
+        _ name: String,
+        on limit: ConcurrencyLimit,
+        priority: RequestPriority = .normal,
+        url: String = "https://api.example.com/things"
+    ) async throws -> Task<String, Never> {
+        let request = try HttpRequest.test(url, priority: priority)
+        let before = (server.names.count, limit.waitingCount(for: trafficOrigin))
+        let ended = Locked(false)
+        let task = Task {
+            let outcome = await limit.outcome(of: request) { try await server.serve(name) }
+            ended.withLock { $0 = true }
+            return outcome
+        }
+        while (server.names.count, limit.waitingCount(for: trafficOrigin)) == before, !ended.withLock({ $0 }) {
+            await Task.yield()
+        }
+        return task
+    }
+
+    @Test("no more than the limit are under way; the others go one by one as those before them end")
+    func limits() async throws {
+        let limit = ConcurrencyLimit(2)
+        var tasks: [Task<String, Never>] = []
+        for name in ["a", "b", "c", "d"] { tasks.append(try await start(name, on: limit)) }
+        #expect(server.names == ["a", "b"])
+        #expect((limit.underWayCount(to: trafficOrigin), limit.waitingCount(for: trafficOrigin)) == (2, 2))
+        await server.answer("b", then: "c")
+        #expect(server.names == ["a", "b", "c"])
+        await server.answer("a", then: "d")
+        #expect(server.names == ["a", "b", "c", "d"])
+        await server.answer("c")
+        await server.answer("d")
+        for task in tasks { #expect(await task.value == "200") }
+        #expect((limit.underWayCount(to: trafficOrigin), limit.waitingCount(for: trafficOrigin)) == (0, 0))
+    }
+
+    @Test("the most urgent go first, and in the order of their arrival within a priority")
+    func priorities() async throws {
+        let limit = ConcurrencyLimit(1)
+        var tasks = [try await start("first", on: limit)]
+        let arrivals: [(String, RequestPriority)] = [
+            ("low 1", .low), ("normal 1", .normal), ("high 1", .high), ("low 2", .low), ("high 2", .high),
+            ("normal 2", .normal),
+        ]
+        for (name, priority) in arrivals { tasks.append(try await start(name, on: limit, priority: priority)) }
+        let order = ["first", "high 1", "high 2", "normal 1", "normal 2", "low 1", "low 2"]
+        for (name, next) in zip(order, order.dropFirst()) { await server.answer(name, then: next) }
+        await server.answer("low 2")
+        for task in tasks { #expect(await task.value == "200") }
+        #expect(server.names == order)
+    }
+
+    @Test("beyond those who may wait, a request fails at once, unsent", arguments: [0, 1, 3])
+    func bound(maxWaiting: Int) async throws {
+        let limit = ConcurrencyLimit(1, maxWaiting: maxWaiting)
+        for name in 0...maxWaiting { _ = try await start("\(name)", on: limit) }
+        let refused = try await start("refused", on: limit)
+        #expect(await refused.value == "refused: \(maxWaiting) requests wait already")
+        #expect(server.names == ["0"])
+        for name in 0...maxWaiting { await server.answer("\(name)", then: name < maxWaiting ? "\(name + 1)" : nil) }
+    }
+
+    @Test("the refusal of a call says that nothing was sent, and is not retried")
+    func refusal() async throws {
+        let limit = ConcurrencyLimit(1, maxWaiting: 0)
+        _ = try await start("first", on: limit)
+        let transport = ScriptedTransport()
+        let outcome = try await outcome(of: Call.post, interceptors: [limit], transport)
+        #expect(outcome.error?.kind == .refused(.tooManyWaiting(limit: 0)))
+        #expect((outcome.error?.delivery, outcome.error?.retryAfter) == (.notSent, nil))
+        #expect(outcome.lastReason == .notRetryable("not sent: 0 requests wait already"))
+        #expect((outcome.attempts, transport.count) == (1, 0))
+        await server.answer("first")
+    }
+
+    @Test("one that is cancelled while it waits leaves at once, and its place in the line is the next one's")
+    func cancelledWaiter() async throws {
+        let limit = ConcurrencyLimit(1, maxWaiting: 2)
+        _ = try await start("first", on: limit)
+        let waiter = try await start("cancelled", on: limit)
+        _ = try await start("second", on: limit)
+        waiter.cancel()
+        #expect(await waiter.value == "cancelled")
+        #expect(limit.waitingCount(for: trafficOrigin) == 1)
+        _ = try await start("third", on: limit)
+        await server.answer("first", then: "second")
+        await server.answer("second", then: "third")
+        await server.answer("third")
+        #expect(server.names == ["first", "second", "third"])
+    }
+
+    @Test("one that is cancelled before it waits does not wait")
+    func cancelledBefore() async throws {
+        let limit = ConcurrencyLimit(1)
+        _ = try await start("first", on: limit)
+        let request = try HttpRequest.test()
+        let (stream, begin) = AsyncStream<Void>.makeStream()
+        let late = Task {
+            for await _ in stream {}
+            return await limit.outcome(of: request) { .test() }
+        }
+        late.cancel()
+        begin.finish()
+        #expect(await late.value == "cancelled")
+        await server.answer("first")
+    }
+
+    @Test("a slot comes back whatever becomes of the request")
+    func failures() async throws {
+        struct Lost: Error {}
+        let limit = ConcurrencyLimit(1)
+        for _ in 1...3 { #expect(await limit.outcome(of: try .test()) { throw Lost() } == "Lost()") }
+        #expect(limit.underWayCount(to: trafficOrigin) == 0)
+        let cancelled = try await start("cancelled", on: limit)
+        cancelled.cancel()
+        #expect(await cancelled.value == "cancelled")
+        #expect(await limit.outcome(of: try .test()) { .test() } == "200")
+    }
+
+    @Test("the slots of one origin are not those of another, and a URL without origin needs none")
+    func origins() async throws {
+        let limit = ConcurrencyLimit(1)
+        _ = try await start("first", on: limit)
+        #expect(await limit.outcome(of: try .test("https://other.example.com")) { .test() } == "200")
+        #expect(await limit.outcome(of: try .test("things")) { .test() } == "200")
+        await server.answer("first")
+    }
+
+    @Test("what an exchange itself needs from its origin takes no slot of its own; what it leaves behind does")
+    func nested() async throws {
+        let limit = ConcurrencyLimit(1, maxWaiting: 0)
+        let token = { @Sendable in await limit.outcome(of: try .test("https://api.example.com/token")) { .test(201) } }
+        let (stream, end) = AsyncStream<Void>.makeStream()
+        let leftBehind = Locked<Task<String, any Error>?>(nil)
+        let outcome = await limit.outcome(of: try .test()) {
+            // A task of its own, as a shared refresh is.
+            let during = try await Task { try await token() }.value
+            #expect(during == "201")
+            let task = Task {
+                for await _ in stream {}
+                return try await token()
+            }
+            leftBehind.withLock { $0 = task }
+            return .test()
+        }
+        #expect(outcome == "200")
+        _ = try await start("other", on: limit)
+        end.finish()
+        #expect(try await leftBehind.withLock { $0 }?.value == "refused: 0 requests wait already")
+        await server.answer("other")
+    }
+
+    @Test("a limit of nothing is a limit of one")
+    func clamped() async throws {
+        let limit = ConcurrencyLimit(0, maxWaiting: -1)
+        #expect(await limit.outcome(of: try .test()) { .test() } == "200")
+        _ = try await start("first", on: limit)
+        #expect(await limit.outcome(of: try .test()) { .test() } == "refused: 0 requests wait already")
+        await server.answer("first")
+    }
+}
+
+/// A server that answers when it is told to.
+private final class HoldingServer: Sendable {
+    private struct State {
+        var names: [String] = []
+        var answers: [String: AsyncStream<Void>.Continuation] = [:]
+    }
+
+    private let state = Locked(State())
+
+    /// Who has come, in order.
+    var names: [String] { state.withLock { $0.names } }
+
+    func serve(_ name: String) async throws -> HttpResponse<Data> {
+        let (stream, answer) = AsyncStream<Void>.makeStream()
+        state.withLock { state in
+            state.answers[name] = answer
+            state.names.append(name)
+        }
+        for await _ in stream {}
+        try Task.checkCancellation()
+        return .test()
+    }
+
+    /// Answers, and returns once the `next` one has come; at once when nobody waits.
+    func answer(_ name: String, then next: String? = nil) async {
+        state.withLock { $0.answers[name] }?.finish()
+        while let next, names.last != next { await Task.yield() }
+    }
+}
