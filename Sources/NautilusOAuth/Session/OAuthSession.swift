@@ -42,8 +42,8 @@ public final class OAuthSession: Sendable {
     ///   - account: Whose session it is, where an app has several. Default: empty, for one account at a time.
     ///   - renewal: How an expired credential is replaced. Default: by its refresh token.
     ///   - sharing: How it shares the credential with other processes. Default: that of ``CredentialSharing``.
-    ///   - limits: The bounds of refreshing. Default: those of `RefreshLimits`, but with a time limit of 60 s: the wait for
-    ///     the lock, at most 30 s, and the request, at most 25 s, fit into it.
+    ///   - limits: The bounds of refreshing. Default: those of `RefreshLimits`, but with a time limit of 90 s: the wait for
+    ///     the lock, at most 30 s, and the request, at most 25 s and once more when its answer is lost, fit into it.
     ///   - random: Where jitter comes from. Default: the system's generator.
     ///   - observer: What is told when a refresh starts and ends. Default: nobody.
     public init(
@@ -52,7 +52,7 @@ public final class OAuthSession: Sendable {
         account: String = "",
         renewal: Renewal = .refreshToken,
         sharing: CredentialSharing = CredentialSharing(),
-        limits: RefreshLimits = RefreshLimits(timeLimit: .seconds(60)),
+        limits: RefreshLimits = RefreshLimits(timeLimit: .seconds(90)),
         random: any RandomSource = SystemRandomSource(),
         observer: any CallObserver = NilCallObserver()
     ) {

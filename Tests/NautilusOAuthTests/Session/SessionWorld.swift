@@ -47,7 +47,7 @@ struct SessionWorld: Sendable {
     func process(
         account: String = "",
         sharing: CredentialSharing = CredentialSharing(),
-        limits: RefreshLimits = RefreshLimits(timeLimit: .seconds(60))
+        limits: RefreshLimits = RefreshLimits(timeLimit: .seconds(90))
     ) -> OAuthSession {
         let endpoint = TokenEndpoint(
             server: AuthorizationServer(

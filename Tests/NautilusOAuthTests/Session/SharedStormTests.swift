@@ -40,7 +40,7 @@ private struct SharedStorm: Sendable {
 
     init(_ world: SessionWorld) async throws {
         self.world = world
-        let (sharing, limits) = (CredentialSharing(), RefreshLimits(timeLimit: .seconds(60), maxStarts: 1_000_000))
+        let (sharing, limits) = (CredentialSharing(), RefreshLimits(timeLimit: .seconds(90), maxStarts: 1_000_000))
         processes = (0..<4).map { _ in world.process(sharing: sharing, limits: limits) }
         // A server with a period of grace: then no lost answer ends a session.
         world.server.grantGrace()
