@@ -22,8 +22,8 @@ public struct CircuitLimits: Sendable {
     ///   - pause: Default: exponential from 5 s to 60 s with equal jitter: a restart takes seconds, an outage minutes, and
     ///     the probes of a whole fleet must not come together. Never less than a millisecond.
     ///   - failingStatuses: Default: 500…599, by which the server itself says that it has failed. A 4xx is the request's
-    ///     fault. Add 429 where a rate limit means overload: by default it is an order to slow down, which ``Pacing``
-    ///     and retriers heed, and nothing is broken.
+    ///     fault. Add 429 where a rate limit means overload: by default it is an order to slow down, which
+    ///     retriers and their gate heed, and nothing is broken.
     public init(
         failureRate: Double = 0.5,
         minimumThroughput: Int = 20,

@@ -118,13 +118,7 @@ struct LostAnswerTests {
     func replacedMeanwhile() async throws {
         try await SessionWorld.run { world in
             let session = try await world.signedIn()
-            let key = session.key
-            let stored = try #require(try await world.stored(session))
-            world.server.transport.on(.post, "/token") { _, _ in
-                let other = OAuthCredential(accessToken: "anna-a1", refreshToken: "anna-r9", receivedAt: world.date)
-                try await world.store.save(StoredCredential(session: stored.session, credential: other), for: key)
-                return .fail(.networkConnectionLost)
-            }
+            try await world.replace(session, during: .fail(.networkConnectionLost))
             try await world.sleep(.seconds(3600))
             #expect(await world.call(session).isOk)
             #expect(world.server.tokenRequests == 1)

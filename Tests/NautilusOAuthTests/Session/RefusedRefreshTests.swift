@@ -41,14 +41,7 @@ struct RefusedRefreshTests {
     func replacedMeanwhile() async throws {
         try await SessionWorld.run { world in
             let session = try await world.signedIn()
-            let key = session.key
-            let stored = try #require(try await world.stored(session))
-            // Somebody who heeds no lock: an older version of the app.
-            world.server.transport.on(.post, "/token") { _, _ in
-                let other = OAuthCredential(accessToken: "anna-a1", refreshToken: "anna-r9", receivedAt: world.date)
-                try await world.store.save(StoredCredential(session: stored.session, credential: other), for: key)
-                return .json(["error": "invalid_grant"], status: 400)
-            }
+            try await world.replace(session, during: .json(["error": "invalid_grant"], status: 400))
             try await world.sleep(.seconds(3600))
             #expect(await world.call(session).isOk)
             #expect(try await world.stored(session)?.credential.refreshToken == "anna-r9")

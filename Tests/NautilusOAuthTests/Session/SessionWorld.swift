@@ -108,6 +108,18 @@ struct SessionWorld: Sendable {
     /// What is stored now.
     func stored(_ session: OAuthSession) async throws -> StoredCredential? { try await store.load(session.key) }
 
+    /// Has somebody who heeds no lock, an older version of the app say, replace the stored credential while the server
+    /// works on the next refresh, which it answers with `reply`.
+    func replace(_ session: OAuthSession, during reply: ScriptedReply) async throws {
+        let (store, key, date) = (store, session.key, date)
+        guard let stored = try await store.load(key) else { return }
+        let other = OAuthCredential(accessToken: "anna-a1", refreshToken: "anna-r9", receivedAt: date)
+        server.transport.on(.post, "/token") { _, _ in
+            try await store.save(StoredCredential(session: stored.session, credential: other), for: key)
+            return reply
+        }
+    }
+
     func sleep(_ duration: Duration) async throws { try await clock.sleep(for: duration) }
 }
 
