@@ -4,7 +4,7 @@ import NautilusTesting
 import ScriptedSockets
 import Testing
 
-@Suite("A transport that breaks a promise fails the check of that promise", .timeLimit(.minutes(5)))
+@Suite("A transport that breaks a promise fails the check of that promise", .timeLimit(.minutes(10)))
 struct BrokenPromiseTests {
     /// Every check that each flaw fails.
     private static let failures: [FlawedTransport.Flaw: Set<String>] = [

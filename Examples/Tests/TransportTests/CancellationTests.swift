@@ -3,7 +3,7 @@ import Nautilus
 import ScriptedSockets
 import Testing
 
-@Suite("Cancelling ends an exchange at any moment, and harms no other", .timeLimit(.minutes(5)))
+@Suite("Cancelling ends an exchange at any moment, and harms no other", .timeLimit(.minutes(10)))
 struct CancellationTests {
     @Test("after the header, in the middle of the body")
     func duringBody() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(
     "Every failure on the wire becomes a typed error that says what the server may have done",
-    .timeLimit(.minutes(2))
+    .timeLimit(.minutes(10))
 )
 struct FailureTests {
     @Test("a connection that is refused: not sent")

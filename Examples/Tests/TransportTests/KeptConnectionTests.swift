@@ -4,7 +4,7 @@ import NautilusTesting
 import ScriptedSockets
 import Testing
 
-@Suite("A connection that is kept", .timeLimit(.minutes(2)))
+@Suite("A connection that is kept", .timeLimit(.minutes(10)))
 struct KeptConnectionTests {
     @Test("is used again")
     func reused() async throws {

@@ -3,7 +3,7 @@ import Nautilus
 import ScriptedSockets
 import Testing
 
-@Suite("Nothing fills the memory", .timeLimit(.minutes(2)))
+@Suite("Nothing fills the memory", .timeLimit(.minutes(10)))
 struct LimitTests {
     private let transport = URLSessionTransport(configuration: .init(responseLimit: 1000, streamLimit: 1000))
 

@@ -5,7 +5,7 @@ import Testing
 
 // A process of its own: the environment is everybody's. Elsewhere than on Linux the system's settings decide.
 #if os(Linux) && compiler(>=6.2)
-    @Suite("A proxy of the environment", .timeLimit(.minutes(2)))
+    @Suite("A proxy of the environment", .timeLimit(.minutes(10)))
     struct ProxyTests {
         @Test("http_proxy gets the requests, with their whole URL")
         func honoured() async throws {

@@ -3,7 +3,7 @@ import Nautilus
 import ScriptedSockets
 import Testing
 
-@Suite("What the caller asks for is what the server gets", .timeLimit(.minutes(2)))
+@Suite("What the caller asks for is what the server gets", .timeLimit(.minutes(10)))
 struct RequestTests {
     @Test("Host and Content-Length are the transport's own")
     func ownFields() async throws {

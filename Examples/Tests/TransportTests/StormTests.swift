@@ -3,7 +3,7 @@ import Nautilus
 import ScriptedSockets
 import Testing
 
-@Suite("A storm leaves nobody waiting", .timeLimit(.minutes(5)))
+@Suite("A storm leaves nobody waiting", .timeLimit(.minutes(10)))
 struct StormTests {
     #if DEBUG
         private static let count = 4_000

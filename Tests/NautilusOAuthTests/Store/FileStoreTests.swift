@@ -4,7 +4,7 @@ import Testing
 @testable import NautilusOAuth
 
 // An open that waits for a named pipe would never return.
-@Suite("FileStore", .timeLimit(.minutes(5)))
+@Suite("FileStore", .timeLimit(.minutes(10)))
 struct FileStoreTests {
     private let folder: TestFolder
     private let store: FileStore

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Nautilus
 
-@Suite("RefreshCoordinator: events, observer and descriptions", .timeLimit(.minutes(5)))
+@Suite("RefreshCoordinator: events, observer and descriptions", .timeLimit(.minutes(10)))
 struct RefreshEventsTests {
     /// Keeps what an observer is told.
     final class Record: CallObserver {

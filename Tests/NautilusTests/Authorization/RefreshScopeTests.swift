@@ -2,7 +2,7 @@ import Testing
 
 @testable import Nautilus
 
-@Suite("RefreshCoordinator: a refresh that asks its own coordinator", .timeLimit(.minutes(5)))
+@Suite("RefreshCoordinator: a refresh that asks its own coordinator", .timeLimit(.minutes(10)))
 struct RefreshScopeTests {
     /// A coordinator that its own refresh can reach.
     final class Loop: Sendable {

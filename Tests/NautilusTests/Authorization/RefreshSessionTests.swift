@@ -2,7 +2,7 @@ import Testing
 
 @testable import Nautilus
 
-@Suite("RefreshCoordinator: sessions", .timeLimit(.minutes(5)))
+@Suite("RefreshCoordinator: sessions", .timeLimit(.minutes(10)))
 struct RefreshSessionTests {
     typealias Coordinator = RefreshCoordinator<String>
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Nautilus
 
-@Suite("RefreshCoordinator: the time limit of a refresh", .timeLimit(.minutes(5)))
+@Suite("RefreshCoordinator: the time limit of a refresh", .timeLimit(.minutes(10)))
 struct RefreshTimeLimitTests {
     let clock = TestClock()
 

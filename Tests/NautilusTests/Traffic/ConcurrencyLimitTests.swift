@@ -4,7 +4,7 @@ import Testing
 
 @testable import Nautilus
 
-@Suite("ConcurrencyLimit", .timeLimit(.minutes(2)))
+@Suite("ConcurrencyLimit", .timeLimit(.minutes(10)))
 struct ConcurrencyLimitTests {
     private let server = HoldingServer()
 

@@ -1,7 +1,7 @@
 import DemoServers
 import Testing
 
-@Suite("FaultPlan", .timeLimit(.minutes(2)))
+@Suite("FaultPlan", .timeLimit(.minutes(10)))
 struct FaultPlanTests {
     @Test("the same seed plans the same faults, in whichever order they are asked for")
     func repeatable() {

@@ -1,7 +1,7 @@
 import DemoServers
 import Testing
 
-@Suite("FormParameters", .timeLimit(.minutes(2)))
+@Suite("FormParameters", .timeLimit(.minutes(10)))
 struct FormParametersTests {
     @Test(
         "a field is decoded, plus signs and all",

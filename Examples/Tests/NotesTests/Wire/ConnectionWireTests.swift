@@ -4,7 +4,7 @@ import NotesAPI
 import ScriptedSockets
 import Testing
 
-@Suite("Connections that fail under a call", .timeLimit(.minutes(2)))
+@Suite("Connections that fail under a call", .timeLimit(.minutes(10)))
 struct ConnectionWireTests {
     @Test("A4: a POST to a server that is down is repeated once it is up: nothing of it was sent")
     func refused() async throws {

@@ -3,7 +3,7 @@ import Nautilus
 import NotesAPI
 import Testing
 
-@Suite("Environments over real sockets", .timeLimit(.minutes(2)))
+@Suite("Environments over real sockets", .timeLimit(.minutes(10)))
 struct EnvironmentWireTests {
     @Test("staging and production side by side: each refreshes once, and neither sees the other's token")
     func sideBySide() async throws {

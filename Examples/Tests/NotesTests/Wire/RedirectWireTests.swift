@@ -3,7 +3,7 @@ import Nautilus
 import NotesAPI
 import Testing
 
-@Suite("Redirects over real sockets", .timeLimit(.minutes(2)))
+@Suite("Redirects over real sockets", .timeLimit(.minutes(10)))
 struct RedirectWireTests {
     @Test(
         "B17: a redirect to another host or port takes neither token nor key nor cookie along",

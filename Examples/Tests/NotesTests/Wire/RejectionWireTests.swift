@@ -3,7 +3,7 @@ import Nautilus
 import NotesAPI
 import Testing
 
-@Suite("Rejected tokens over real sockets", .timeLimit(.minutes(2)))
+@Suite("Rejected tokens over real sockets", .timeLimit(.minutes(10)))
 struct RejectionWireTests {
     @Test("B6: a refresh that fails for now fails all who wait for it, once, and nothing is sent again")
     func transientFailure() async throws {

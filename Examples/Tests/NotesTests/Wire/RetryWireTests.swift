@@ -5,7 +5,7 @@ import NautilusTesting
 import NotesAPI
 import Testing
 
-@Suite("Retries over real sockets", .timeLimit(.minutes(2)))
+@Suite("Retries over real sockets", .timeLimit(.minutes(10)))
 struct RetryWireTests {
     private static let note = #"{"id":7,"text":"…","title":"Shell"}"#
 

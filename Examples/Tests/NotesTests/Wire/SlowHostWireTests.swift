@@ -3,7 +3,7 @@ import Foundation
 import Nautilus
 import Testing
 
-@Suite("One slow host", .timeLimit(.minutes(2)))
+@Suite("One slow host", .timeLimit(.minutes(10)))
 struct SlowHostWireTests {
     @Test("calls that a host does not answer hold up no call to another host")
     func noHeadOfLine() async throws {

@@ -2,7 +2,7 @@ import DemoServers
 import Foundation
 import Testing
 
-@Suite("AuthorizationRoute and the exchange of its codes", .timeLimit(.minutes(2)))
+@Suite("AuthorizationRoute and the exchange of its codes", .timeLimit(.minutes(10)))
 struct AuthorizationRouteTests {
     private static let good = [
         "response_type": "code", "client_id": "notes-app", "redirect_uri": OAuthBench.redirectUri, "state": "a b+c&d",

@@ -1,7 +1,7 @@
 import DemoServers
 import Testing
 
-@Suite("CodeAuthority", .timeLimit(.minutes(2)))
+@Suite("CodeAuthority", .timeLimit(.minutes(10)))
 struct CodeAuthorityTests {
     private var authority = CodeAuthority(environment: "staging")
     private let code: String

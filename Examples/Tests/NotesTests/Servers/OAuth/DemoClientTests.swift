@@ -1,7 +1,7 @@
 import DemoServers
 import Testing
 
-@Suite("DemoClient and DemoScope", .timeLimit(.minutes(2)))
+@Suite("DemoClient and DemoScope", .timeLimit(.minutes(10)))
 struct DemoClientTests {
     @Test(
         "a user is sent back to this machine or to a registered address, and nowhere else",

@@ -1,7 +1,7 @@
 import DemoServers
 import Testing
 
-@Suite("DeviceAuthority", .timeLimit(.minutes(2)))
+@Suite("DeviceAuthority", .timeLimit(.minutes(10)))
 final class DeviceAuthorityTests {
     private var authority = DeviceAuthority(environment: "staging")
     private let codes: DeviceAuthority.Codes

@@ -2,7 +2,7 @@ import DemoServers
 import Foundation
 import Testing
 
-@Suite("Device routes", .timeLimit(.minutes(2)))
+@Suite("Device routes", .timeLimit(.minutes(10)))
 struct DeviceRouteTests {
     @Test("a device gets its codes, where its user goes, and how long and how often it may ask")
     func authorization() throws {

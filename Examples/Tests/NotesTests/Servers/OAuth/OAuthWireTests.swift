@@ -4,7 +4,7 @@ import Nautilus
 import NotesAPI
 import Testing
 
-@Suite("The authorization server over real sockets", .timeLimit(.minutes(2)))
+@Suite("The authorization server over real sockets", .timeLimit(.minutes(10)))
 struct OAuthWireTests {
     @Test("a user signs in with a code, and reads notes with what it was exchanged for")
     func authorizationCode() async throws {

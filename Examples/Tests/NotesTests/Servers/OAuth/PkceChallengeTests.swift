@@ -1,7 +1,7 @@
 import DemoServers
 import Testing
 
-@Suite("PkceChallenge and Sha256", .timeLimit(.minutes(2)))
+@Suite("PkceChallenge and Sha256", .timeLimit(.minutes(10)))
 struct PkceChallengeTests {
     /// Around the block's 64 bytes, and the 56 that leave room for the length.
     private static let digests = [

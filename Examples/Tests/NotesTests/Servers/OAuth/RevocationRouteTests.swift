@@ -2,7 +2,7 @@ import DemoServers
 import Foundation
 import Testing
 
-@Suite("RevocationRoute and ServerMetadata", .timeLimit(.minutes(2)))
+@Suite("RevocationRoute and ServerMetadata", .timeLimit(.minutes(10)))
 struct RevocationRouteTests {
     @Test("a refresh token that is revoked takes its family along, and no other", arguments: [false, true])
     func refreshToken(isSpent: Bool) throws {

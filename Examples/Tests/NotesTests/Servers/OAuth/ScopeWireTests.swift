@@ -3,7 +3,7 @@ import Nautilus
 import NotesAPI
 import Testing
 
-@Suite("Scopes and expiry of the notes over real sockets", .timeLimit(.minutes(2)))
+@Suite("Scopes and expiry of the notes over real sockets", .timeLimit(.minutes(10)))
 struct ScopeWireTests {
     @Test("a token that may only read reads; to create or to delete it is refused, and nothing is refreshed")
     func readOnly() async throws {

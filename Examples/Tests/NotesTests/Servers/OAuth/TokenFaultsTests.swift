@@ -2,7 +2,7 @@ import DemoServers
 import Foundation
 import Testing
 
-@Suite("TokenFaults", .timeLimit(.minutes(2)))
+@Suite("TokenFaults", .timeLimit(.minutes(10)))
 struct TokenFaultsTests {
     @Test("orders are carried out one after the other, each for as many requests as it says")
     func order() {

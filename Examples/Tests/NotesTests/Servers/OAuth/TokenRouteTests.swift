@@ -2,7 +2,7 @@ import DemoServers
 import Foundation
 import Testing
 
-@Suite("TokenRoute", .timeLimit(.minutes(2)))
+@Suite("TokenRoute", .timeLimit(.minutes(10)))
 struct TokenRouteTests {
     @Test("a refresh is answered in the form of RFC 6749, and no cache keeps it")
     func refresh() throws {
