@@ -7,7 +7,7 @@ import Testing
 @Suite("Several processes in a storm")
 struct SharedStormTests {
     /// A thousand where the coordinator's storm is asked for, too; see `CONTRIBUTING.md`.
-    private static let seeds: UInt64 = ProcessInfo.processInfo.environment["NAUTILUS_STORM"] == nil ? 250 : 1_000
+    private static let seeds: UInt64 = ProcessInfo.processInfo.environment["NAUTILUS_STORM"] == nil ? 60 : 1_000
 
     @Test(
         "no interleaving of refreshes, lost answers, sign-ins, sign-outs, a failing store and cancellations spends a token twice"
