@@ -23,7 +23,7 @@ struct FleetPlot: Sendable {
     }
 
     var svg: String {
-        let height = bottom + 44
+        let height = bottom + 36
         let size = "width=\"\(Self.width.short)\" height=\"\(height.short)\""
         return """
             <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(Self.width.short) \(height.short)" \(size) \
