@@ -2,11 +2,11 @@ import ArgumentParser
 import Foundation
 import NautilusTesting
 
-/// A server that has stalled for ten seconds, and five policies that meet it.
+/// A server that has had an outage of ten seconds, and five policies that meet it.
 struct OutageCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "outage",
-        abstract: "Five policies of retrying against a server that stalls from 10 s to 20 s (the default)."
+        abstract: "Five policies of retrying against a server with an outage from 10 s to 20 s (the default)."
     )
 
     @Option(help: "How many clients there are, each with a service of its own.")
@@ -17,6 +17,9 @@ struct OutageCommand: AsyncParsableCommand {
 
     @Option(help: "How many requests the server can serve in a second.")
     var capacity = 1000
+
+    @Option(help: "What the outage is: stalled, slowed (to half), unreachable or failing (503).")
+    var outage: OutageChoice = .stalled
 
     @Option(help: "For how many seconds they make calls.")
     var seconds = 60
@@ -54,7 +57,7 @@ struct OutageCommand: AsyncParsableCommand {
         let fleet = FleetSimulation(
             clients: clients,
             load: .poisson(callsPerSecond: Double(rate), for: .seconds(seconds)),
-            server: .stalling(capacity: capacity),
+            server: .withOutage(outage.kind, capacity: capacity),
             seed: seed
         )
         let comparison = FleetComparison(try await PolicyRuns(fleet: fleet, isQuiet: json).reports())
@@ -77,19 +80,19 @@ struct OutageCommand: AsyncParsableCommand {
         """
         \(clients) clients make \(rate) calls a second for \(seconds) s, and hang up after 1 s. The server can serve \
         \(capacity) a second,
-        and stalls from 10 s to 20 s; its queue is two seconds long. Seed \(seed).
+        and is \(outage.rawValue) from 10 s to 20 s; its queue is two seconds long. Seed \(seed).
         """
     }
 }
 
 extension FleetServer {
     /// Ten workers, a queue that is two seconds long, and an outage of ten seconds.
-    fileprivate static func stalling(capacity: Int) -> FleetServer {
+    fileprivate static func withOutage(_ kind: FleetOutage.Kind, capacity: Int) -> FleetServer {
         FleetServer(
             workers: 10,
             serviceTime: .constant(.seconds(10) / capacity),
             queueLimit: 2 * capacity,
-            outages: [FleetOutage(.stalled, from: .seconds(10), for: .seconds(10))],
+            outages: [FleetOutage(kind, from: .seconds(10), for: .seconds(10))],
             // What retries are good for: one request in a hundred fails, and would not fail again.
             failureRate: 0.01
         )

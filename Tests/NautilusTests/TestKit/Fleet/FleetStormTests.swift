@@ -24,6 +24,7 @@ extension TestKit {
 
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
         private static func report(
+            on outage: FleetOutage.Kind = .stalled,
             _ factory: @escaping @Sendable (FleetClient) -> any RetrierFactory
         ) async throws -> FleetReport {
             let fleet = FleetSimulation(
@@ -33,7 +34,7 @@ extension TestKit {
                     workers: scale,
                     serviceTime: .constant(.milliseconds(10)),
                     queueLimit: 200 * scale,
-                    outages: [FleetOutage(.stalled, from: .seconds(10), for: .seconds(10))]
+                    outages: [FleetOutage(outage, from: .seconds(10), for: .seconds(10))]
                 )
             )
             return try await fleet.run("p") { client in
@@ -68,6 +69,24 @@ extension TestKit {
             // Not one call of the half minute after the outage succeeds.
             #expect(report.seconds[20..<50].allSatisfy { $0.succeeded == 0 })
             #expect(report.seconds[20..<50].allSatisfy { $0.kept == 0 })
+        }
+
+        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+        @Test(
+            "what kind of outage it was makes no difference",
+            arguments: [.unreachable, .failing(status: 503, share: 1), .slowed(to: 0.5)] as [FleetOutage.Kind]
+        )
+        func kinds(outage: FleetOutage.Kind) async throws {
+            let unbounded = try await Self.report(on: outage) {
+                BackoffRetrier.factory(budget: .unlimited, random: $0.random)
+            }
+            #expect(unbounded.recovery == nil)
+            #expect(unbounded.amplification > 3)
+            let bounded = try await Self.report(on: outage) { client in
+                BackoffRetrier.factory(budget: .shared(TokenBucketBudget()), random: client.random)
+            }
+            #expect(bounded.recovery != nil)
+            #expect(bounded.amplification < 1.1)
         }
 
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
