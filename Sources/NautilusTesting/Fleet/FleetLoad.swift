@@ -19,23 +19,30 @@ public struct FleetLoad: Hashable, Sendable {
     /// Calls that know nothing of each other, each by a client drawn at random: what many people make.
     ///
     /// - Parameters:
-    ///   - callsPerSecond: How many on average, of the whole fleet.
+    ///   - callsPerSecond: How many on average, of the whole fleet; 0…1 000 000.
     ///   - duration: For how long.
     public static func poisson(callsPerSecond: Double, for duration: Duration) -> FleetLoad {
-        FleetLoad(pattern: .poisson, callsPerSecond: max(0, callsPerSecond), duration: duration)
+        FleetLoad(.poisson, callsPerSecond, duration)
     }
 
     /// Calls at even distances, by one client after the other: the kindest load there is.
     ///
     /// - Parameters:
-    ///   - callsPerSecond: How many, of the whole fleet.
+    ///   - callsPerSecond: How many, of the whole fleet; 0…1 000 000.
     ///   - duration: For how long.
     public static func even(callsPerSecond: Double, for duration: Duration) -> FleetLoad {
-        FleetLoad(pattern: .even, callsPerSecond: max(0, callsPerSecond), duration: duration)
+        FleetLoad(.even, callsPerSecond, duration)
     }
 
     /// One call by every client, all at the start: a thundering herd.
-    public static let atOnce = FleetLoad(pattern: .atOnce, callsPerSecond: 0, duration: .zero)
+    public static let atOnce = FleetLoad(.atOnce, 0, .zero)
+
+    private init(_ pattern: Pattern, _ callsPerSecond: Double, _ duration: Duration) {
+        self.pattern = pattern
+        // Infinitely many would never be over.
+        self.callsPerSecond = min(max(0, callsPerSecond), 1_000_000)
+        self.duration = duration.addable
+    }
 
     /// How many calls there will be, about.
     func expectedCalls(clients: Int) -> Double {

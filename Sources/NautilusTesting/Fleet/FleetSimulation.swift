@@ -57,7 +57,7 @@ public struct FleetSimulation: Sendable {
         self.load = load
         self.server = server
         self.seed = seed
-        self.patience = patience
+        self.patience = patience.addable
     }
 
     /// Runs the fleet with one request for each call.
@@ -68,7 +68,7 @@ public struct FleetSimulation: Sendable {
     ///     progress. Default: nobody is.
     ///   - service: Makes the service of a client, with what the client gives it.
     ///   - request: The request of a call.
-    /// - Throws: ``SimulationError``; `CancellationError` when the task is cancelled.
+    /// - Throws: ``SimulationError``; `CancellationError` when the task is cancelled; what `service` throws.
     public func run<S: HttpService, R: Request>(
         _ policy: String,
         onSecond: (@Sendable (FleetSecond) -> Void)? = nil,
@@ -112,6 +112,7 @@ public struct FleetSimulation: Sendable {
 
     /// Ample for a hundred attempts of each call, and an end for what goes round in a circle.
     private var maxJobs: Int {
-        10_000_000 + Int(min(load.expectedCalls(clients: clients), 1e9)) * 10_000
+        // An `Int` has 32 bits on some watches.
+        Int(clamping: 10_000_000 + Int64(min(load.expectedCalls(clients: clients), 1e9)) * 10_000)
     }
 }

@@ -32,7 +32,8 @@ final class FleetTransport: HttpTransport {
         do {
             try await sleep(for: server.hop.draw(from: random))
             let arrival = clock.now.offset
-            let verdict = model.withLock { $0.arrival(of: request, at: arrival) }
+            let work = server.serviceTime.draw(from: random)
+            let verdict = model.withLock { $0.arrival(of: request, at: arrival, work: work) }
             let answer = answer(to: request, verdict.outcome)
             try await sleep(for: verdict.time - arrival + server.hop.draw(from: random))
             return try answer.get()

@@ -1,3 +1,5 @@
+import Nautilus
+
 /// A time in which a ``FleetServer`` does not do what it should.
 public struct FleetOutage: Hashable, Sendable {
     /// What goes wrong.
@@ -26,12 +28,12 @@ public struct FleetOutage: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - kind: What goes wrong.
-    ///   - start: When it begins, counted from the simulation's start.
+    ///   - start: When it begins, counted from the simulation's start; a negative one counts as zero.
     ///   - duration: How long it lasts; a negative one counts as zero.
     public init(_ kind: Kind, from start: Duration, for duration: Duration) {
         self.kind = kind
-        self.start = start
-        self.end = start + max(.zero, duration)
+        self.start = start.addable
+        self.end = self.start + duration.addable
     }
 
     func contains(_ time: Duration) -> Bool {

@@ -10,12 +10,11 @@ public struct FleetRateLimit: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - perSecond: How many pass in a second, in the long run. Less than 0.001 counts as that.
-    ///   - burst: How many may come at once after a quiet time. Less than 1 counts as 1. Default: 1, none but those of
-    ///     the rate.
+    ///   - burst: How many may come at once after a quiet time. 1…1 000 000. Default: 1, none but those of the rate.
     public init(perSecond: Double, burst: Int = 1) {
         // Whole nanoseconds, so that ten in a second are neither more nor less.
         self.interval = .nanoseconds(Int64((1e9 / max(perSecond, 0.001)).rounded()))
-        self.tolerance = interval * (max(burst, 1) - 1)
+        self.tolerance = interval * (min(max(burst, 1), 1_000_000) - 1)
     }
 
     /// What a limit remembers: when the requests so far would have passed at exactly the rate.

@@ -47,7 +47,9 @@ struct ServerModel: Sendable {
     }
 
     /// Takes the next request; times never run backwards.
-    mutating func arrival(of request: HttpRequest, at time: Duration) -> Verdict {
+    ///
+    /// - Parameter work: How long a worker takes for it.
+    mutating func arrival(of request: HttpRequest, at time: Duration, work: Duration) -> Verdict {
         forgetWhatCrashed(before: time)
         if let refusal = refusal(at: time) { return Verdict(time: time, outcome: refusal) }
 
@@ -64,7 +66,7 @@ struct ServerModel: Sendable {
             }
             waiting.join(until: start)
         }
-        let end = end(of: server.serviceTime.draw(from: random), from: start)
+        let end = end(of: work, from: start)
         pool?.occupy(until: end)
         guard crash(in: time..<end) == nil else { return survivingCrashes(time, end, .served(version: nil)) }
         return Verdict(time: end, outcome: outcome(of: request))

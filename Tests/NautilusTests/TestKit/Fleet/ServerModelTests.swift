@@ -185,7 +185,7 @@ extension TestKit {
             func outcome(_ method: HttpMethod, _ path: String, ifMatch: String? = nil) throws -> ServerModel.Outcome {
                 var request = HttpRequest(method: method, url: try #require(URL(string: "https://example.com\(path)")))
                 request.header["If-Match"] = ifMatch
-                return model.arrival(of: request, at: .zero).outcome
+                return model.arrival(of: request, at: .zero, work: .zero).outcome
             }
             #expect(try outcome(.get, "/a") == .served(version: 0))
             #expect(try outcome(.put, "/a", ifMatch: "\"0\"") == .served(version: 1))
@@ -220,7 +220,10 @@ extension FleetServer {
     fileprivate func verdicts(at arrivals: [Int], random: any RandomSource = FixedRandomSource(0)) -> [String] {
         var model = ServerModel(self, random: random)
         guard let url = URL(string: "https://example.com") else { return [] }
-        return arrivals.map { model.arrival(of: HttpRequest(url: url), at: .milliseconds($0)).text }
+        return arrivals.map { time in
+            let work = serviceTime.draw(from: random)
+            return model.arrival(of: HttpRequest(url: url), at: .milliseconds(time), work: work).text
+        }
     }
 }
 
