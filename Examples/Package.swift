@@ -18,6 +18,13 @@ let package = Package(
                 "DemoServers", "NotesAPI", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
+        .executableTarget(
+            name: "storm",
+            dependencies: [
+                "Nautilus", .product(name: "NautilusTesting", package: "Nautilus"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]
+        ),
         .target(
             name: "NotesOAuth",
             dependencies: ["NotesAPI", "Nautilus", .product(name: "NautilusOAuth", package: "Nautilus")]

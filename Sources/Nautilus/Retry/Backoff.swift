@@ -55,6 +55,9 @@ public struct Backoff: Sendable {
 
     /// Anything from `base` to three times the delay before, up to `cap`: "decorrelated jitter".
     ///
+    /// The first delay is drawn up to three times `base`. Source: "Exponential Backoff And Jitter", AWS Architecture
+    /// Blog, 2015.
+    ///
     /// - Parameters:
     ///   - base: The shortest delay. Default: 0.5 s, as in ``exponential(base:factor:cap:jitter:)``.
     ///   - cap: The longest delay. Default: 20 s, likewise.
@@ -87,7 +90,8 @@ public struct Backoff: Sendable {
         case .step(let step):
             return jitter.applied(to: step(max(1, retry)).clamped(to: cap), drawing: random)
         case .decorrelated(let base):
-            let ceiling = max(base, previous.multiplied(by: 3, power: 1, cap: cap)).clamped(to: cap)
+            // The first delay is drawn, too: a fleet that waits the same time once comes back together once.
+            let ceiling = max(base, previous).multiplied(by: 3, power: 1, cap: cap).clamped(to: cap)
             let floor = base.clamped(to: cap)
             return floor + (ceiling - floor).scaled(by: random.clampedFraction())
         }

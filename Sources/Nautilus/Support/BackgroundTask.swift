@@ -5,8 +5,22 @@
 package enum BackgroundTask {
     package typealias Work = @Sendable () async -> Void
 
+    /// What starts background work.
+    ///
+    /// Not the bare closure: optimised, Swift 6.3 pushes a task-local value of a function's type without its metadata,
+    /// and crashes.
+    package struct Starter: Sendable {
+        private let start: @Sendable (@escaping Work) -> Task<Void, Never>
+
+        package init(_ start: @escaping @Sendable (@escaping Work) -> Task<Void, Never>) {
+            self.start = start
+        }
+
+        func callAsFunction(_ work: @escaping Work) -> Task<Void, Never> { start(work) }
+    }
+
     /// How background work is started; nil, outside a simulation, means an ordinary unstructured task.
-    @TaskLocal package static var starter: (@Sendable (@escaping Work) -> Task<Void, Never>)?
+    @TaskLocal package static var starter: Starter?
 
     /// Starts `work` at once, detached from the caller's cancellation and its deadline but with its other task-local
     /// values.

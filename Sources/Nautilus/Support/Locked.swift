@@ -10,8 +10,9 @@
 ///
 /// Built on the system's mutex: `Synchronization.Mutex` needs newer systems than this package's floor, and the thread
 /// sanitizer reports false races on it; Foundation's `NSLock` is the same mutex in five blocks of memory on Linux, where
-/// this is one, and a call makes several.
-package struct Locked<Value>: @unchecked Sendable {
+/// this is one, and a call makes several. Inlinable for the other modules of the package, whose simulations lock a million
+/// times a second.
+@usableFromInline package struct Locked<Value>: @unchecked Sendable {
     // Unchecked: the value is only touched between lock and unlock.
 
     /// The value, with its mutex in the same block of memory, where it never moves.
@@ -21,7 +22,7 @@ package struct Locked<Value>: @unchecked Sendable {
         }
     }
 
-    private let storage: ManagedBuffer<Value, pthread_mutex_t>
+    @usableFromInline let storage: ManagedBuffer<Value, pthread_mutex_t>
 
     package init(_ value: sending Value) {
         storage = Storage.create(minimumCapacity: 1) { buffer in
@@ -35,7 +36,7 @@ package struct Locked<Value>: @unchecked Sendable {
     }
 
     /// Runs `body` alone with the value. Never call user code, and never suspend, in `body`.
-    package func withLock<Result, Failure: Error>(
+    @inlinable package func withLock<Result, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
         let (value, mutex) = storage.withUnsafeMutablePointers { ($0, $1) }

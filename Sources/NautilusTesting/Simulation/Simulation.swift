@@ -111,7 +111,7 @@ public final class Simulation: Sendable {
     private func result<Result: Sendable>(
         of body: @escaping @Sendable (Simulation) async throws -> Result
     ) async -> Swift.Result<Result, any Error> {
-        await BackgroundTask.$starter.withValue({ self.start($0) }) {
+        await BackgroundTask.$starter.withValue(.init { self.start($0) }) {
             do {
                 return .success(try await body(self))
             } catch {

@@ -79,11 +79,11 @@ struct BackoffTests {
         )
     }
 
-    @Test("decorrelated jitter draws between the base and three times the delay before")
+    @Test("decorrelated jitter draws between the base and three times the delay before, the first time of the base")
     func decorrelated() {
         #expect(
             delays(.decorrelated(base: .seconds(1), cap: .seconds(20)), count: 5)
-                == [.seconds(1), .seconds(3), .seconds(9), .seconds(20), .seconds(20)]
+                == [.seconds(3), .seconds(9), .seconds(20), .seconds(20), .seconds(20)]
         )
         #expect(
             delays(.decorrelated(base: .seconds(1)), count: 2, random: FixedRandomSource(0)) == [

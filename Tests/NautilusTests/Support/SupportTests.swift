@@ -51,10 +51,11 @@ struct SupportTests {
     @Test("a bound starter is given the work")
     func starter() async {
         let started = Locked(0)
-        await BackgroundTask.$starter.withValue({ work in
+        let starter = BackgroundTask.Starter { work in
             started.withLock { $0 += 1 }
             return Task(operation: work)
-        }) {
+        }
+        await BackgroundTask.$starter.withValue(starter) {
             await BackgroundTask.start {}.value
         }
         #expect(started.withLock { $0 } == 1)

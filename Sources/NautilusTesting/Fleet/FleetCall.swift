@@ -1,0 +1,9 @@
+/// One call that a ``FleetSimulation`` makes.
+public struct FleetCall: Hashable, Sendable {
+    /// Its number, from 0, in the order of beginning.
+    public let number: Int
+    /// Who makes it: the client's number, from 0.
+    public let client: Int
+    /// When it begins, counted from the simulation's start.
+    public let start: Duration
+}

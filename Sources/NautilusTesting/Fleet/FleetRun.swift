@@ -1,0 +1,83 @@
+import Nautilus
+
+/// One run of a ``FleetSimulation``: all clients, each making its calls.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+struct FleetRun<S: HttpService>: Sendable {
+    let fleet: FleetSimulation
+    let simulation: Simulation
+    let recorder: FleetRecorder
+    let makeCall: @Sendable (S, FleetCall) async throws -> Void
+
+    /// Returns when all calls have ended.
+    func run(
+        _ makeService: (FleetClient) throws -> S,
+        _ onSecond: (@Sendable (FleetSecond) -> Void)?
+    ) async throws {
+        let services = try clients().map(makeService)
+        if let onSecond { tell(onSecond) }
+        let calls = Dictionary(grouping: fleet.load.calls(clients: fleet.clients, seed: fleet.seed), by: \.client)
+        await withDiscardingTaskGroup { group in
+            // A group for each client: to leave one with thousands of calls takes long.
+            for (number, service) in services.enumerated() {
+                group.addTask { await make(calls[number] ?? [], with: service) }
+            }
+        }
+        try Task.checkCancellation()
+    }
+
+    private func clients() -> [FleetClient] {
+        // Not the calls' own draws: those are the same whatever the server needs.
+        var generator = SeededGenerator(seed: ~fleet.seed)
+        let random = SeededRandomSource(seed: generator.next())
+        let model = Locked(ServerModel(fleet.server, random: random))
+        return (0..<fleet.clients).map { number in
+            FleetClient(
+                number: number,
+                transport: FleetTransport(
+                    fleet.server,
+                    model,
+                    clock: simulation.clock,
+                    random: random,
+                    recorder: recorder
+                ),
+                clock: simulation.clock,
+                random: SeededRandomSource(seed: generator.next())
+            )
+        }
+    }
+
+    /// The calls of a client, each at its time, whatever has become of those before.
+    private func make(_ calls: [FleetCall], with service: S) async {
+        await withDiscardingTaskGroup { group in
+            for call in calls {
+                try? await simulation.clock.sleep(until: .init(call.start))
+                if Task.isCancelled { break }
+                group.addTask { await make(call, with: service) }
+            }
+            // Costs no time when nobody is left.
+            try? await simulation.clock.sleep(until: .init(fleet.load.duration + fleet.patience))
+            group.cancelAll()
+        }
+    }
+
+    private func make(_ call: FleetCall, with service: S) async {
+        recorder.began(at: call.start)
+        do {
+            try await makeCall(service, call)
+            recorder.succeeded(call, at: simulation.clock.now.offset)
+        } catch {
+            recorder.failed(at: simulation.clock.now.offset)
+        }
+    }
+
+    private func tell(_ observer: @escaping @Sendable (FleetSecond) -> Void) {
+        simulation.task {
+            var number = 0
+            while simulation.clock.now.offset < fleet.load.duration {
+                try await simulation.clock.sleep(until: .init(.seconds(number + 1)))
+                observer(recorder.second(number))
+                number += 1
+            }
+        }
+    }
+}

@@ -1,0 +1,118 @@
+import Nautilus
+
+/// Many clients, each with your own service, against a modelled server, in virtual time: what your retries do to a
+/// server that struggles.
+///
+/// ```swift
+/// let fleet = FleetSimulation(
+///     clients: 100,
+///     load: .poisson(callsPerSecond: 800, for: .seconds(60)),
+///     server: FleetServer(
+///         workers: 10,
+///         serviceTime: .constant(.milliseconds(10)),
+///         queueLimit: 2000,
+///         outages: [FleetOutage(.stalled, from: .seconds(10), for: .seconds(10))]
+///     )
+/// )
+/// let report = try await fleet.run("ours") { client in
+///     NotesService(transport: client.transport, clock: client.clock, random: client.random)
+/// } request: { call in
+///     GetNote(id: call.number)
+/// }
+/// #expect(report.amplification < 1.2)
+/// ```
+/// Nothing of the client is modelled: each call takes the whole path that it takes in production, through your
+/// retriers, interceptors and time limits. The same seed gives the same report, and calls begin at the same times
+/// whatever the service does, so that two policies can be compared call by call.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+public struct FleetSimulation: Sendable {
+    /// How many clients there are.
+    public let clients: Int
+    /// When they call.
+    public let load: FleetLoad
+    /// What they call.
+    public let server: FleetServer
+    /// What everything random is drawn from.
+    public let seed: UInt64
+    /// How long calls may go on after the last one has begun; then they are cancelled, and count as failed.
+    public let patience: Duration
+
+    /// Creates a simulation, to be run with one policy or with several.
+    ///
+    /// - Parameters:
+    ///   - clients: How many clients there are, each with a service of its own. Less than 1 counts as 1.
+    ///   - load: When they call.
+    ///   - server: What they call.
+    ///   - seed: What everything random is drawn from. Default: 1, any will do.
+    ///   - patience: How long calls may go on after the last one has begun. Default: 120 s, more than four attempts with
+    ///     the delays of the library's defaults take.
+    public init(
+        clients: Int,
+        load: FleetLoad,
+        server: FleetServer,
+        seed: UInt64 = 1,
+        patience: Duration = .seconds(120)
+    ) {
+        self.clients = max(1, clients)
+        self.load = load
+        self.server = server
+        self.seed = seed
+        self.patience = patience.addable
+    }
+
+    /// Runs the fleet with one request for each call.
+    ///
+    /// - Parameters:
+    ///   - policy: What the report calls it.
+    ///   - onSecond: Told of each second of the load when it is over, on the simulation's thread: for a line of
+    ///     progress. Default: nobody is.
+    ///   - service: Makes the service of a client, with what the client gives it.
+    ///   - request: The request of a call.
+    /// - Throws: ``SimulationError``; `CancellationError` when the task is cancelled; what `service` throws.
+    public func run<S: HttpService, R: Request>(
+        _ policy: String,
+        onSecond: (@Sendable (FleetSecond) -> Void)? = nil,
+        service: @escaping @Sendable (FleetClient) throws -> S,
+        request: @escaping @Sendable (FleetCall) -> R
+    ) async throws -> FleetReport {
+        try await run(policy, onSecond: onSecond, service: service) { service, call in
+            _ = try await request(call).schedule(with: service)
+        }
+    }
+
+    /// Runs the fleet with whatever a call is to you: several requests, one after the other, or a choice of them.
+    ///
+    /// - Parameters:
+    ///   - policy: What the report calls it.
+    ///   - onSecond: Told of each second of the load when it is over, on the simulation's thread: for a line of
+    ///     progress. Default: nobody is.
+    ///   - service: Makes the service of a client, with what the client gives it.
+    ///   - call: Makes one call; it has failed when this throws.
+    /// - Throws: ``SimulationError``; `CancellationError` when the task is cancelled; what `service` throws.
+    public func run<S: HttpService>(
+        _ policy: String,
+        onSecond: (@Sendable (FleetSecond) -> Void)? = nil,
+        service: @escaping @Sendable (FleetClient) throws -> S,
+        call: @escaping @Sendable (S, FleetCall) async throws -> Void
+    ) async throws -> FleetReport {
+        let recorder = FleetRecorder()
+        try await Simulation(seed: seed, maxJobs: maxJobs).run { simulation in
+            try await FleetRun(fleet: self, simulation: simulation, recorder: recorder, makeCall: call)
+                .run(service, onSecond)
+        }
+        return FleetReport(
+            policy: policy,
+            seed: seed,
+            clients: clients,
+            load: load,
+            outages: server.outages,
+            recorded: recorder.result
+        )
+    }
+
+    /// Ample for a hundred attempts of each call, and an end for what goes round in a circle.
+    private var maxJobs: Int {
+        // An `Int` has 32 bits on some watches.
+        Int(clamping: 10_000_000 + Int64(min(load.expectedCalls(clients: clients), 1e9)) * 10_000)
+    }
+}

@@ -1,0 +1,147 @@
+import Foundation
+import Nautilus
+
+/// A ``FleetServer`` at work: decides about each request when it arrives.
+///
+/// First come, first served, and nobody who has come can be sent away by who comes later: so when a request will be
+/// served is known as it arrives, and the queue needs no events of its own.
+struct ServerModel: Sendable {
+    /// What becomes of a request.
+    enum Outcome: Hashable, Sendable {
+        /// A worker serves it; the version is that of its path afterwards, nil when the server has none.
+        case served(version: Int?)
+        /// A worker finds that the version it names is another one.
+        case conflict(version: Int)
+        /// A worker fails at it.
+        case failed
+        /// It is sent away without any work.
+        case refused(status: Int, retryAfter: Int?)
+        /// It gets no answer.
+        case lost(URLError.Code, Delivery)
+    }
+
+    /// What becomes of a request, and when its answer leaves the server.
+    struct Verdict: Hashable, Sendable {
+        let time: Duration
+        let outcome: Outcome
+    }
+
+    private let server: FleetServer
+    private let random: any RandomSource
+    private let slowdowns: [FleetOutage]
+    private let crashes: [FleetOutage]
+    private var pool: WorkerPool?
+    private var waiting = WaitingLine()
+    private var expiring = WaitingLine()
+    private var limit = FleetRateLimit.State()
+    private var versions: [String: Int] = [:]
+    private var lastArrival = Duration.zero
+
+    init(_ server: FleetServer, random: any RandomSource) {
+        self.server = server
+        self.random = random
+        let outages = server.outages.sorted { $0.start < $1.start }
+        self.slowdowns = outages.filter { $0.speed != nil }
+        self.crashes = outages.filter { $0.kind == .unreachable && $0.start < $0.end }
+        self.pool = server.workers.map(WorkerPool.init)
+    }
+
+    /// Takes the next request; times never run backwards.
+    ///
+    /// - Parameter work: How long a worker takes for it.
+    mutating func arrival(of request: HttpRequest, at time: Duration, work: Duration) -> Verdict {
+        forgetWhatCrashed(before: time)
+        if let refusal = refusal(at: time) { return Verdict(time: time, outcome: refusal) }
+
+        let start = max(time, pool?.nextFree ?? time)
+        if start > time {
+            // The queue is full.
+            if let queueLimit = server.queueLimit, waiting.count(at: time) + expiring.count(at: time) >= queueLimit {
+                return Verdict(time: time, outcome: .refused(status: 503, retryAfter: nil))
+            }
+            // Its turn would come too late.
+            if let timeout = server.queueTimeout, start - time > timeout {
+                expiring.join(until: time + timeout)
+                return survivingCrashes(time, time + timeout, .refused(status: 503, retryAfter: nil))
+            }
+            waiting.join(until: start)
+        }
+        let end = end(of: work, from: start)
+        pool?.occupy(until: end)
+        guard crash(in: time..<end) == nil else { return survivingCrashes(time, end, .served(version: nil)) }
+        return Verdict(time: end, outcome: outcome(of: request))
+    }
+
+    // MARK: - Before the queue
+
+    /// Why the request is sent away as it arrives; nil when it is not.
+    private mutating func refusal(at time: Duration) -> Outcome? {
+        for outage in server.outages where outage.contains(time) {
+            switch outage.kind {
+            case .unreachable:
+                return .lost(.cannotConnectToHost, .notSent)
+            case .failing(let status, let share) where share >= 1 || random.nextFraction() < share:
+                return .refused(status: status, retryAfter: nil)
+            case .failing, .stalled, .slowed:
+                continue
+            }
+        }
+        guard let seconds = server.rateLimit.flatMap({ limit.refusal(at: time, by: $0) }) else { return nil }
+        return .refused(status: 429, retryAfter: seconds)
+    }
+
+    // MARK: - At work
+
+    /// When a worker that begins at `start` is done, outages included.
+    private func end(of work: Duration, from start: Duration) -> Duration {
+        var (time, left) = (start, work)
+        for outage in slowdowns where outage.end > time {
+            let untilOutage = max(.zero, outage.start - time)
+            if left <= untilOutage { break }
+            left -= untilOutage
+            time = max(time, outage.start)
+            let speed = outage.speed ?? 1
+            let done = (outage.end - time) * speed
+            if left <= done { return time + left / speed }
+            left -= done
+            time = outage.end
+        }
+        return time + left
+    }
+
+    /// What a worker makes of the request. Requests are served in the order of their arrival, so versions can change
+    /// as they arrive.
+    private mutating func outcome(of request: HttpRequest) -> Outcome {
+        if server.failureRate > 0, random.nextFraction() < server.failureRate { return .failed }
+        guard server.hasVersions else { return .served(version: nil) }
+        let path = request.url.path
+        let version = versions[path, default: 0]
+        if request.method == .get || request.method == .head { return .served(version: version) }
+        if let expected = request.header["If-Match"], expected != "\"\(version)\"", expected != "*" {
+            return .conflict(version: version)
+        }
+        versions[path] = version + 1
+        return .served(version: version + 1)
+    }
+
+    // MARK: - Crashes
+
+    private func crash(in times: Range<Duration>) -> FleetOutage? {
+        crashes.first { times.contains($0.start) }
+    }
+
+    /// The outcome at `end`, unless the server becomes unreachable before.
+    private func survivingCrashes(_ time: Duration, _ end: Duration, _ outcome: Outcome) -> Verdict {
+        guard let crash = crash(in: time..<end) else { return Verdict(time: end, outcome: outcome) }
+        return Verdict(time: crash.start, outcome: .lost(.networkConnectionLost, .maybeExecuted))
+    }
+
+    /// Empties the queue if the server has become unreachable since the request before.
+    private mutating func forgetWhatCrashed(before time: Duration) {
+        defer { lastArrival = time }
+        guard crashes.contains(where: { lastArrival < $0.start && $0.start <= time }) else { return }
+        pool?.reset(at: time)
+        waiting.clear()
+        expiring.clear()
+    }
+}

@@ -1,0 +1,25 @@
+/// Who waits for a worker: known by when they leave, which they do in the order in which they came.
+struct WaitingLine: Sendable {
+    private var leaving: [Duration] = []
+    private var head = 0
+
+    /// How many are still there.
+    mutating func count(at time: Duration) -> Int {
+        while head < leaving.count, leaving[head] <= time { head += 1 }
+        // What has left is cleared away when it is more than half, which costs one move each.
+        if head * 2 > leaving.count {
+            leaving.removeFirst(head)
+            head = 0
+        }
+        return leaving.count - head
+    }
+
+    mutating func join(until time: Duration) {
+        leaving.append(time)
+    }
+
+    mutating func clear() {
+        leaving = []
+        head = 0
+    }
+}
