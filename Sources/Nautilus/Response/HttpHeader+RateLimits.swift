@@ -26,8 +26,8 @@ extension HttpHeader {
     /// - Parameter now: What stands in for a missing `Date`.
     func rateLimits(now: @autoclosure () -> Date = Date()) -> [RateLimit] {
         guard hasRateLimits, !isFromCache else { return [] }
-        let policies = joined("RateLimit-Policy")
-        if let text = joined("RateLimit") {
+        let policies = self["RateLimit-Policy"]
+        if let text = self["RateLimit"] {
             let limits = Self.items(text, policies) ?? Self.dictionary(text, policies) ?? []
             if !limits.isEmpty { return limits }
         }
@@ -39,11 +39,6 @@ extension HttpHeader {
 
     /// How many limits of one response are heeded: no server has more, and each is kept until it resets.
     private static let maxLimits = 16
-
-    private func joined(_ name: Name) -> String? {
-        let values = values(of: name)
-        return values.isEmpty ? nil : values.joined(separator: ", ")
-    }
 
     private var isFromCache: Bool {
         self["Age"].map { RateLimitNumber($0).map { $0.roundedUp > 0 } ?? false } ?? false
@@ -89,14 +84,14 @@ extension HttpHeader {
         let remaining = values(of: Name(prefix + "Remaining")).compactMap(RateLimitNumber.init).map(\.roundedDown)
         // Of several fields the strictest counts, so that no request comes early.
         guard let remaining = remaining.min() else { return nil }
-        let quota = joined(Name(prefix + "Limit")).flatMap(RateLimitNumber.init)?.roundedDown
+        let quota = self[Name(prefix + "Limit")].flatMap(RateLimitNumber.init)?.roundedDown
         let reset = values(of: Name(prefix + "Reset")).compactMap { self.reset($0, now) }.max()
         return RateLimit(
             policy: "",
             remaining: Int(clamping: remaining),
             reset: reset.map { min(.seconds($0), Self.longestRetryAfter) },
             quota: quota.map(Int.init(clamping:)),
-            window: Self.window(ofQuota: quota, in: policies ?? joined(Name(prefix + "Limit")))
+            window: Self.window(ofQuota: quota, in: policies ?? self[Name(prefix + "Limit")])
         )
     }
 

@@ -30,7 +30,27 @@ enum StructuredField {
     /// A value and its parameters.
     struct Item: Hashable, Sendable {
         let value: BareItem
-        var parameters: [String: BareItem] = [:]
+        var parameters = Parameters()
+    }
+
+    /// Parameters by their keys, of which there are so few that a dictionary costs more.
+    struct Parameters: Hashable, Sendable {
+        private(set) var all: [Parameter] = []
+
+        /// The value of a key; nil when there is none. Of a repeated key the last counts.
+        subscript(key: String) -> BareItem? {
+            get { all.last { $0.key == key }?.value }
+            set {
+                all.removeAll { $0.key == key }
+                if let newValue { all.append(Parameter(key: key, value: newValue)) }
+            }
+        }
+    }
+
+    /// A key and its value.
+    struct Parameter: Hashable, Sendable {
+        let key: String
+        let value: BareItem
     }
 
     /// The members of a list; nil when any of it is malformed, since a half-read field says something else.

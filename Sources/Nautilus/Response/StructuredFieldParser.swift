@@ -71,11 +71,12 @@ struct StructuredFieldParser {
         }
     }
 
-    private mutating func readParameters() -> [String: BareItem]? {
-        var parameters: [String: BareItem] = [:]
+    private mutating func readParameters() -> StructuredField.Parameters? {
+        var parameters = StructuredField.Parameters()
         while skip(";") {
             skip { $0 == 0x20 }
-            guard let key = readKey() else { return nil }
+            // As many as every parser has to take (§3.1.2), and few enough to be searched one after the other.
+            guard parameters.all.count < 256, let key = readKey() else { return nil }
             guard skip("=") else {
                 parameters[key] = .other
                 continue

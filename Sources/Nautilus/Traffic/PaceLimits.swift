@@ -15,7 +15,10 @@ struct PaceLimits: Sendable {
 
     /// How long nothing may go since a limit is used up, or would be if all under way counted; nil when one may.
     func blockedUntil(underWay: Int, at now: Duration) -> Duration? {
-        limits.lazy.filter { $0.isUsedUp(underWay: underWay) && $0.end > now }.map(\.end).max()
+        limits.reduce(nil) { block, limit in
+            guard limit.end > now, limit.isUsedUp(underWay: underWay) else { return block }
+            return max(block ?? limit.end, limit.end)
+        }
     }
 
     /// Begins the windows that are due: where quota and length are known, anew; elsewhere the limit is forgotten.
@@ -28,7 +31,9 @@ struct PaceLimits: Sendable {
     ///
     /// - Parameter lastNumber: The number of the last request that has gone.
     mutating func report(_ reports: [RateLimit], by number: Int, lastNumber: Int, at now: Duration) {
-        for index in limits.indices where !reports.contains(where: limits[index].isOf) { limits[index].charge() }
+        for index in limits.indices where !reports.contains(where: { limits[index].isOf($0) }) {
+            limits[index].charge()
+        }
         for report in reports {
             // The server has put the request into another partition than those before: what was known is another's.
             limits.removeAll {

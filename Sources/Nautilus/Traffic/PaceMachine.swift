@@ -133,7 +133,7 @@ extension PaceMachine {
     private mutating func updateBlock(at now: Duration) -> Duration? {
         limits.reset(at: now, lastNumber: lastNumber)
         if let end = pauseEnd, end <= now { (pauseEnd, blockEnd) = (nil, max(blockEnd, end)) }
-        let block = [pauseEnd, limits.blockedUntil(underWay: underWay, at: now)].compactMap { $0 }.max()
+        let block = limits.blockedUntil(underWay: underWay, at: now).map { max($0, pauseEnd ?? $0) } ?? pauseEnd
         // It ended when it was due to, or just now: an answer has told of more than was known.
         blockEnd = block ?? min(blockEnd, now)
         return block

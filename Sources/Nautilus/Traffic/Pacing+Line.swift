@@ -1,19 +1,20 @@
 import Foundation
 
 extension Pacing {
-    /// Waits until the request may go, and returns its number.
-    func pass(_ lane: PaceLane, _ context: AttemptContext) async throws -> Int {
+    /// The number of the request if it may go at once; nil when it has to wait.
+    func pass(_ lane: PaceLane, _ context: AttemptContext) throws(HttpError) -> Int? {
         if let number = core.withLock({ $0.immediateNumber(in: lane) }) { return number }
         let now = stopwatch.elapsed
         switch core.withLock({ $0.ask(lane, at: now, remaining: context.remaining) }) {
         case .go(let number): return number
-        case .wait: return try await wait(in: lane, since: now, context)
+        case .wait: return nil
         case .refuse(let refusal): throw HttpError(refusal: refusal)
         }
     }
 
-    private func wait(in lane: PaceLane, since start: Duration, _ context: AttemptContext) async throws -> Int {
-        let ticket = core.withLock { $0.takeTicket() }
+    /// Waits until the request may go, and returns its number.
+    func wait(in lane: PaceLane, _ context: AttemptContext) async throws -> Int {
+        let (start, ticket) = (stopwatch.elapsed, core.withLock { $0.takeTicket() })
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { waiter in
                 join(lane, .init(waiter: waiter, start: start, remaining: context.remaining), ticket: ticket)
@@ -43,11 +44,13 @@ extension Pacing {
 
 extension Pacing {
     /// Takes note of what an answer says.
-    func heed(_ response: HttpResponse<Data>, _ number: Int, _ lane: PaceLane) {
+    func heed(_ response: HttpResponse<Data>, to request: HttpRequest, _ number: Int, _ lane: PaceLane) {
         let retryAfter = response.status >= 400 ? response.header.retryAfter() : nil
         guard retryAfter != nil || response.header.hasRateLimits else { return end(lane, mayCount: true) }
         // A redirect has led elsewhere, and these are the other origin's limits.
-        if let url = response.url, HttpOrigin(url) != lane.origin { return end(lane, mayCount: true) }
+        if let url = response.url, url != request.url, HttpOrigin(url) != lane.origin {
+            return end(lane, mayCount: true)
+        }
         let (limits, now) = (response.header.rateLimits(), stopwatch.elapsed)
         let (turnedAway, hasWaiters) = core.withLock {
             $0.answered(lane, number, limits: limits, retryAfter: retryAfter, at: now)

@@ -83,10 +83,16 @@ public final class Pacing: HttpInterceptor {
     ) async throws -> HttpResponse<Data> {
         guard let origin = request.origin else { return try await next(request) }
         let lane = PaceLane(origin: origin, partition: partition?(request) ?? "")
-        let number = try await pass(lane, context)
+        let number: Int
+        // Asked here, without a suspension: nearly always it goes at once.
+        if let immediate = try pass(lane, context) {
+            number = immediate
+        } else {
+            number = try await wait(in: lane, context)
+        }
         do {
             let response = try await next(request)
-            heed(response, number, lane)
+            heed(response, to: request, number, lane)
             return response
         } catch {
             end(lane, mayCount: (error as? HttpError)?.delivery != .notSent)

@@ -49,7 +49,7 @@ struct StructuredFieldTests {
     }
 
     private static func text(_ item: StructuredField.Item) -> String {
-        let parameters = item.parameters.sorted { $0.key < $1.key }.map { "\($0.key)=\(text($0.value))" }
+        let parameters = item.parameters.all.sorted { $0.key < $1.key }.map { "\($0.key)=\(text($0.value))" }
         return ([text(item.value)] + parameters).joined(separator: ";")
     }
 
