@@ -21,7 +21,7 @@ struct Benchmarks {
         defer { servers.forEach { $0.process.end() } }
         // Memory first, while the process is still small.
         let all =
-            MemorySuite.all + CallSuite.all + CoordinatorSuite.all
+            MemorySuite.all + CallSuite.all + TrafficSuite.all + CoordinatorSuite.all
             + servers.flatMap { LoopbackSuite.all($0.answer, port: $0.process.port) }
         var lines: [Line] = []
         for measurable in all.filter(options.wants) {
