@@ -18,6 +18,7 @@ extension Documentation {
         @Test("a folder knows itself and the rows above, not its siblings")
         func known() {
             #expect(FolderRule.folders(knownTo: "Trace") == ["Support", "Request", "Trace"])
+            #expect(!FolderRule.folders(knownTo: "Traffic").contains("Authorization"))
             #expect(
                 FolderRule.folders(knownTo: "Retry") == ["Support", "Request", "Trace", "Response", "Attempt", "Retry"]
             )
