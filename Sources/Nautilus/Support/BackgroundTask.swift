@@ -26,7 +26,8 @@ package enum BackgroundTask {
     /// values.
     ///
     /// The deadline is one call's, and the work is for many: a refresh that ended with the call which happened to start
-    /// it would have to be made again by the others. With high priority, not the caller's: a prefetch may start the refresh that a person waits for.
+    /// it would have to be made again by the others. With high priority, not the caller's: a prefetch may start the
+    /// refresh that a person waits for.
     @discardableResult
     package static func start(_ work: @escaping Work) -> Task<Void, Never> {
         CallDeadline.$current.withValue(nil) {

@@ -71,9 +71,7 @@ public final class CircuitBreaker: HttpInterceptor {
         guard let origin = request.origin else { return try await next(request) }
         guard let permit = try ask(origin) else { return try await next(request) }
         do {
-            let response =
-                permit.isProbe
-                ? try await TrafficScope.run(self, origin) { try await next(request) } : try await next(request)
+            let response = permit.isProbe ? try await probe(request, origin, next) : try await next(request)
             end(permit, CircuitOutcome(response, from: origin, failing: limits.failingStatuses), of: origin)
             return response
         } catch {
@@ -84,6 +82,13 @@ public final class CircuitBreaker: HttpInterceptor {
 }
 
 extension CircuitBreaker {
+    /// Sends the probe, together with what it may need from its origin itself.
+    private func probe(_ request: HttpRequest, _ origin: HttpOrigin, _ next: Next) async throws -> HttpResponse<Data> {
+        let scope = TrafficScope(self, origin)
+        defer { scope.end() }
+        return try await TrafficScope.$current.withValue(scope) { try await next(request) }
+    }
+
     /// The permit to send; nil for what serves the probe that is under way.
     private func ask(_ origin: HttpOrigin) throws(HttpError) -> CircuitMachine.Permit? {
         if let permit = core.withLock({ $0.immediatePermit(for: origin) }) { return permit }

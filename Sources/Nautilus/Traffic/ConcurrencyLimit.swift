@@ -55,21 +55,20 @@ public final class ConcurrencyLimit: HttpInterceptor {
         next: Next
     ) async throws -> HttpResponse<Data> {
         guard let origin = request.origin, !TrafficScope.contains(self, origin) else { return try await next(request) }
-        try await enter(origin, request.priority)
+        // Asked here, without a suspension: nearly always there is a slot.
+        switch core.withLock({ $0.enter(origin) }) {
+        case .go: break
+        case .wait: try await wait(for: origin, request.priority)
+        case .refuse(let refusal): throw HttpError(refusal: refusal)
+        }
         defer { leave(origin) }
-        return try await TrafficScope.run(self, origin) { try await next(request) }
+        let scope = TrafficScope(self, origin)
+        defer { scope.end() }
+        return try await TrafficScope.$current.withValue(scope) { try await next(request) }
     }
 }
 
 extension ConcurrencyLimit {
-    private func enter(_ origin: HttpOrigin, _ priority: RequestPriority) async throws {
-        switch core.withLock({ $0.enter(origin) }) {
-        case .go: return
-        case .wait: try await wait(for: origin, priority)
-        case .refuse(let refusal): throw HttpError(refusal: refusal)
-        }
-    }
-
     private func wait(for origin: HttpOrigin, _ priority: RequestPriority) async throws {
         let ticket = core.withLock { $0.takeTicket() }
         try await withTaskCancellationHandler {

@@ -23,6 +23,11 @@ struct OriginTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return place
     }
 
+    /// The sum of a figure over all.
+    func sum(of figure: (Key, Value) -> Int) -> Int {
+        zip(keys, values).reduce(0) { $0 + figure($1.0, $1.1) }
+    }
+
     /// The value at a place.
     subscript(place: Int) -> Value {
         get { values[place] }

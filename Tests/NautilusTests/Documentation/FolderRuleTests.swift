@@ -22,6 +22,7 @@ extension Documentation {
         func known() {
             let rule = FolderRule(sources: [:])
             #expect(rule.folders(knownTo: "Trace") == ["Support", "Request", "Trace"])
+            #expect(!rule.folders(knownTo: "Traffic").contains("Authorization"))
             #expect(rule.folders(knownTo: "Retry") == ["Support", "Request", "Trace", "Response", "Attempt", "Retry"])
         }
 

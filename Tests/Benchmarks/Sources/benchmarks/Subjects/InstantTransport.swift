@@ -3,11 +3,13 @@ import Nautilus
 
 /// A transport that returns at once: what is left is the cost of the framework.
 struct InstantTransport: HttpTransport {
-    private let response = HttpResponse(
-        status: 200,
-        header: ["Content-Type": "application/json", "Date": "Sat, 21 Nov 2026 04:18:07 GMT"],
-        body: Note.json
-    )
+    private let response: HttpResponse<Data>
+
+    /// Creates a transport whose answers have these fields besides the usual ones.
+    init(adding fields: HttpHeader = [:]) {
+        let header: HttpHeader = ["Content-Type": "application/json", "Date": "Sat, 21 Nov 2026 04:18:07 GMT"]
+        response = HttpResponse(status: 200, header: header.merging(fields), body: Note.json)
+    }
 
     func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
         response

@@ -23,6 +23,13 @@ struct NotesService: HttpService {
         return service
     }
 
+    /// This service with these interceptors.
+    func with(_ interceptors: [any HttpInterceptor]) -> NotesService {
+        var service = self
+        service.interceptors = interceptors
+        return service
+    }
+
     /// This service with another retrier.
     func with(_ retrierFactory: any RetrierFactory) -> NotesService {
         var service = self

@@ -1,0 +1,180 @@
+/// The rules by which requests to one partition wait, as pure transitions: no clock, no lock, no randomness.
+///
+/// Who waits is released in turns, one after the other: each turn is as long as the interval, and within it the release is
+/// drawn at random, so that clients which were sent away together do not come back together. No turn begins before the
+/// server's pause, or the window of a limit that is used up, is over.
+struct PaceMachine<Waiter: Sendable>: Sendable {
+    /// The answer to a request that wants to go.
+    enum Answer: Hashable, Sendable {
+        /// It goes, under this number.
+        case go(number: Int)
+        case wait
+        case refuse(TrafficRefusal)
+    }
+
+    /// One who waits, and for how long at most.
+    struct Entrant: Sendable {
+        let waiter: Waiter
+        /// When it came.
+        let start: Duration
+        /// What was left until the call's deadline then; nil when there is none.
+        let remaining: Duration?
+    }
+
+    private let rules: PaceRules
+    private var limits = PaceLimits()
+    /// When the pause that the server has ordered ends; nil when it has ordered none.
+    private var pauseEnd: Duration?
+    private var line = WaitingLine<Entrant>()
+    private var underWay = 0
+    private var lastNumber = 0
+    /// When the last block ended, or will end.
+    private var blockEnd = Duration.zero
+    /// When the next turn may begin, a block apart.
+    private var nextTurn = Duration.zero
+    /// Where in its turn the first who waits is released, from 0 to 1.
+    private var draw = 0.0
+    /// When the alarm rings that is set; nil when none is.
+    var alarm: Duration?
+
+    init(rules: PaceRules) {
+        self.rules = rules
+    }
+
+    /// How many wait.
+    var waiting: Int { line.count }
+
+    /// Whether nothing would be lost with it.
+    func isIdle(at now: Duration) -> Bool {
+        waiting == 0 && underWay == 0 && (pauseEnd ?? .zero) <= now && limits.isOutdated(at: now)
+    }
+
+    /// The number of a request that goes at once, for which no time has to be known; nil when ``ask(at:remaining:)`` has
+    /// to answer.
+    mutating func immediateNumber() -> Int? {
+        guard waiting == 0, pauseEnd == nil, limits.count == 0 else { return nil }
+        return begin()
+    }
+
+    /// A request wants to go.
+    mutating func ask(at now: Duration, remaining: Duration?) -> Answer {
+        let block = updateBlock(at: now)
+        guard waiting > 0 || block != nil else { return .go(number: begin()) }
+        if let refusal = refusal(start: now, remaining: remaining, ahead: waiting, at: now) { return .refuse(refusal) }
+        return waiting < rules.maxWaiting ? .wait : .refuse(.tooManyWaiting(limit: rules.maxWaiting))
+    }
+
+    /// A request waits that has just been told so.
+    ///
+    /// - Parameter draw: From 0 to 1; counts when it is the first.
+    mutating func wait(_ entrant: Entrant, ticket: Int, draw: Double) {
+        if waiting == 0 { self.draw = draw }
+        line.append(entrant, ticket: ticket)
+    }
+
+    /// Waits no longer; nil when it does not wait, because it has been released.
+    mutating func cancel(ticket: Int) -> Waiter? {
+        line.remove(ticket: ticket)?.waiter
+    }
+
+    /// Releases the first who waits, if its turn has come.
+    ///
+    /// - Parameter draw: From 0 to 1; counts for the one behind it.
+    /// - Returns: Who goes, under which number; nil when nobody is due.
+    mutating func release(at now: Duration, draw: Double) -> (waiter: Waiter, number: Int)? {
+        guard let due = nextRelease(at: now), due <= now, let entrant = line.popFirst() else { return nil }
+        // After a sleep of the whole machine, turns are not made up for: that would release all at once.
+        nextTurn = max(max(blockEnd, nextTurn) + rules.interval, now)
+        self.draw = draw
+        return (entrant.waiter, begin())
+    }
+
+    /// When the first who waits is released, if nothing changes; nil when nobody waits.
+    mutating func nextRelease(at now: Duration) -> Duration? {
+        guard waiting > 0 else { return nil }
+        let block = updateBlock(at: now)
+        return max(max(blockEnd, nextTurn) + rules.interval * draw, block ?? .zero)
+    }
+
+    /// A request was answered.
+    ///
+    /// - Returns: Who waits no longer, since it would take too long now.
+    mutating func answered(
+        _ number: Int,
+        limits reports: [RateLimit],
+        retryAfter: Duration?,
+        at now: Duration
+    ) -> [(waiter: Waiter, refusal: TrafficRefusal)] {
+        underWay -= 1
+        if let retryAfter { pauseEnd = max(pauseEnd ?? .zero, now + retryAfter.addable) }
+        // Where a response has both, `Retry-After` takes precedence (draft-11 §7).
+        let reports = retryAfter.map { hint in reports.map { $0.resetting(in: hint) } } ?? reports
+        limits.report(reports, by: number, lastNumber: lastNumber, at: now)
+        return turnAway(at: now)
+    }
+
+    /// A request has ended without an answer.
+    ///
+    /// - Parameter mayCount: Whether the server may have counted it.
+    mutating func ended(mayCount: Bool) {
+        underWay -= 1
+        if mayCount { limits.charge() }
+    }
+}
+
+extension PaceMachine {
+    private mutating func begin() -> Int {
+        underWay += 1
+        lastNumber += 1
+        return lastNumber
+    }
+
+    /// How long nothing may go; nil when one may.
+    private mutating func updateBlock(at now: Duration) -> Duration? {
+        limits.reset(at: now, lastNumber: lastNumber)
+        if let end = pauseEnd, end <= now { (pauseEnd, blockEnd) = (nil, max(blockEnd, end)) }
+        let block = limits.blockedUntil(underWay: underWay, at: now).map { max($0, pauseEnd ?? $0) } ?? pauseEnd
+        // It ended when it was due to, or just now: an answer has told of more than was known.
+        blockEnd = block ?? min(blockEnd, now)
+        return block
+    }
+
+    /// Why a request does not wait; nil when it does.
+    ///
+    /// What counts is what the server has said for certain: when a limit is used up only if all under way count, their
+    /// answers may say otherwise.
+    private func refusal(start: Duration, remaining: Duration?, ahead: Int, at now: Duration) -> TrafficRefusal? {
+        let end = max(
+            now,
+            pauseEnd ?? now,
+            limits.blockedUntil(underWay: 0, at: now) ?? now,
+            ahead > 0 ? nextTurn : now
+        )
+        // The turns of those before it.
+        let wait = end + rules.interval * ahead - start
+        if let remaining, wait >= remaining { return .waitPastDeadline(wait, remaining: remaining) }
+        return wait > rules.maxWait ? .waitTooLong(wait, limit: rules.maxWait) : nil
+    }
+
+    /// Takes out those for whom the wait has become too long.
+    private mutating func turnAway(at now: Duration) -> [(waiter: Waiter, refusal: TrafficRefusal)] {
+        guard waiting > 0 else { return [] }
+        _ = updateBlock(at: now)
+        let refused = { [self] (place: WaitingLine<Entrant>.Place) in
+            refusal(start: place.waiter.start, remaining: place.waiter.remaining, ahead: 0, at: now)
+        }
+        return line.remove { refused($0) != nil }.compactMap { entrant in
+            refusal(start: entrant.start, remaining: entrant.remaining, ahead: 0, at: now).map { (entrant.waiter, $0) }
+        }
+    }
+}
+
+extension RateLimit {
+    /// The same limit, used up until `Retry-After` is over.
+    fileprivate func resetting(in hint: Duration) -> RateLimit {
+        guard remaining == 0 else { return self }
+        var limit = self
+        limit.reset = hint
+        return limit
+    }
+}

@@ -1,0 +1,16 @@
+/// How ``Pacing`` has requests wait.
+struct PaceRules: Hashable, Sendable {
+    /// How many may wait for one partition.
+    let maxWaiting: Int
+    /// For how long, at most.
+    let maxWait: Duration
+    /// The mean time between two that are released.
+    let interval: Duration
+
+    /// Creates rules; what makes no sense is cut to what does.
+    init(maxWaiting: Int, maxWait: Duration, interval: Duration) {
+        self.maxWaiting = max(0, maxWaiting)
+        self.maxWait = maxWait.addable
+        self.interval = min(interval.addable, .seconds(3_600))
+    }
+}

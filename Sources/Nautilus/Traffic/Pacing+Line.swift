@@ -1,0 +1,98 @@
+import Foundation
+
+extension Pacing {
+    /// The number of the request if it may go at once; nil when it has to wait.
+    func pass(_ lane: PaceLane, _ context: AttemptContext) throws(HttpError) -> Int? {
+        if let number = core.withLock({ $0.immediateNumber(in: lane) }) { return number }
+        let now = stopwatch.elapsed
+        switch core.withLock({ $0.ask(lane, at: now, remaining: context.remaining) }) {
+        case .go(let number): return number
+        case .wait: return nil
+        case .refuse(let refusal): throw HttpError(refusal: refusal)
+        }
+    }
+
+    /// Waits until the request may go, and returns its number.
+    func wait(in lane: PaceLane, _ context: AttemptContext) async throws -> Int {
+        let (start, ticket) = (stopwatch.elapsed, core.withLock { $0.takeTicket() })
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { waiter in
+                join(lane, .init(waiter: waiter, start: start, remaining: context.remaining), ticket: ticket)
+            }
+        } onCancel: {
+            core.withLock { $0.cancel(lane, ticket: ticket) }?.resume(throwing: CancellationError())
+        }
+    }
+
+    /// Lets a waiter into the line, unless its task has been cancelled.
+    ///
+    /// Looking for the cancellation and joining happen under one lock, and so does the cancellation's own part: whichever
+    /// comes second finds the other.
+    private func join(_ lane: PaceLane, _ entrant: PaceMachine<Waiter>.Entrant, ticket: Int) {
+        let (now, draw) = (stopwatch.elapsed, random.clampedFraction())
+        let joined = core.withLock { core in
+            Task.isCancelled ? nil : core.join(lane, entrant, ticket: ticket, draw: draw, at: now)
+        }
+        guard let (answer, alarm) = joined else { return entrant.waiter.resume(throwing: CancellationError()) }
+        switch answer {
+        case .go(let number): entrant.waiter.resume(returning: number)
+        case .wait: if let alarm { setAlarm(for: lane, at: alarm) }
+        case .refuse(let refusal): entrant.waiter.resume(throwing: HttpError(refusal: refusal))
+        }
+    }
+}
+
+extension Pacing {
+    /// Takes note of what an answer says.
+    func heed(_ response: HttpResponse<Data>, to request: HttpRequest, _ number: Int, _ lane: PaceLane) {
+        let retryAfter = response.status >= 400 ? response.header.retryAfter() : nil
+        guard retryAfter != nil || response.header.hasRateLimits else { return end(lane, mayCount: true) }
+        // A redirect has led elsewhere, and these are the other origin's limits.
+        if let url = response.url, url != request.url, HttpOrigin(url) != lane.origin {
+            return end(lane, mayCount: true)
+        }
+        let (limits, now) = (response.header.rateLimits(), stopwatch.elapsed)
+        let (turnedAway, hasWaiters) = core.withLock {
+            $0.answered(lane, number, limits: limits, retryAfter: retryAfter, at: now)
+        }
+        for (waiter, refusal) in turnedAway { waiter.resume(throwing: HttpError(refusal: refusal)) }
+        if hasWaiters { release(lane) }
+    }
+
+    /// Takes note that a request has ended without a word of limits.
+    func end(_ lane: PaceLane, mayCount: Bool) {
+        // Those who wait for nothing but the end of others.
+        if core.withLock({ $0.ended(lane, mayCount: mayCount) }) { release(lane) }
+    }
+
+    /// Releases who is due, and sees to it that the next one is in time.
+    private func release(_ lane: PaceLane) {
+        let now = releaseDue(lane)
+        if let alarm = core.withLock({ $0.alarm(for: lane, at: now) }) { setAlarm(for: lane, at: alarm) }
+    }
+
+    private func releaseDue(_ lane: PaceLane) -> Duration {
+        while true {
+            let (now, draw) = (stopwatch.elapsed, random.clampedFraction())
+            guard let (waiter, number) = core.withLock({ $0.release(lane, at: now, draw: draw) }) else { return now }
+            waiter.resume(returning: number)
+        }
+    }
+
+    /// Wakes who is due at `time`, then at the next turn, and so on until nobody waits.
+    ///
+    /// A task for the whole line and not one of those who wait: each of them may be cancelled.
+    private func setAlarm(for lane: PaceLane, at time: Duration) {
+        BackgroundTask.start { [self] in
+            var next: Duration? = time
+            while let time = next {
+                let left = time - stopwatch.elapsed
+                // It fails only when a simulation ends, and those who wait with it.
+                if left > .zero, (try? await clock.sleep(for: left)) == nil { return }
+                guard core.withLock({ $0.endAlarm(for: lane, at: time) }) else { return }
+                let now = releaseDue(lane)
+                next = core.withLock { $0.alarm(for: lane, at: now) }
+            }
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import Foundation
+import Nautilus
+
+/// What the interceptors that hold requests back cost while nothing fails and nobody waits, against the same call without.
+enum TrafficSuite {
+    static let all: [any Measurable] = [
+        call("an interceptor that does nothing", [PassOn()]),
+        call("circuit breaker", [CircuitBreaker()]),
+        call("concurrency limit", [ConcurrencyLimit(64)]),
+        call("pacing, no limits told", [Pacing()]),
+        call("pacing, limits told", [Pacing()], .limited),
+        call("chaos, off", [Chaos(seed: 1, .failure(rate: 0.1))]),
+        call("pacing, limit and breaker", [Pacing(), ConcurrencyLimit(64), CircuitBreaker()]),
+    ]
+
+    private static func call(
+        _ name: String,
+        _ interceptors: [any HttpInterceptor],
+        _ bare: NotesService = .instant
+    ) -> Comparison {
+        let service = bare.with(interceptors)
+        return Comparison(
+            group: "Holding requests back, when there is no need to",
+            name: name,
+            metrics: [.cpu, .allocations],
+            subject: Subject(name) { _ = try await GetBytes().schedule(with: service) },
+            baseline: Subject("nothing on") { _ = try await GetBytes().schedule(with: bare) }
+        )
+    }
+}
+
+extension NotesService {
+    /// A service whose answers come at once, and say that there is plenty left.
+    fileprivate static let limited = NotesService(
+        apiUrl: "http://api.example.com/v1",
+        transport: InstantTransport(
+            adding: ["RateLimit": "\"default\";r=1000000;t=60", "RateLimit-Policy": "\"default\";q=1000000;w=60"]
+        )
+    )
+}

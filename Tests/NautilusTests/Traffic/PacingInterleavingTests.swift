@@ -1,0 +1,176 @@
+import Foundation
+import NautilusTesting
+import Testing
+
+@testable import Nautilus
+
+@Suite("Pacing: a hundred thousand interleavings")
+struct PacingInterleavingTests {
+    @Test("the machine releases in order and never early, and loses nobody, in whatever order things happen")
+    func machine() {
+        for seed in 0..<100_000 as Range<UInt64> {
+            var model = PaceModel(seed: seed)
+            for _ in 0..<12 { model.step() }
+            if let finding = model.finding { Issue.record("seed \(seed): \(finding)") }
+        }
+    }
+
+    @Test("nothing is sent over the limit, whoever is cancelled, and nobody waits for ever")
+    func manySeeds() async throws {
+        // The tasks of each cost more than the machine: NAUTILUS_WORLDS=100000 takes a minute.
+        try await inWorlds(20_000) { generator in
+            let world = PacingWorld(&generator)
+            await world.run()
+            return world.findings()
+        }
+    }
+}
+
+/// A machine to which things happen at random, beside what is plain about it.
+private struct PaceModel {
+    private var generator: SeededGenerator
+    private var machine = PaceMachine<Int>(
+        rules: PaceRules(maxWaiting: 3, maxWait: .seconds(60), interval: .seconds(1))
+    )
+    private var now = Duration.zero
+    private var pauseEnd = Duration.zero
+    private var underWay: [Int] = []
+    private var waiting: [Int] = []
+    private var lastTicket = 0
+    /// The first thing that is wrong; nil for nothing.
+    private(set) var finding: String?
+
+    init(seed: UInt64) {
+        generator = SeededGenerator(seed: seed)
+    }
+
+    mutating func step() {
+        let draw = generator.next()
+        switch draw % 8 {
+        case 0...2: ask()
+        case 3: answer(ordering: .seconds(Int(draw >> 8 % 7)))
+        case 4: answer(ordering: nil)
+        case 5: cancel()
+        default: now += .milliseconds(Int(draw >> 8 % 5_000))
+        }
+        release()
+        if machine.waiting != waiting.count { finding = finding ?? "\(machine.waiting) wait, not \(waiting.count)" }
+        let isHeld = waiting.isEmpty || (machine.nextRelease(at: now) ?? .zero) >= pauseEnd
+        if !isHeld { finding = finding ?? "somebody would be released early" }
+    }
+
+    private mutating func ask() {
+        switch machine.ask(at: now, remaining: nil) {
+        case .go(let number):
+            underWay.append(number)
+            if now < pauseEnd || !waiting.isEmpty { finding = finding ?? "somebody overtook the others" }
+        case .wait:
+            lastTicket += 1
+            let isFirst = Double(generator.next() % 5) / 4
+            machine.wait(.init(waiter: lastTicket, start: now, remaining: nil), ticket: lastTicket, draw: isFirst)
+            waiting.append(lastTicket)
+        case .refuse(let refusal):
+            if waiting.count < 3 { finding = finding ?? "\(refusal), but only \(waiting.count) wait" }
+        }
+    }
+
+    private mutating func answer(ordering pause: Duration?) {
+        guard let number = underWay.popLast() else { return }
+        if let pause { pauseEnd = max(pauseEnd, now + pause) }
+        let turnedAway = machine.answered(number, limits: [], retryAfter: pause, at: now).map(\.waiter)
+        waiting.removeAll { turnedAway.contains($0) }
+    }
+
+    private mutating func cancel() {
+        guard let ticket = waiting.randomElement(using: &generator) else { return }
+        waiting.removeAll { $0 == ticket }
+        if machine.cancel(ticket: ticket) != ticket { finding = finding ?? "who was cancelled did not wait" }
+    }
+
+    private mutating func release() {
+        let draw = Double(generator.next() % 5) / 4
+        while let (waiter, number) = machine.release(at: now, draw: draw) {
+            underWay.append(number)
+            if now < pauseEnd { finding = finding ?? "released early" }
+            if waiting.first != waiter { finding = finding ?? "\(waiter) was released before \(waiting)" }
+            waiting.removeAll { $0 == waiter }
+        }
+    }
+}
+
+/// A server that takes two requests in 10 s and tells so, and five requests, of which some are cancelled.
+private struct PacingWorld: Sendable {
+    private struct Record {
+        /// How many the server has counted in each of its windows.
+        var windows: [Int: Int] = [:]
+        var atServer = 0
+        var outcomes: [String: Int] = [:]
+        var ended = 0
+    }
+
+    private let clock = ManualClock()
+    private let pacing: Pacing
+    private let visits: [(start: Int, duration: Int, isCancelled: Bool)]
+    private let record = Locked(Record())
+
+    init(_ generator: inout SeededGenerator) {
+        pacing = Pacing(interval: .seconds(1), clock: clock, random: FixedRandomSource(0.5))
+        visits = (0..<5).map { _ in
+            let draw = generator.next()
+            return (Int(draw % 4), Int(draw >> 8 % 3), draw >> 16 % 4 == 0)
+        }
+    }
+
+    func run() async {
+        // The first has its answer, and with it the limit, before the others come.
+        await visit(0)
+        let tasks = visits.indices.dropFirst().map { index in BackgroundTask.start { await self.visit(index) } }
+        for (index, task) in zip(visits.indices.dropFirst(), tasks) {
+            await Task.yield()
+            if visits[index].isCancelled { task.cancel() }
+        }
+        // Somebody who waits for ever has the simulation give up, and name its seed.
+        while record.withLock({ $0.ended }) < visits.count {
+            // No time passes between the server's count and the client's knowing of it: then the limit is kept strictly.
+            if record.withLock({ $0.atServer }) == 0 { clock.advance(by: .seconds(3)) }
+            await Task.yield()
+        }
+    }
+
+    private func visit(_ index: Int) async {
+        for _ in 0..<visits[index].start { await Task.yield() }
+        let outcome = await pacing.outcome(of: trafficRequest) { try await send(index) }
+        record.withLock { record in
+            record.outcomes[outcome, default: 0] += 1
+            record.ended += 1
+        }
+    }
+
+    private func send(_ index: Int) async throws -> HttpResponse<Data> {
+        let now = Int(clock.now.offset / .seconds(1))
+        let used = record.withLock { record in
+            record.atServer += 1
+            record.windows[now / 10, default: 0] += 1
+            return record.windows[now / 10] ?? 0
+        }
+        let header: HttpHeader = [
+            "RateLimit-Policy": "\"a\";q=2;w=10", "RateLimit": .init("\"a\";r=\(max(0, 2 - used));t=\(10 - now % 10)"),
+        ]
+        defer { record.withLock { $0.atServer -= 1 } }
+        for _ in 0..<visits[index].duration {
+            await Task.yield()
+            try Task.checkCancellation()
+        }
+        return .test(used > 2 ? 429 : 200, header: header)
+    }
+
+    func findings() -> [String] {
+        let record = record.withLock { $0 }
+        var findings: [String] = []
+        if record.windows.values.contains(where: { $0 > 2 }) { findings.append("over the limit: \(record.windows)") }
+        let expected = (record.outcomes["200"] ?? 0) + (record.outcomes["cancelled"] ?? 0)
+        if expected != visits.count { findings.append("outcomes: \(record.outcomes)") }
+        if pacing.waitingCount(for: trafficOrigin) != 0 { findings.append("somebody waits still") }
+        return findings
+    }
+}
