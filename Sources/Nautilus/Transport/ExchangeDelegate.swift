@@ -19,8 +19,30 @@ final class ExchangeDelegate: NSObject, Sendable {
     }
 
     private struct Traffic {
+        /// How many have a connection and no task yet.
+        var starting = 0
         var underway: [Int: Exchange] = [:]
         var lines: ConnectionLines<Waiter>
+
+        /// Takes one more in: whether it has a connection, and is then the only one that has.
+        mutating func enter(_ waiter: Waiter) -> (isConnected: Bool, isAlone: Bool) {
+            // Without a host it needs no connection to fail.
+            let origin = waiter.exchange.origin
+            let isConnected = origin.map { lines.enter($0, waiter, priority: waiter.priority) } ?? true
+            defer { if isConnected { starting += 1 } }
+            return (isConnected, isConnected && starting == 0 && underway.isEmpty)
+        }
+
+        /// Gives a connection to the next in line, who starts; nil when nobody waits.
+        mutating func leave(_ origin: HttpOrigin) -> Waiter? {
+            while let next = lines.leave(origin) {
+                // Its caller has gone, and has not been taken out of the line yet.
+                if next.exchange.isAnswered { continue }
+                starting += 1
+                return next
+            }
+            return nil
+        }
     }
 
     let queue = DispatchQueue(label: "Nautilus.URLSessionTransport", qos: .userInitiated)
@@ -38,22 +60,35 @@ final class ExchangeDelegate: NSObject, Sendable {
         super.init()
     }
 
-    /// Starts the task that carries `exchange` once there is a connection for it, unless its caller has gone. On the
-    /// queue.
-    func begin(_ exchange: Exchange, _ request: URLRequest, priority: RequestPriority, in session: URLSession) {
-        guard !exchange.isAnswered else { return }
+    /// Starts the task that carries `exchange` once there is a connection for it, unless its caller has gone.
+    ///
+    /// When there is nothing else to do it has started before this returns, which spares the wait for a thread that runs
+    /// the queue. Otherwise starting may have to wait for the session, and that is not the caller's thread's to do.
+    func accept(_ exchange: Exchange, _ request: URLRequest, priority: RequestPriority, in session: URLSession) {
         let waiter = Waiter(exchange: exchange, request: request, priority: priority, session: session)
-        let hasConnection = exchange.origin.map { origin in
-            traffic.withLock { $0.lines.enter(origin, waiter, priority: priority) }
+        // Before anybody can end it.
+        exchange.context.beginWaitingForConnection()
+        let (isConnected, isAlone) = traffic.withLock { $0.enter(waiter) }
+        guard isConnected else {
+            // Whoever has cancelled it meanwhile has not found it in the line.
+            if exchange.isAnswered { forget(exchange) }
+            return
         }
-        guard hasConnection ?? true else { return exchange.context.beginWaitingForConnection() }
-        start(waiter)
+        exchange.context.endWaitingForConnection()
+        if isAlone {
+            queue.sync { start(waiter) }
+        } else {
+            queue.async { self.start(waiter) }
+        }
     }
 
     private func start(_ waiter: Waiter) {
         let exchange = waiter.exchange
-        // Its caller has gone since it was given the connection, which goes to the next in line.
-        guard !exchange.isAnswered else { return release(exchange.origin) }
+        guard !exchange.isAnswered else {
+            // Its caller has gone since it was given the connection, which goes to the next in line.
+            traffic.withLock { $0.starting -= 1 }
+            return release(exchange.origin)
+        }
         let task = waiter.session.dataTask(with: waiter.request)
         switch waiter.priority {
         case .low: task.priority = URLSessionTask.lowPriority
@@ -61,19 +96,24 @@ final class ExchangeDelegate: NSObject, Sendable {
         case .high: task.priority = URLSessionTask.highPriority
         }
         exchange.begin(task)
-        traffic.withLock { $0.underway[task.taskIdentifier] = exchange }
+        traffic.withLock { traffic in
+            traffic.starting -= 1
+            traffic.underway[task.taskIdentifier] = exchange
+        }
         task.resume()
     }
 
     /// Cancels the task of an exchange whose caller has gone; nothing when it has not begun or is over. On the queue.
     func abandon(_ exchange: Exchange) {
-        guard let task = exchange.task else {
-            guard let origin = exchange.origin else { return }
-            return traffic.withLock { traffic in traffic.lines.forget(origin) { $0.exchange === exchange } }
-        }
+        guard let task = exchange.task else { return forget(exchange) }
         guard exchangeUnderWay(task) != nil else { return }
         task.cancel()
         _ = end(task)
+    }
+
+    private func forget(_ exchange: Exchange) {
+        guard let origin = exchange.origin else { return }
+        traffic.withLock { traffic in traffic.lines.forget(origin) { $0.exchange === exchange } }
     }
 
     private func exchangeUnderWay(_ task: URLSessionTask) -> Exchange? {
@@ -90,12 +130,9 @@ final class ExchangeDelegate: NSObject, Sendable {
 
     /// Gives a connection to the next in line.
     private func release(_ origin: HttpOrigin?) {
-        while let origin, let next = traffic.withLock({ $0.lines.leave(origin) }) {
-            // Its caller has gone, and has not been taken out of the line yet.
-            if next.exchange.isAnswered { continue }
-            next.exchange.context.endWaitingForConnection()
-            return queue.async { self.start(next) }
-        }
+        guard let origin, let next = traffic.withLock({ $0.leave(origin) }) else { return }
+        next.exchange.context.endWaitingForConnection()
+        queue.async { self.start(next) }
     }
 
     /// How many exchanges are under way; for the tests, which see to it that none is left behind.

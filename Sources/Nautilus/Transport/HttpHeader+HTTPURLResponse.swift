@@ -10,11 +10,17 @@ extension HttpHeader {
     /// Foundation joins the values of one name by commas. Lists stay joined, which means the same (RFC 9110 §5.3);
     /// `Set-Cookie` is no list and is taken apart again.
     init(_ response: HTTPURLResponse) {
+        let joined = response.allHeaderFields
         var fields: [Field] = []
-        for (key, value) in response.allHeaderFields {
-            guard let name = key as? String, let value = value as? String else { continue }
-            let isCookie = Name(name) == .setCookie
-            fields += (isCookie ? SetCookieValues.split(value) : [value]).map { Field(name: Name(name), value: $0) }
+        fields.reserveCapacity(joined.count)
+        for (key, value) in joined {
+            guard let key = key as? String, let value = value as? String else { continue }
+            let name = Name(key)
+            if name == .setCookie {
+                fields += SetCookieValues.split(value).map { Field(name: name, value: $0) }
+            } else {
+                fields.append(Field(name: name, value: value))
+            }
         }
         // Sorting is stable, which keeps the cookies in their order.
         fields.sort { $0.name.rawValue < $1.name.rawValue }

@@ -73,9 +73,7 @@ public final class URLSessionTransport: InterruptibleTransport {
         let answer = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 guard exchange.awaitAnswer(continuation) else { return }
-                exchanges.queue.async { [exchanges, session] in
-                    exchanges.begin(exchange, urlRequest, priority: request.priority, in: session)
-                }
+                exchanges.accept(exchange, urlRequest, priority: request.priority, in: session)
             }
         } onCancel: {
             end()
