@@ -38,6 +38,11 @@ public actor ScriptedConnection {
         return RecordedRequest(requestLine: lines[0], headerLines: Array(lines.dropFirst()), body: Data())
     }
 
+    /// Reads a chunked body behind a head that has been read; what came of it when the peer leaves first.
+    public func readChunkedBody() async -> [UInt8] {
+        (try? await readChunks()) ?? []
+    }
+
     /// Says nothing more and reads until the peer leaves; returns what came.
     public func readToEnd() async -> Data {
         while (try? await fill()) != nil {}

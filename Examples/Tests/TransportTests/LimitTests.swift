@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Nothing fills the memory", .timeLimit(.minutes(10)))
 struct LimitTests {
-    private let transport = URLSessionTransport(configuration: .init(responseLimit: 1000, streamLimit: 1000))
+    private let transport = URLSessionTransport(configuration: .init(responseLimit: 1000))
 
     @Test("a Content-Length over the limit ends the exchange before any of the body came")
     func announced() async throws {
@@ -47,32 +47,6 @@ struct LimitTests {
         }
     }
 
-    @Test("a body stream over the limit is refused, and nothing is sent")
-    func streamOverLimit() async throws {
-        try await ScriptedServer.run { _ in
-        } whileOpen: { server in
-            let failure = try await failure {
-                try await send(.post, server.url, body: stream(of: 1001), through: transport)
-            }
-            #expect(failure == Failure(code: .dataLengthExceedsMaximum, delivery: .notSent))
-            #expect(await server.connectionCount == 0)
-        }
-    }
-
-    @Test("a stream cut short by cancellation is not sent")
-    func cancelledStream() async throws {
-        try await ScriptedServer.run { _ in
-        } whileOpen: { [transport] server in
-            let (chunks, continuation) = AsyncThrowingStream.makeStream(of: Data.self, throwing: (any Error).self)
-            let body = HttpBody.Payload.stream(HttpBodyStream(once: chunks))
-            let sending = Task { try await send(.post, server.url, body: body, through: transport) }
-            continuation.yield(Data("half".utf8))
-            sending.cancel()
-            await #expect(throws: CancellationError.self) { try await sending.value }
-            #expect(await server.connectionCount == 0)
-        }
-    }
-
     @Test("no more connections than configured: the rest waits in line")
     func connections() async throws {
         let transport = URLSessionTransport(configuration: .init(connectionsPerHost: 2))
@@ -111,17 +85,6 @@ struct LimitTests {
                 try await send(.get, server.url, through: transport)
             }
         }
-    }
-
-    private func stream(of count: Int) -> HttpBody.Payload {
-        .stream(
-            HttpBodyStream(
-                once: AsyncThrowingStream { continuation in
-                    for _ in 0..<count { continuation.yield(Data(count: 1)) }
-                    continuation.finish()
-                }
-            )
-        )
     }
 
     private static let compressedZeros =

@@ -8,6 +8,8 @@ public struct AttemptContext: Sendable {
     public let timeout: Duration?
     /// What was left until the call's deadline when the attempt began; nil when there is no deadline.
     public let remaining: Duration?
+    /// Whether the response's body is read while it comes, so that ``HttpResponse/body`` is empty on the way.
+    public let streamsResponse: Bool
     /// What the attempt's timer does not count; nil when there is no timer.
     private(set) var connectionWait: ConnectionWait?
     /// What ends the exchange when its time is over; nil when its task is cancelled instead.
@@ -20,11 +22,19 @@ public struct AttemptContext: Sendable {
     ///   - serviceOrigin: The origin of the service's base URL.
     ///   - timeout: How long one exchange may take. Default: nil, no limit, so that a test needs no clock.
     ///   - remaining: What is left until the deadline. Default: nil, there is none.
-    public init(number: Int = 1, serviceOrigin: HttpOrigin, timeout: Duration? = nil, remaining: Duration? = nil) {
+    ///   - streamsResponse: Whether the response's body is read while it comes. Default: false, as of most requests.
+    public init(
+        number: Int = 1,
+        serviceOrigin: HttpOrigin,
+        timeout: Duration? = nil,
+        remaining: Duration? = nil,
+        streamsResponse: Bool = false
+    ) {
         self.number = number
         self.serviceOrigin = serviceOrigin
         self.timeout = timeout
         self.remaining = remaining
+        self.streamsResponse = streamsResponse
     }
 }
 

@@ -9,7 +9,8 @@ extension Call {
                 number: recorder.number,
                 serviceOrigin: serviceOrigin,
                 timeout: request.timeout,
-                remaining: remaining
+                remaining: remaining,
+                streamsResponse: request.streamsResponse
             )
             return (built, context)
         } catch {

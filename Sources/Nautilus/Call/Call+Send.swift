@@ -7,12 +7,14 @@ extension Call {
         _ context: AttemptContext
     ) async throws(HttpError) -> HttpResponse<Data> {
         guard let timeout = context.timeout else {
-            return try settle(await follower(context).send(request), timedOut: nil)
+            return try await beginReading(settle(await follower(context).send(request), timedOut: nil))
         }
         let limit = TimeLimit(timeout, on: clock)
         let context = context.timed(on: clock)
         let (outcome, limitPassed) =
-            if service.transport is any InterruptibleTransport, !request.body.isStream, limit.canInterrupt {
+            if service.transport is any InterruptibleTransport, !request.body.isStream, !context.streamsResponse,
+                limit.canInterrupt
+            {
                 await limit.interrupting(besides: context.connectionWait) { interruption in
                     await follower(context.interrupted(by: interruption)).send(request)
                 }
@@ -21,7 +23,7 @@ extension Call {
                     await follower.send(request)
                 }
             }
-        return try settle(outcome, timedOut: limitPassed ? timeout : nil)
+        return try await beginReading(settle(outcome, timedOut: limitPassed ? timeout : nil))
     }
 
     /// What the attempt has sent, when the server has answered it well; nil when an interceptor has made a success of

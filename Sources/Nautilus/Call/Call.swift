@@ -33,7 +33,7 @@ struct Call<R: Request, S: HttpService> {
         let (built, context) = try await build()  // 1
         let response = try await intercept(built, context)  // 2, around 3 to 5
         try validate(response)  // 6
-        return try decode(response)  // 7
+        return try await decode(response)  // 7
     }
 
     /// What the interceptors wrap.

@@ -31,7 +31,7 @@ struct RedirectFollower: Sendable {
         var redirects: RedirectSummary?
         do {
             while true {
-                var response = try await transport.send(request, context: context)
+                var response = try await exchange(request)
                 if response.url == nil { response.url = request.url }
                 guard let location = location(in: response) else {
                     return Outcome(ending: .response(response), redirects: redirects)
@@ -51,6 +51,15 @@ struct RedirectFollower: Sendable {
         } catch {
             return Outcome(ending: .failed(error), redirects: redirects)
         }
+    }
+
+    /// One hop. A body that is to be read while it comes is beside the response.
+    private func exchange(_ request: HttpRequest) async throws -> HttpResponse<Data> {
+        guard context.streamsResponse else { return try await transport.send(request, context: context) }
+        let streamed = try await transport.stream(request, context: context)
+        var response = streamed.replacingBody(Data())
+        response.stream = streamed.body
+        return response
     }
 
     /// Where a redirect leads; nil when there is nothing to follow.

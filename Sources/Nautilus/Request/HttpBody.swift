@@ -46,25 +46,29 @@ public struct HttpBody: Sendable {
     ///
     /// - Parameters:
     ///   - chunks: The chunks. An error that they end with fails the attempt.
+    ///   - length: How many bytes they are together. Default: nil, unknown.
     ///   - contentType: The media type. Default: `application/octet-stream`, bytes of whatever kind (RFC 2046 §4.5.1).
-    public static func stream(
-        _ chunks: AsyncThrowingStream<Data, any Error>,
+    public static func stream<Chunks: AsyncSequence & Sendable>(
+        _ chunks: Chunks,
+        length: Int64? = nil,
         contentType: String = "application/octet-stream"
-    ) -> HttpBody {
-        let stream = HttpBodyStream(once: chunks)
+    ) -> HttpBody where Chunks.Element == Data {
+        let stream = HttpBodyStream(once: chunks, length: length)
         return HttpBody(contentType: contentType) { _ in .stream(stream) }
     }
 
     /// Chunks that can be made again for every attempt.
     ///
     /// - Parameters:
+    ///   - length: How many bytes they are together. Default: nil, unknown.
     ///   - contentType: The media type. Default: `application/octet-stream`, bytes of whatever kind (RFC 2046 §4.5.1).
-    ///   - make: Makes the chunks anew, from the beginning.
-    public static func stream(
+    ///   - make: Makes the chunks anew, from the beginning. What it throws fails the attempt.
+    public static func stream<Chunks: AsyncSequence & Sendable>(
+        length: Int64? = nil,
         contentType: String = "application/octet-stream",
-        from make: @escaping @Sendable () -> AsyncThrowingStream<Data, any Error>
-    ) -> HttpBody {
-        HttpBody(contentType: contentType) { _ in .stream(HttpBodyStream(from: make)) }
+        from make: @escaping @Sendable () throws -> Chunks
+    ) -> HttpBody where Chunks.Element == Data {
+        HttpBody(contentType: contentType) { _ in .stream(HttpBodyStream(length: length, from: make)) }
     }
 }
 

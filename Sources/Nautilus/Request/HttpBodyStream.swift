@@ -1,7 +1,15 @@
 import Foundation
 
-/// A body that comes in chunks, and remembers whether it can come again.
-public final class HttpBodyStream: Sendable {
+/// A body that comes in chunks, and remembers whether it can come again: what a request sends, or what a response brings.
+///
+/// ```swift
+/// for try await chunk in try await Export().schedule(with: service) { try file.write(contentsOf: chunk) }
+/// ```
+/// Chunks are made or fetched when they are asked for, so that a slow reader slows the sender down.
+public final class HttpBodyStream: AsyncSequence, Sendable {
+    /// One chunk; never empty when a response brings it.
+    public typealias Element = Data
+
     /// Why a stream cannot be read.
     public enum ReadError: Error, Hashable, Sendable {
         /// A one-shot stream was read before; declare the body with a factory to make it replayable.
@@ -11,55 +19,148 @@ public final class HttpBodyStream: Sendable {
     }
 
     private enum Source {
-        case once(AsyncThrowingStream<Data, any Error>)
-        case factory(@Sendable () -> AsyncThrowingStream<Data, any Error>)
+        case once(@Sendable () -> AsyncIterator)
+        case factory(@Sendable () throws -> AsyncIterator)
         case spent
     }
 
     private let source: Locked<Source>
     /// Whether the chunks come only once.
     public let isOneShot: Bool
+    /// How many bytes they are together; nil when nobody knows before they have come.
+    public let length: Int64?
+    /// The file that the chunks are read from, for a transport that sends files by itself; nil when there is none.
+    let file: URL?
 
     /// A stream that comes once.
-    public init(once chunks: AsyncThrowingStream<Data, any Error>) {
-        self.source = Locked(.once(chunks))
+    ///
+    /// - Parameters:
+    ///   - chunks: The chunks. What they throw, the reader gets.
+    ///   - length: How many bytes they are together. Default: nil, unknown.
+    public init<Chunks: AsyncSequence & Sendable>(once chunks: Chunks, length: Int64? = nil)
+    where Chunks.Element == Data {
+        self.source = Locked(.once { AsyncIterator(chunks) })
         self.isOneShot = true
+        self.length = length
+        self.file = nil
+    }
+
+    /// A stream that comes once, chunk by chunk as it is asked for.
+    ///
+    /// - Parameters:
+    ///   - length: How many bytes the chunks are together. Default: nil, unknown.
+    ///   - take: Takes the next chunk; nil after the last. What it throws, the reader gets.
+    public init(length: Int64? = nil, _ take: @escaping @Sendable () async throws -> Data?) {
+        self.source = Locked(.once { AsyncIterator(take) })
+        self.isOneShot = true
+        self.length = length
+        self.file = nil
+    }
+
+    /// A stream with bytes that are there already.
+    public init(_ bytes: Data) {
+        self.source = Locked(.factory { AsyncIterator(once: bytes) })
+        self.isOneShot = false
+        self.length = Int64(bytes.count)
+        self.file = nil
     }
 
     /// A stream that is made anew for everyone who reads it.
-    public init(from make: @escaping @Sendable () -> AsyncThrowingStream<Data, any Error>) {
-        self.source = Locked(.factory(make))
-        self.isOneShot = false
+    ///
+    /// - Parameters:
+    ///   - length: How many bytes the chunks are together. Default: nil, unknown.
+    ///   - make: Makes the chunks, from the beginning. What it throws, the reader gets.
+    public convenience init<Chunks: AsyncSequence & Sendable>(
+        length: Int64? = nil,
+        from make: @escaping @Sendable () throws -> Chunks
+    ) where Chunks.Element == Data {
+        self.init(length: length, file: nil, from: make)
     }
 
-    /// Whether ``chunks()`` can still be called.
+    init<Chunks: AsyncSequence & Sendable>(
+        length: Int64?,
+        file: URL?,
+        from make: @escaping @Sendable () throws -> Chunks
+    ) where Chunks.Element == Data {
+        self.source = Locked(.factory { AsyncIterator(try make()) })
+        self.isOneShot = false
+        self.length = length
+        self.file = file
+    }
+
+    /// Whether the chunks can still be read: false only for a one-shot stream that has been.
     public var isReplayable: Bool {
         source.withLock { if case .spent = $0 { false } else { true } }
     }
 
     /// The chunks from the beginning. A transport calls this once per attempt.
     ///
-    /// - Throws: ``ReadError/alreadyRead``.
-    public func chunks() throws -> AsyncThrowingStream<Data, any Error> {
+    /// - Throws: ``ReadError/alreadyRead``; what a factory throws.
+    public func chunks() throws -> AsyncIterator {
         let source = source.withLock { source in
             let taken = source
             if case .once = source { source = .spent }
             return taken
         }
         switch source {
-        case .once(let chunks): return chunks
-        case .factory(let make): return make()
+        case .once(let make): return make()
+        case .factory(let make): return try make()
         case .spent: throw ReadError.alreadyRead
         }
     }
 
+    /// The chunks from the beginning; what ``chunks()`` throws comes with the first.
+    public func makeAsyncIterator() -> AsyncIterator {
+        do {
+            return try chunks()
+        } catch {
+            return AsyncIterator { throw error }
+        }
+    }
+
     /// The chunks as one value.
-    func collected(limit: Int) async throws -> Data {
+    ///
+    /// - Parameter limit: The most bytes to take.
+    /// - Throws: ``ReadError``; what the chunks throw.
+    public func collected(limit: Int) async throws -> Data {
         var data = Data()
-        for try await chunk in try chunks() {
+        var chunks = try chunks()
+        while let chunk = try await chunks.next() {
             guard data.count + chunk.count <= limit else { throw ReadError.tooLarge(limit: limit) }
             data.append(chunk)
         }
         return data
     }
+}
+
+extension HttpBodyStream {
+    /// Takes one chunk after the other.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        private let take: () async throws -> Data?
+
+        init(_ take: @escaping () async throws -> Data?) {
+            self.take = take
+        }
+
+        fileprivate init<Chunks: AsyncSequence>(_ chunks: Chunks) where Chunks.Element == Data {
+            var iterator = chunks.makeAsyncIterator()
+            self.take = { try await iterator.next() }
+        }
+
+        fileprivate init(once bytes: Data) {
+            var bytes: Data? = bytes.isEmpty ? nil : bytes
+            self.take = { bytes.take() }
+        }
+
+        /// The next chunk; nil after the last.
+        public mutating func next() async throws -> Data? { try await take() }
+    }
+}
+
+extension HttpBodyStream: CustomStringConvertible, CustomReflectable {
+    /// The kind, never the bytes.
+    public var description: String { isOneShot ? "a one-shot stream" : "a replayable stream" }
+
+    /// Shows the description.
+    public var customMirror: Mirror { Mirror(self, children: ["stream": description]) }
 }

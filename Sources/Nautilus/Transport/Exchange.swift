@@ -29,16 +29,20 @@ final class Exchange: @unchecked Sendable {
     let origin: HttpOrigin?
     /// What knows how long the exchange may take.
     let context: AttemptContext
+    /// The most bytes of a body that is not streamed.
     private let responseLimit: Int
+    /// What it needs to stream its bodies; nil when it does not.
+    private let streams: ExchangeStreams?
     private let caller = Locked(Caller.expected)
     private(set) var task: URLSessionDataTask?
     private(set) var response: HTTPURLResponse?
     private var body = Data()
 
-    init(to origin: HttpOrigin?, context: AttemptContext, responseLimit: Int) {
+    init(to origin: HttpOrigin?, context: AttemptContext, responseLimit: Int, streams: ExchangeStreams? = nil) {
         self.origin = origin
         self.context = context
         self.responseLimit = responseLimit
+        self.streams = streams
     }
 
     /// Lets the caller wait; false, with the caller resumed, when the exchange was cancelled before it began.
@@ -84,12 +88,23 @@ extension Exchange {
     func receive(_ response: HTTPURLResponse, to method: String?) -> Bool {
         // An interim response (103, say) comes first and brings no body: the last one counts.
         self.response = response
+        guard streams == nil else {
+            if response.statusCode >= 200 { resolve(.success(Answer(response: response, body: Data()))) }
+            return true
+        }
         body.removeAll()
         return response.expectedContentLength <= Int64(responseLimit) || !announcesBody(response, to: method)
     }
 
     /// Takes a part of the body in; false when it is more than the limit.
+    ///
+    /// A streamed body's reader may be slower than the server: then this holds up the session, which carries nothing
+    /// else.
     func receive(_ data: Data) -> Bool {
+        if let streams {
+            if !streams.download.write(data) { waitForReader(streams.download) }
+            return true
+        }
         // Refused already, or its caller has gone: what still comes is not kept.
         guard !isAnswered else { return true }
         guard body.count + data.count <= responseLimit else { return false }
@@ -100,10 +115,33 @@ extension Exchange {
     /// Answers with what has come, or with `fallback` when the delegate was never told of a response.
     func complete(fallback: HTTPURLResponse? = nil) {
         guard let response = response ?? fallback else {
-            let error = URLError.Code.badServerResponse
-            return resolve(.failure(TransportError(error)))
+            return fail(TransportError(.badServerResponse))
         }
         resolve(.success(Answer(response: response, body: body)))
+        streams?.download.finish()
+    }
+
+    /// Answers that it has failed; when the answer has begun, its reader hears of it.
+    func fail(_ error: any Error) {
+        streams?.download.finish(.failure(error))
+        resolve(.failure(error))
+    }
+
+    /// It is over, and nothing of it is under way any more.
+    ///
+    /// - Parameter isReusable: Whether its connection is at rest.
+    func end(isReusable: Bool) {
+        streams?.upload?.finish(.failure)
+        streams?.lane.giveBack(isReusable: isReusable)
+    }
+
+    private func waitForReader(_ pipe: DownloadPipe) {
+        #if canImport(FoundationNetworking)
+            // Foundation has no other way here: what it has read from the connection it keeps.
+            pipe.waitForRoom()
+        #else
+            task?.suspend()
+        #endif
     }
 
     /// Answers that the body is too large, and lets go of it.

@@ -13,8 +13,7 @@ final class ExchangeDelegate: NSObject, Sendable {
     /// An exchange that has everything but a connection.
     private struct Waiter: Sendable {
         let exchange: Exchange
-        let request: URLRequest
-        let priority: RequestPriority
+        let request: OutgoingRequest
         let session: URLSession
     }
 
@@ -28,7 +27,7 @@ final class ExchangeDelegate: NSObject, Sendable {
         mutating func enter(_ waiter: Waiter) -> (isConnected: Bool, isAlone: Bool) {
             // Without a host it needs no connection to fail.
             let origin = waiter.exchange.origin
-            let isConnected = origin.map { lines.enter($0, waiter, priority: waiter.priority) } ?? true
+            let isConnected = origin.map { lines.enter($0, waiter, priority: waiter.request.priority) } ?? true
             defer { if isConnected { starting += 1 } }
             return (isConnected, isConnected && starting == 0 && underway.isEmpty)
         }
@@ -64,8 +63,8 @@ final class ExchangeDelegate: NSObject, Sendable {
     ///
     /// When there is nothing else to do it has started before this returns, which spares the wait for a thread that runs
     /// the queue. Otherwise starting may have to wait for the session, and that is not the caller's thread's to do.
-    func accept(_ exchange: Exchange, _ request: URLRequest, priority: RequestPriority, in session: URLSession) {
-        let waiter = Waiter(exchange: exchange, request: request, priority: priority, session: session)
+    func accept(_ exchange: Exchange, _ request: OutgoingRequest, in session: URLSession) {
+        let waiter = Waiter(exchange: exchange, request: request, session: session)
         // Before anybody can end it.
         exchange.context.beginWaitingForConnection()
         let (isConnected, isAlone) = traffic.withLock { $0.enter(waiter) }
@@ -87,14 +86,10 @@ final class ExchangeDelegate: NSObject, Sendable {
         guard !exchange.isAnswered else {
             // Its caller has gone since it was given the connection, which goes to the next in line.
             traffic.withLock { $0.starting -= 1 }
+            exchange.end(isReusable: true)
             return release(exchange.origin)
         }
-        let task = waiter.session.dataTask(with: waiter.request)
-        switch waiter.priority {
-        case .low: task.priority = URLSessionTask.lowPriority
-        case .normal: break
-        case .high: task.priority = URLSessionTask.highPriority
-        }
+        let task = waiter.request.task(in: waiter.session)
         exchange.begin(task)
         traffic.withLock { traffic in
             traffic.starting -= 1
@@ -109,6 +104,7 @@ final class ExchangeDelegate: NSObject, Sendable {
         guard exchangeUnderWay(task) != nil else { return }
         task.cancel()
         _ = end(task)
+        exchange.end(isReusable: false)
     }
 
     private func forget(_ exchange: Exchange) {
@@ -171,8 +167,12 @@ extension ExchangeDelegate: URLSessionDataDelegate {
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         guard let exchange = end(task) else { return }
-        if let error { return exchange.resolve(.failure(TransportError(error))) }
-        exchange.complete(fallback: task.response as? HTTPURLResponse)
+        if let error {
+            exchange.fail(TransportError(error))
+        } else {
+            exchange.complete(fallback: task.response as? HTTPURLResponse)
+        }
+        exchange.end(isReusable: true)
     }
 
     /// Refuses every redirect, so that it comes back as the response that it is.
@@ -198,6 +198,7 @@ extension ExchangeDelegate: URLSessionDataDelegate {
             let exchange = end(task)
             exchange?.complete(fallback: challenge.failureResponse as? HTTPURLResponse)
             queue.async { completionHandler(.cancelAuthenticationChallenge, nil) }
+            exchange?.end(isReusable: false)
         #else
             switch challenge.protectionSpace.authenticationMethod {
             case NSURLAuthenticationMethodServerTrust, NSURLAuthenticationMethodClientCertificate:

@@ -15,7 +15,10 @@ import Foundation
 ///   in a dictionary.
 /// - `Content-Encoding` gzip and deflate are asked for and undone; the response's header keeps the names.
 /// - The user and the password of a URL are not sent (RFC 9110 §4.2.4).
-/// - A body stream is collected in memory before it is sent, up to ``Configuration/streamLimit``.
+/// - A body stream is sent in chunks (RFC 9112 §7.1), since Foundation takes no length for it; a file with its length.
+/// - Streamed bodies, of requests and of responses, go over connections of their own, at most
+///   ``Configuration/streamsAtOnce`` at once; further ones wait in line. A reader that is slow slows the server down.
+/// - On Linux, an answer that comes while a body stream is still being sent is seen with the stream's next chunk.
 /// - On Linux, Foundation takes no IPv6 literal for a host: `http://[::1]` ends as ``FailureKind/transport(_:)`` with
 ///   `badURL`, not sent. Use a name.
 /// - On Linux, the body of a redirect whose `Location` is missing or is no URL is lost; its status and header are not.
@@ -34,25 +37,15 @@ public final class URLSessionTransport: InterruptibleTransport {
     /// The instance that services share unless they name a transport, with the default ``Configuration``.
     public static let shared = URLSessionTransport()
 
-    private let configuration: Configuration
-    let exchanges: ExchangeDelegate
-    private let session: URLSession
+    let configuration: Configuration
+    private let plain: ExchangeSession
+    let lanes: StreamLanes
 
     /// Creates a transport with connections of its own.
     public init(configuration: Configuration = Configuration()) {
         self.configuration = configuration
-        self.exchanges = ExchangeDelegate(connectionsPerHost: configuration.connectionsPerHost)
-        self.session = URLSession(
-            configuration: configuration.sessionConfiguration(),
-            delegate: exchanges,
-            delegateQueue: exchanges.operations
-        )
-    }
-
-    deinit {
-        // A session holds its delegate and its connections until it is told that nothing follows. On the queue, since
-        // an exchange that was cancelled may still be on its way there, and an invalidated session traps.
-        exchanges.queue.async { [session] in session.finishTasksAndInvalidate() }
+        self.plain = ExchangeSession(configuration)
+        self.lanes = StreamLanes(configuration)
     }
 
     /// Sends `request` once; see ``HttpTransport/send(_:context:)``.
@@ -60,8 +53,13 @@ public final class URLSessionTransport: InterruptibleTransport {
     /// - Throws: ``TransportError``; ``InvalidRequest`` for a method or a header that cannot be sent; the error of a body
     ///   stream; `CancellationError`, at once when the task is cancelled.
     public func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
-        let body = try await collect(request.body)
-        let urlRequest = try URLRequest(request, body: body)
+        let body: Data?
+        switch request.body {
+        case .empty: body = nil
+        case .data(let data): body = data
+        case .stream: return try await collect(stream(request, context: context))
+        }
+        let outgoing = OutgoingRequest(request: try URLRequest(request, body: body), priority: request.priority)
         let exchange = Exchange(to: request.origin, context: context, responseLimit: configuration.responseLimit)
         let end: @Sendable () -> Void = { [exchanges] in
             exchange.resolve(.failure(CancellationError())) {
@@ -70,30 +68,39 @@ public final class URLSessionTransport: InterruptibleTransport {
         }
         context.interruption?.onOccurrence(end)
         defer { context.interruption?.ignore() }
-        let answer = try await withTaskCancellationHandler {
+        return HttpResponse(try await answer(to: outgoing, exchange, in: plain, onCancel: end), to: request)
+    }
+
+    /// What the table of exchanges under way is, for the tests.
+    var exchanges: ExchangeDelegate { plain.exchanges }
+
+    /// Starts an exchange and waits for its answer.
+    ///
+    /// - Parameter end: What ends the exchange when the task is cancelled.
+    func answer(
+        to request: OutgoingRequest,
+        _ exchange: Exchange,
+        in session: ExchangeSession,
+        onCancel end: @Sendable () -> Void
+    ) async throws -> Exchange.Answer {
+        try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 guard exchange.awaitAnswer(continuation) else { return }
-                exchanges.accept(exchange, urlRequest, priority: request.priority, in: session)
+                session.exchanges.accept(exchange, request, in: session.session)
             }
         } onCancel: {
             end()
         }
-        return HttpResponse(
+    }
+}
+
+extension HttpResponse<Data> {
+    init(_ answer: Exchange.Answer, to request: HttpRequest) {
+        self.init(
             status: answer.response.statusCode,
             header: HttpHeader(answer.response),
             body: answer.body,
             url: request.url
         )
-    }
-
-    private func collect(_ body: HttpBody.Payload) async throws -> Data? {
-        do {
-            let data = try await body.collected(limit: configuration.streamLimit)
-            // A cancelled stream ends early without an error, and half a body must not be sent.
-            try Task.checkCancellation()
-            return data
-        } catch let error as HttpBodyStream.ReadError {
-            throw TransportError(error)
-        }
     }
 }

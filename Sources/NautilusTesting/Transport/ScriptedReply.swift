@@ -13,7 +13,7 @@ public struct ScriptedReply: Sendable {
         @Sendable (_ request: HttpRequest, _ context: AttemptContext) async throws -> ScriptedReply
 
     indirect enum Step: Sendable {
-        case respond(status: Int, header: HttpHeader, body: Data)
+        case respond(status: Int, header: HttpHeader, body: ScriptedBody)
         case fail(any Error)
         case delay(Duration, then: Step)
         case hang
@@ -29,7 +29,26 @@ public struct ScriptedReply: Sendable {
     ///   - header: The header. Default: none: nothing is added that a test did not write.
     ///   - body: The body. Default: none.
     public static func reply(status: Int = 200, header: HttpHeader = [:], body: Data = Data()) -> ScriptedReply {
-        ScriptedReply(step: .respond(status: status, header: header, body: body))
+        ScriptedReply(step: .respond(status: status, header: header, body: ScriptedBody(chunks: [body])))
+    }
+
+    /// A response whose body comes in chunks, to a call that reads it while it comes.
+    ///
+    /// - Parameters:
+    ///   - status: The status code. Default: 200, what most answers of a script have.
+    ///   - header: The header. Default: none.
+    ///   - chunks: What the reader gets, one after the other.
+    ///   - pause: How long the reader waits for each, on the transport's clock. Default: not at all.
+    ///   - error: What breaks the body off behind the last chunk. Default: nil, it is whole.
+    public static func chunks(
+        status: Int = 200,
+        header: HttpHeader = [:],
+        _ chunks: [Data],
+        pause: Duration = .zero,
+        endingWith error: (any Error)? = nil
+    ) -> ScriptedReply {
+        let body = ScriptedBody(chunks: chunks, pause: pause, error: error)
+        return ScriptedReply(step: .respond(status: status, header: header, body: body))
     }
 
     /// A response with a text for a body, as UTF-8.

@@ -99,6 +99,23 @@ public final class ScriptedTransport: HttpTransport {
     ///
     /// - Throws: What the script says, ``ScriptExhausted`` when it has no more to say, `CancellationError`.
     public func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+        try await exchange(request, context) { response in
+            response.replacingBody(try await response.body.collected(limit: .max))
+        }
+    }
+
+    /// Answers by the script; the body comes while it is read.
+    ///
+    /// - Throws: What ``send(_:context:)`` throws.
+    public func stream(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<HttpBodyStream> {
+        try await exchange(request, context) { $0 }
+    }
+
+    private func exchange<Body: Sendable>(
+        _ request: HttpRequest,
+        _ context: AttemptContext,
+        _ read: (HttpResponse<HttpBodyStream>) async throws -> HttpResponse<Body>
+    ) async throws -> HttpResponse<Body> {
         let (index, reply, replyCount) = begin(request, context)
         do {
             try Task.checkCancellation()
@@ -109,7 +126,7 @@ public final class ScriptedTransport: HttpTransport {
             }
             try Task.checkCancellation()
             guard let reply else { throw ScriptExhausted(request: request, replyCount: replyCount) }
-            let response = try await perform(reply.step, request, context)
+            let response = try await read(perform(reply.step, request, context))
             end(index, .replied(status: response.status))
             return response
         } catch {
@@ -122,10 +139,10 @@ public final class ScriptedTransport: HttpTransport {
         _ step: ScriptedReply.Step,
         _ request: HttpRequest,
         _ context: AttemptContext
-    ) async throws -> HttpResponse<Data> {
+    ) async throws -> HttpResponse<HttpBodyStream> {
         switch step {
         case .respond(let status, let header, let body):
-            return HttpResponse(status: status, header: header, body: body, url: request.url)
+            return HttpResponse(status: status, header: header, body: body.stream(on: clock), url: request.url)
         case .fail(let error):
             throw error
         case .delay(let duration, let then):

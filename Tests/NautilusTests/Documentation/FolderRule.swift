@@ -12,8 +12,8 @@ struct FolderRule {
 
     /// The rows, the first on top; folders of one row never name each other.
     static let rows = [
-        ["Support"], ["Request"], ["Trace"], ["Response"], ["Attempt"], ["Transport", "Interceptor", "Retry"],
-        ["Traffic"], ["Authorization"], ["Service"], ["Call"],
+        ["Support"], ["Request"], ["Trace"], ["Response"], ["Declaration"], ["Attempt"],
+        ["Transport", "Interceptor", "Retry"], ["Traffic"], ["Authorization"], ["Service"], ["Call"],
     ]
 
     /// The rows of `NautilusOAuth`.

@@ -23,7 +23,10 @@ extension Documentation {
             let rule = FolderRule(sources: [:])
             #expect(rule.folders(knownTo: "Trace") == ["Support", "Request", "Trace"])
             #expect(!rule.folders(knownTo: "Traffic").contains("Authorization"))
-            #expect(rule.folders(knownTo: "Retry") == ["Support", "Request", "Trace", "Response", "Attempt", "Retry"])
+            #expect(
+                rule.folders(knownTo: "Retry")
+                    == ["Support", "Request", "Trace", "Response", "Declaration", "Attempt", "Retry"]
+            )
         }
 
         @Test("a type named from above or from a sibling is found; in a comment, a text or another word it is not")

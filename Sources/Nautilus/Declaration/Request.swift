@@ -51,10 +51,33 @@ public protocol Request: Sendable {
     /// Default: nil, no limit: the caller's cancellation is the usual one.
     var deadline: Duration? { get }
 
+    /// Whether the body is read while it comes, by ``decode(_:)-(HttpResponse<HttpBodyStream>)``, and not when all of it
+    /// has.
+    ///
+    /// The ``timeout`` then bounds the time until the header has come, and each wait for more of the body.
+    ///
+    /// Default: false; true where the result is an ``HttpBodyStream``.
+    var streamsResponse: Bool { get }
+
     /// Makes the result from the response's body. Runs off the caller's actor.
     ///
     /// - Throws: Any error; the call fails with kind `decoding`, the error underneath.
     func decode(_ data: Data) throws -> Result
+    /// Makes the result from the response, for one that depends on status or header. Runs off the caller's actor.
+    ///
+    /// Default: ``decode(_:)-(Data)`` of the body.
+    ///
+    /// - Throws: Any error; the call fails with kind `decoding`, the error underneath. An ``HttpError`` is the call's own:
+    ///   ``HttpResponse/rejection(as:)`` makes one of a failure that a server has disguised as a success.
+    func decode(_ response: HttpResponse<Data>) throws -> Result
+    /// Makes the result while the response comes, where ``streamsResponse`` says so. Runs off the caller's actor.
+    ///
+    /// Default: reads the whole body, up to 64 MiB, as ``URLSessionTransport`` does, for
+    /// ``decode(_:)-(HttpResponse<Data>)``.
+    ///
+    /// - Throws: What the stream throws, an ``HttpError`` that the retrier is asked about; any other error, and the call
+    ///   fails with kind `decoding`.
+    func decode(_ response: HttpResponse<HttpBodyStream>) async throws -> Result
 }
 
 extension Request {
@@ -82,6 +105,27 @@ extension Request {
     public var timeout: Duration? { .seconds(60) }
     /// No limit.
     public var deadline: Duration? { nil }
+    /// False.
+    public var streamsResponse: Bool { false }
+
+    /// Decodes the body, whatever status and header say.
+    public func decode(_ response: HttpResponse<Data>) throws -> Result { try decode(response.body) }
+
+    /// Reads the whole body, and decodes that.
+    public func decode(_ response: HttpResponse<HttpBodyStream>) async throws -> Result {
+        try decode(response.replacingBody(try await response.body.collected(limit: 67_108_864)))
+    }
+}
+
+extension Request where Result == HttpBodyStream {
+    /// True: the result is the body as it comes.
+    public var streamsResponse: Bool { true }
+
+    /// The body as a stream of one chunk.
+    public func decode(_ data: Data) throws -> HttpBodyStream { HttpBodyStream(data) }
+
+    /// The body as it comes.
+    public func decode(_ response: HttpResponse<HttpBodyStream>) async throws -> HttpBodyStream { response.body }
 }
 
 extension Request where Result == Void {

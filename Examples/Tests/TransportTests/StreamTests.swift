@@ -1,0 +1,264 @@
+import Foundation
+import Nautilus
+import ScriptedSockets
+import Testing
+
+@Suite("A streamed exchange", .timeLimit(.minutes(10)))
+struct StreamTests {
+    private func stream(
+        _ method: HttpMethod = .get,
+        _ url: URL,
+        body: HttpBody.Payload = .empty,
+        through transport: URLSessionTransport = URLSessionTransport()
+    ) async throws -> HttpResponse<HttpBodyStream> {
+        try await transport.stream(HttpRequest(method: method, url: url, body: body), context: context(of: url))
+    }
+
+    private func text(_ body: HttpBodyStream) async throws -> String {
+        String(decoding: try await body.collected(limit: .max), as: UTF8.self)
+    }
+
+    @Test("the header comes before the body, and each part as soon as it is there")
+    func inParts() async throws {
+        let (read, goOn) = AsyncStream.makeStream(of: Void.self)
+        try await ScriptedServer.run { connection in
+            _ = try await connection.readRequest()
+            var read = read.makeAsyncIterator()
+            try await connection.write("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n")
+            await read.next()
+            try await connection.write("abc")
+            await read.next()
+            try await connection.write("def")
+            try await connection.hang()
+        } whileOpen: { server in
+            let response = try await stream(.get, server.url)
+            #expect(response.status == 200)
+            #expect(response.body.length == 6)
+            var chunks = response.body.makeAsyncIterator()
+            goOn.yield()
+            #expect(try await chunks.next() == Data("abc".utf8))
+            goOn.yield()
+            #expect(try await chunks.next() == Data("def".utf8))
+            #expect(try await chunks.next() == nil)
+        }
+    }
+
+    @Test("a body that nobody holds ends the exchange, and so does a cancelled reader", arguments: [false, true])
+    func left(byCancelling: Bool) async throws {
+        let (left, leave) = AsyncStream.makeStream(of: Void.self)
+        try await ScriptedServer.run { connection in
+            _ = try await connection.readRequest()
+            try await connection.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc")
+            _ = await connection.readToEnd()
+            leave.finish()
+        } whileOpen: { server in
+            let transport = URLSessionTransport()
+            let reading = Task {
+                let response = try await stream(.get, server.url, through: transport)
+                var chunks = response.body.makeAsyncIterator()
+                let first = try await chunks.next()
+                #expect(first == Data("abc".utf8))
+                if byCancelling {
+                    withUnsafeCurrentTask { $0?.cancel() }
+                    await #expect(throws: CancellationError.self) { _ = try await chunks.next() }
+                }
+            }
+            try await reading.value
+            // The server sees that the connection is closed.
+            for await _ in left {}
+        }
+    }
+
+    @Test("a slow reader holds up the server: 200 MiB at most are never in memory")
+    func slowReader() async throws {
+        try await ScriptedServer.run { connection in
+            _ = try await connection.readRequest()
+            try await connection.write("HTTP/1.1 200 OK\r\nContent-Length: 209715200\r\n\r\n")
+            let part = Data(count: 1 << 20)
+            for _ in 0..<200 { try await connection.write(part) }
+        } whileOpen: { server in
+            let response = try await stream(.get, server.url)
+            let before = try ResidentMemory.mebibytes()
+            var (count, most, chunks) = (0, before, 0)
+            for try await chunk in response.body {
+                count += chunk.count
+                chunks += 1
+                if chunks.isMultiple(of: 50) { most = max(most, try ResidentMemory.mebibytes()) }
+            }
+            #expect(count == 209_715_200)
+            #expect(most - before < 64)
+        }
+    }
+
+    @Test("a body that breaks off is an error behind what has come")
+    func truncated() async throws {
+        try await ScriptedServer.run { connection in
+            _ = try await connection.readRequest()
+            try await connection.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc")
+        } whileOpen: { server in
+            let response = try await stream(.get, server.url)
+            var chunks = response.body.makeAsyncIterator()
+            #expect(try await chunks.next() == Data("abc".utf8))
+            let error = await #expect(throws: TransportError.self) { _ = try await chunks.next() }
+            guard case .failed(_, .maybeExecuted, _) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+        }
+    }
+
+    @Test("redirects and challenges come back as the responses that they are")
+    func passedOn() async throws {
+        let transport = URLSessionTransport()
+        let lines = [
+            "HTTP/1.1 302 Found\r\nLocation: /b",
+            "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"a\"",
+        ]
+        for line in lines {
+            try await ScriptedServer.run { connection in
+                _ = try await connection.readRequest()
+                try await connection.write("\(line)\r\nContent-Length: 3\r\n\r\nabc")
+                try await connection.hang()
+            } whileOpen: { server in
+                let response = try await stream(.get, server.url, through: transport)
+                #expect(response.status == (line.contains("302") ? 302 : 401))
+                if response.status == 401 { #expect(try await text(response.body) == "abc") }
+            }
+        }
+    }
+
+    @Test("a request's chunks are sent as they come")
+    func upload() async throws {
+        let (chunks, source) = AsyncThrowingStream.makeStream(of: Data.self, throwing: (any Error).self)
+        try await ScriptedServer.run { connection in
+            try await connection.readHead()
+            // Nothing of the body exists before the header has come.
+            source.yield(Data("abc".utf8))
+            source.yield(Data("def".utf8))
+            source.finish()
+            let rest = await connection.readChunkedBody()
+            try await connection.respond(body: Data(rest))
+        } whileOpen: { server in
+            let body = HttpBody.Payload.stream(HttpBodyStream(once: chunks))
+            let response = try await stream(.post, server.url, body: body)
+            #expect(try await text(response.body) == "abcdef")
+        }
+    }
+
+    @Test("an error of the body's chunks ends the exchange, and is the caller's")
+    func brokenUpload() async throws {
+        struct Broken: Error {}
+        try await ScriptedServer.run { connection in
+            try await connection.readHead()
+            _ = await connection.readToEnd()
+        } whileOpen: { server in
+            let body = HttpBodyStream(from: {
+                AsyncThrowingStream { source in
+                    source.yield(Data("abc".utf8))
+                    source.finish(throwing: Broken())
+                }
+            })
+            await #expect(throws: Broken.self) { try await send(.post, server.url, body: .stream(body)) }
+        }
+    }
+
+    @Test("an answer that comes before the body has been sent counts, and ends the sending")
+    func earlyAnswer() async throws {
+        let endless = HttpBodyStream(from: { AsyncThrowingStream(unfolding: { Data(count: 10_000) }) })
+        try await ScriptedServer.run { connection in
+            try await connection.readHead()
+            try await connection.write("HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+            _ = await connection.readToEnd()
+        } whileOpen: { server in
+            let response = try await send(.post, server.url, body: .stream(endless))
+            #expect(response.status == 413)
+        }
+    }
+
+    @Test("one after the other, they share a connection")
+    func keptConnection() async throws {
+        let transport = URLSessionTransport()
+        try await ScriptedServer.run { connection in
+            while true {
+                _ = try await connection.readRequest()
+                try await connection.respond(body: Data("abc".utf8))
+            }
+        } whileOpen: { server in
+            for _ in 0..<5 {
+                let response = try await stream(.get, server.url, through: transport)
+                #expect(try await text(response.body) == "abc")
+            }
+            #expect(await server.connectionCount == 1)
+        }
+    }
+
+    @Test("no more at once than configured: the rest waits in line, and leaves it when it is cancelled")
+    func line() async throws {
+        let transport = URLSessionTransport(configuration: .init(streamsAtOnce: 1))
+        try await ScriptedServer.run { connection in
+            while true {
+                _ = try await connection.readRequest()
+                try await connection.respond(body: Data("abc".utf8))
+            }
+        } whileOpen: { server in
+            var first: HttpResponse? = try await stream(.get, server.url, through: transport)
+            let waiting = Task { try await stream(.get, server.url, through: transport).status }
+            let cancelled = Task { try await stream(.get, server.url, through: transport).status }
+            cancelled.cancel()
+            await #expect(throws: CancellationError.self) { try await cancelled.value }
+            let body = try #require(first).body
+            #expect(try await text(body) == "abc")
+            first = nil
+            #expect(try await waiting.value == 200)
+            #expect(await server.requests.count == 2)
+        }
+    }
+
+    @Test("2000 of them, cancelled or dropped at any point: nothing hangs, and the transport goes on")
+    func storm() async throws {
+        let transport = URLSessionTransport(configuration: .init(streamsAtOnce: 8))
+        let part = Data(count: 100_000)
+        try await ScriptedServer.run { connection in
+            while true {
+                _ = try await connection.readRequest()
+                try await connection.respond(body: part)
+            }
+        } whileOpen: { server in
+            let ended = try await withThrowingTaskGroup(of: Int.self) { group in
+                for number in 0..<2000 {
+                    group.addTask {
+                        let call = Task {
+                            let response = try await stream(.get, server.url, through: transport)
+                            var (count, left) = (0, number % 5)
+                            for try await chunk in response.body {
+                                count += chunk.count
+                                left -= 1
+                                if left == 0 { break }
+                            }
+                            return count
+                        }
+                        if number.isMultiple(of: 3) {
+                            for _ in 0..<(number % 50) { await Task.yield() }
+                            call.cancel()
+                        }
+                        _ = await call.result
+                        return 1
+                    }
+                }
+                return try await group.reduce(0, +)
+            }
+            #expect(ended == 2000)
+            let last = try await stream(.get, server.url, through: transport).body.collected(limit: .max)
+            #expect(last == part)
+        }
+    }
+}
+
+/// What the process holds in memory.
+enum ResidentMemory {
+    static func mebibytes() throws -> Int {
+        let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") })
+        return try #require(line.split(separator: " ").dropFirst().first.flatMap { Int($0) }) / 1024
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+
+extension Call {
+    /// What follows the header of a response whose body is read while it comes: the body of an answer that the request
+    /// does not accept is read here, as far as an error keeps it; any other is left to its reader.
+    func beginReading(_ response: HttpResponse<Data>) async throws(HttpError) -> HttpResponse<Data> {
+        guard let stream = response.stream else { return response }
+        var response = response
+        let watched = WatchedBody(stream, timeout: request.timeout, clock: clock, request: recorder.request)
+        if request.acceptedStatusCodes.contains(response.status) {
+            response.stream = HttpBodyStream(length: stream.length) { try await watched.next() }
+        } else {
+            response.stream = nil
+            response.body = await watched.beginning(limit: HttpError.bodyLimit)
+        }
+        return response
+    }
+}
+
+/// A body on its way to whoever reads it: each wait is bounded, and its failures are the framework's.
+private final class WatchedBody: @unchecked Sendable {
+    // Unchecked: only `next()` touches the chunks, and a stream's reader asks for one after the other.
+    private var chunks: HttpBodyStream.AsyncIterator
+    private let limit: TimeLimit?
+    private let request: RequestSummary?
+
+    init(_ stream: HttpBodyStream, timeout: Duration?, clock: any Clock<Duration>, request: RequestSummary?) {
+        self.chunks = stream.makeAsyncIterator()
+        self.limit = timeout.map { TimeLimit($0, on: clock) }
+        self.request = request
+    }
+
+    /// - Throws: ``HttpError``; `CancellationError` when the task is cancelled.
+    func next() async throws -> Data? {
+        guard let limit else { return try await take().get() }
+        let (result, limitPassed) = await limit.cancelling { await self.take() }
+        if limitPassed, case .failure = result, !Task.isCancelled { throw failure(.timeout(limit.duration)) }
+        return try result.get()
+    }
+
+    /// The first bytes, as many as come and fit.
+    func beginning(limit: Int) async -> Data {
+        var bytes = Data()
+        while bytes.count < limit, let chunk = try? await next() { bytes += chunk.prefix(limit - bytes.count) }
+        return bytes
+    }
+
+    private func take() async -> Result<Data?, any Error> {
+        do {
+            return .success(try await chunks.next())
+        } catch is CancellationError {
+            return .failure(CancellationError())
+        } catch {
+            var failure = HttpError(wrapping: error, stage: .send, delivery: .maybeExecuted)
+            failure.request = request
+            return .failure(failure)
+        }
+    }
+
+    private func failure(_ kind: FailureKind) -> HttpError {
+        HttpError(kind, stage: .send, request: request)
+    }
+}

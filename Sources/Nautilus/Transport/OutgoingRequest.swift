@@ -1,0 +1,24 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// A request in Foundation's form, with what its `URLRequest` has no place for.
+struct OutgoingRequest: Sendable {
+    let request: URLRequest
+    let priority: RequestPriority
+    /// What is sent as the body by Foundation itself, which knows its length; nil when the request has its body.
+    var file: URL?
+
+    /// A task that carries it.
+    func task(in session: URLSession) -> URLSessionDataTask {
+        let task = file.map { session.uploadTask(with: request, fromFile: $0) } ?? session.dataTask(with: request)
+        switch priority {
+        case .low: task.priority = URLSessionTask.lowPriority
+        case .normal: break
+        case .high: task.priority = URLSessionTask.highPriority
+        }
+        return task
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+extension URLSessionTransport {
+    /// Sends `request` once and returns its response as soon as the header has come; see
+    /// ``HttpTransport/stream(_:context:)``.
+    ///
+    /// - Throws: What ``send(_:context:)`` throws.
+    public func stream(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<HttpBodyStream> {
+        let body = try OutgoingBody(request.body)
+        var urlRequest = try URLRequest(request, body: body.data)
+        if let upload = body.upload { urlRequest.httpBodyStream = UploadStream.reading(upload) }
+        let outgoing = OutgoingRequest(request: urlRequest, priority: request.priority, file: body.file)
+
+        context.beginWaitingForConnection()
+        let lane = try await lanes.take()
+        context.endWaitingForConnection()
+
+        let download = DownloadPipe()
+        let streams = ExchangeStreams(lane: lane, download: download, upload: body.upload)
+        let exchange = Exchange(to: request.origin, context: context, responseLimit: .max, streams: streams)
+        let exchanges = lane.session.exchanges
+        let end: @Sendable () -> Void = { [upload = body.upload] in
+            // First, since the session may be waiting for either, and cannot be told anything meanwhile.
+            download.abandon()
+            upload?.finish(.failure)
+            exchange.resolve(.failure(CancellationError()))
+            exchanges.queue.async { exchanges.abandon(exchange) }
+        }
+        #if !canImport(FoundationNetworking)
+            download.onRoom { exchanges.queue.async { exchange.task?.resume() } }
+        #endif
+        body.feed { error in
+            exchange.fail(error)
+            end()
+        }
+        let answer = try await answer(to: outgoing, exchange, in: lane.session, onCancel: end)
+        let reader = StreamedBody(download, end: end)
+        let length = answer.response.expectedContentLength
+        return HttpResponse(answer, to: request).replacingBody(
+            HttpBodyStream(length: length >= 0 && !answer.isEncoded ? length : nil) { try await reader.next() }
+        )
+    }
+
+    /// The whole response of a request whose body was streamed.
+    func collect(_ response: HttpResponse<HttpBodyStream>) async throws -> HttpResponse<Data> {
+        do {
+            return response.replacingBody(try await response.body.collected(limit: configuration.responseLimit))
+        } catch HttpBodyStream.ReadError.tooLarge(let limit) {
+            throw TransportError.responseTooLarge(limit: limit)
+        }
+    }
+}
+
+extension Exchange.Answer {
+    /// Whether its length on the wire says nothing of the bytes that are read.
+    fileprivate var isEncoded: Bool {
+        response.value(forHTTPHeaderField: "Content-Encoding").map { $0.lowercased() != "identity" } ?? false
+    }
+}

@@ -1,0 +1,200 @@
+import Foundation
+import NautilusTesting
+import Testing
+
+@testable import Nautilus
+
+@Suite("A response that is read while it comes")
+struct StreamedResponseTests {
+    private struct Export: Request {
+        typealias Result = HttpBodyStream
+        var timeout: Duration? = .seconds(10)
+        var deadline: Duration?
+    }
+
+    /// Counts the bytes while they come, and cannot stand an `x`.
+    private struct Count: Request {
+        struct HasX: Error {}
+        typealias Result = Int
+        var streamsResponse: Bool { true }
+        func decode(_ data: Data) throws -> Int { data.count }
+        func decode(_ response: HttpResponse<HttpBodyStream>) async throws -> Int {
+            var count = 0
+            for try await chunk in response.body {
+                if chunk.contains(UInt8(ascii: "x")) { throw HasX() }
+                count += chunk.count
+            }
+            return count
+        }
+    }
+
+    private let clock = ManualClock()
+
+    private func service(_ transport: ScriptedTransport, retries: Int = 0) -> AnyHttpService<HttpError> {
+        AnyHttpService(
+            apiUrl: "api.example.com",
+            retrierFactory: BackoffRetrier.factory(backoff: .constant(.zero), maxAttempts: retries + 1),
+            transport: transport,
+            clock: clock
+        )
+    }
+
+    private func data(_ texts: String...) -> [Data] { texts.map { Data($0.utf8) } }
+
+    @Test("the result is the body, chunk by chunk, with its length")
+    func chunks() async throws {
+        let transport = ScriptedTransport(.chunks(data("ab", "c")))
+        let body = try await Export().schedule(with: service(transport))
+        #expect(body.length == 3)
+        var chunks: [String] = []
+        for try await chunk in body { chunks.append(String(decoding: chunk, as: UTF8.self)) }
+        #expect(chunks == ["ab", "c"])
+        await #expect(throws: HttpBodyStream.ReadError.alreadyRead) { for try await _ in body {} }
+    }
+
+    @Test("a failure before the header is retried, one within the body is the reader's")
+    func failures() async throws {
+        let broken = TransportError.failed(.networkConnectionLost, delivery: .maybeExecuted, reason: "lost")
+        let transport = ScriptedTransport(.fail(.timedOut), .status(503), .chunks(data("ab"), endingWith: broken))
+        let response = try await Export().response(with: service(transport, retries: 2))
+        #expect(transport.count == 3)
+        #expect(response.trace.attempts.count == 3)
+        var chunks = response.body.makeAsyncIterator()
+        #expect(try await chunks.next() == Data("ab".utf8))
+        do {
+            _ = try await chunks.next()
+            Issue.record("the body is whole")
+        } catch let error as HttpError {
+            #expect(error.kind == .transport(.networkConnectionLost))
+            #expect(error.stage == .send)
+            #expect(error.request?.method == .get)
+        }
+    }
+
+    @Test("where the result is made from the whole body, a broken one is another attempt")
+    func retriedWithin() async throws {
+        let broken = TransportError.failed(.networkConnectionLost, delivery: .maybeExecuted, reason: "lost")
+        let transport = ScriptedTransport(.chunks(data("ab"), endingWith: broken), .chunks(data("ab", "c")))
+        #expect(try await Count().schedule(with: service(transport, retries: 1)) == 3)
+        #expect(transport.count == 2)
+    }
+
+    @Test("what the decoding throws is a failure of decoding, and not retried")
+    func decoding() async throws {
+        let transport = ScriptedTransport(.chunks(data("x")), .chunks(data("a")))
+        let error = await #expect(throws: HttpError.self) {
+            try await Count().schedule(with: service(transport, retries: 1))
+        }
+        #expect(error?.kind == .decoding)
+        #expect(error?.underlying is Count.HasX)
+        #expect(transport.count == 1)
+    }
+
+    @Test("the body of a refused status is in the error, as far as errors keep it")
+    func refused() async throws {
+        let large = Data(repeating: 65, count: HttpError.bodyLimit)
+        let transport = ScriptedTransport(.chunks(status: 404, [Data("why".utf8), large, large]))
+        let error = await #expect(throws: HttpError.self) { try await Export().schedule(with: service(transport)) }
+        #expect(error?.kind == .status(404))
+        #expect(error?.response?.body.count == HttpError.bodyLimit)
+        #expect(error?.response?.body.starts(with: Data("why".utf8)) == true)
+    }
+
+    @Test("the timeout bounds each wait for more, and not all of them together", arguments: [(9, nil), (11, 11)])
+    func idle(pause: Int, failsAfter: Int?) async throws {
+        let transport = ScriptedTransport(.chunks(data("a", "b", "c"), pause: .seconds(pause)), clock: clock)
+        let body = try await Export().schedule(with: service(transport))
+        let reading = Task {
+            var count = 0
+            for try await _ in body { count += 1 }
+            return count
+        }
+        await clock.run()
+        let result = await reading.result
+        if failsAfter == nil {
+            #expect(try result.get() == 3)
+        } else {
+            let error = #expect(throws: HttpError.self) { try result.get() }
+            #expect(error?.kind == .timeout(.seconds(10)))
+        }
+    }
+
+    @Test("an interceptor that answers by itself has the body as one chunk; one that looks on sees none of it")
+    func interceptors() async throws {
+        struct Answer: HttpInterceptor {
+            func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<
+                Data
+            > {
+                #expect(context.streamsResponse)
+                return HttpResponse(body: Data("cached".utf8))
+            }
+        }
+        struct Look: HttpInterceptor {
+            func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<
+                Data
+            > {
+                let response = try await next(request)
+                #expect(response.isStreamed)
+                #expect(response.body.isEmpty)
+                return response
+            }
+        }
+        let answered = AnyHttpService(apiUrl: "a.com", interceptors: [Answer()], transport: ScriptedTransport())
+        #expect(try await Export().schedule(with: answered).collected(limit: 10) == Data("cached".utf8))
+        let transport = ScriptedTransport(.chunks(data("ab")))
+        let looked = AnyHttpService(apiUrl: "a.com", interceptors: [Look()], transport: transport)
+        #expect(try await Export().schedule(with: looked).collected(limit: 10) == Data("ab".utf8))
+    }
+
+    @Test("redirects are followed")
+    func redirect() async throws {
+        let transport = ScriptedTransport(.status(302, header: ["Location": "/other"]), .chunks(data("ab")))
+        let body = try await Export().schedule(with: service(transport))
+        #expect(try await body.collected(limit: 10) == Data("ab".utf8))
+        #expect(transport.attempts.map(\.request.url.path) == ["", "/other"])
+    }
+
+    @Test("a reader who is cancelled gets the cancellation")
+    func cancelled() async throws {
+        let transport = ScriptedTransport(.chunks(data("a"), pause: .seconds(1)), clock: clock)
+        let body = try await Export().schedule(with: service(transport))
+        let reading = Task { for try await _ in body {} }
+        try await clock.waitForSleepers(count: 1)
+        reading.cancel()
+        await #expect(throws: CancellationError.self) { try await reading.value }
+    }
+}
+
+@Suite("A result that depends on more than the body")
+struct ResponseDecodingTests {
+    private struct Named: Request {
+        typealias Result = String?
+        var acceptedStatusCodes: HttpStatusCodes { [.success, 304] }
+        func decode(_ data: Data) throws -> String? { String(decoding: data, as: UTF8.self) }
+        func decode(_ response: HttpResponse<Data>) throws -> String? {
+            if response.body == Data("expired".utf8) { throw response.rejection(as: 401) }
+            return response.status == 200 ? try decode(response.body) : nil
+        }
+    }
+
+    @Test("204 and 304 have a result of their own", arguments: [(200, "a"), (204, nil), (304, nil)])
+    func statuses(status: Int, result: String?) async throws {
+        let transport = ScriptedTransport(.reply(status: status, text: "a"))
+        let service = AnyHttpService(apiUrl: "a.com", transport: transport)
+        #expect(try await Named().schedule(with: service) == result)
+    }
+
+    @Test("an error in a 200 is to the retrier what the status would have been")
+    func disguised() async throws {
+        struct Refresh: Retrier {
+            mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision {
+                RetryDecision(booleanLiteral: error.rejectsCredential)
+            }
+        }
+        let transport = ScriptedTransport(.reply(text: "expired"), .reply(text: "a"))
+        let factory = AnyRetrierFactory { _ in Refresh() }
+        let service = AnyHttpService(apiUrl: "a.com", retrierFactory: factory, transport: transport)
+        #expect(try await Named().schedule(with: service) == "a")
+        #expect(transport.count == 2)
+    }
+}
