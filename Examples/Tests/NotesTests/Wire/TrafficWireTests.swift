@@ -36,13 +36,14 @@ struct TrafficWireTests {
     /// Does something while the clock goes from sleeper to sleeper, but not while a request is under way.
     private static func moving<Value: Sendable>(
         _ clock: ManualClock,
-        besides underWay: UnderWay,
+        _ pacing: Pacing,
+        _ calls: Present,
         _ work: @escaping @Sendable () async -> Value
     ) async -> Value {
         let hand = Task {
             while true {
                 try await clock.waitForSleepers(count: 1)
-                await underWay.waitForEnd()
+                while await calls.count != pacing.waitingCount(for: calls.origin) { await Task.yield() }
                 if let next = clock.nextDeadline { clock.advance(to: next) }
             }
         }
@@ -55,10 +56,10 @@ struct TrafficWireTests {
         let clock = ManualClock()
         let limit = RequestLimit(requestsPerSecond: 2, burst: 4, clock: clock)
         let server = try await DemoServer.start(environment: "limited", limit: limit)
-        let underWay = UnderWay()
-        let service = await Self.service(server, [Pacing(clock: clock), underWay])
+        let (pacing, calls) = (Pacing(clock: clock), try Present(server))
+        let service = await Self.service(server, [calls, pacing])
         #expect(await Self.succeeded(1, with: service) == 1)
-        #expect(await Self.moving(clock, besides: underWay) { await Self.succeeded(40, with: service) } == 40)
+        #expect(await Self.moving(clock, pacing, calls) { await Self.succeeded(40, with: service) } == 40)
         let counters = await server.counters
         #expect((counters.requests, counters.admitted, counters.limited) == (41, 41, 0))
         // Five at the start, and two a second for the others.
@@ -72,14 +73,14 @@ struct TrafficWireTests {
         let limit = RequestLimit(requestsPerSecond: 2, burst: 4, clock: clock)
         let server = try await DemoServer.start(environment: "limited", limit: limit)
         let retrier = BackoffRetrier.factory(maxAttempts: 2, budget: .unlimited)
-        let (barrier, underWay) = (Barrier(opensAt: 12), UnderWay())
+        let (pacing, calls) = (Pacing(clock: clock), try Present(server))
         let service = await Self.service(
             server,
-            [Pacing(clock: clock), Gathering(barrier: barrier), underWay],
+            [calls, pacing, Gathering(barrier: Barrier(opensAt: 12))],
             clock: clock,
             retrier: retrier
         )
-        #expect(await Self.moving(clock, besides: underWay) { await Self.succeeded(12, with: service) } == 12)
+        #expect(await Self.moving(clock, pacing, calls) { await Self.succeeded(12, with: service) } == 12)
         let counters = await server.counters
         #expect((counters.requests, counters.admitted, counters.limited) == (19, 12, 7))
         await server.stop()
@@ -166,10 +167,14 @@ private struct NoteProbe: Request {
     var route: HttpRoute { ["notes", 1] }
 }
 
-/// Knows whether any request is under way.
-private actor UnderWay: HttpInterceptor {
-    private var count = 0
-    private var watchers: [CheckedContinuation<Void, Never>] = []
+/// Knows how many requests are past it: those that wait in the line of a pacing behind it, and those that are under way.
+private actor Present: HttpInterceptor {
+    nonisolated let origin: HttpOrigin
+    private(set) var count = 0
+
+    init(_ server: DemoServer) throws {
+        origin = try #require(URL(string: server.origin).flatMap(HttpOrigin.init))
+    }
 
     nonisolated func intercept(
         _ request: HttpRequest,
@@ -187,17 +192,7 @@ private actor UnderWay: HttpInterceptor {
         }
     }
 
-    /// Returns once none is.
-    func waitForEnd() async {
-        while count > 0 { await withCheckedContinuation { watchers.append($0) } }
-    }
-
-    private func add(_ change: Int) {
-        count += change
-        guard count == 0 else { return }
-        watchers.forEach { $0.resume() }
-        watchers = []
-    }
+    private func add(_ change: Int) { count += change }
 }
 
 /// Has first attempts go together, when all have come.
