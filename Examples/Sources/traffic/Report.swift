@@ -45,8 +45,10 @@ struct Report: Sendable {
 
     private var conclusion: String {
         guard complaints.isEmpty else { return complaints.map { "✗ \($0)" }.joined(separator: "\n") }
-        let refused = mayRefuse == 0 ? "no request was refused" : "at most \(mayRefuse) requests were refused"
-        return "✓ With pacing every call succeeded, and \(refused). The breaker opened, and closed again."
+        let refused = limit.last?.refused ?? 0
+        let toldTooLate = "those refused, \(refused), were under way before the limit was told"
+        return "✓ With pacing every call succeeded, and \(refused == 0 ? "no request was refused" : toldTooLate).\n"
+            + "  The breaker opened, and closed again."
     }
 
     private static let widths = [18, 8, 12, 20, 10, 9]
