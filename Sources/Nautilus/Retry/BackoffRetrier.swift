@@ -36,8 +36,8 @@ public struct BackoffRetrier: Retrier {
     ///     deadline. Default: nil, every retry that begins before the deadline is made.
     ///   - gate: What holds back retries while a credential is refreshed, or while the origin has ordered a pause, to
     ///     whichever call. Default: nil, none, since one that is shared has to be kept by the service.
-    ///   - offline: How a call waits for a network when there is none; such attempts do not count. Default: as long as
-    ///     ``OfflinePause`` says, where the system knows of its network, which is on Apple's platforms.
+    ///   - offline: How a call waits for a network when there is none; such attempts do not count. Default:
+    ///     ``OfflinePause/standard``, up to 60 s where the system knows of its network, which is on Apple's platforms.
     ///   - random: Where jitter comes from. Default: the system's generator, which no two clients share.
     ///   - retriesNonIdempotentRequests: Whether to repeat a POST that the server may have executed, and execute it
     ///     twice. Default: false, since nobody can undo a second order; send an `Idempotency-Key` instead.
@@ -50,7 +50,7 @@ public struct BackoffRetrier: Retrier {
         budget: RetryBudgetScope = .perOrigin,
         latencies: OriginLatencies? = nil,
         gate: (any RetryGate)? = nil,
-        offline: OfflinePause = OfflinePause(),
+        offline: OfflinePause = .standard,
         random: any RandomSource = SystemRandomSource(),
         retriesNonIdempotentRequests: Bool = false
     ) -> AnyRetrierFactory {

@@ -13,6 +13,9 @@ import Foundation
 /// Only failures without an answer are waited out, failures of the network and timeouts: who has been answered is online,
 /// whoever says otherwise. Requests to the device itself (`localhost`, `127.0.0.1`, `::1`) need no network and never wait.
 public struct OfflinePause: Sendable {
+    /// With every default, made once: services make their factory anew for every call.
+    public static let standard = OfflinePause()
+
     let connectivity: any Connectivity
     let longest: Duration
     let spread: Backoff
@@ -23,9 +26,10 @@ public struct OfflinePause: Sendable {
     /// - Parameters:
     ///   - connectivity: Who knows whether there is a network. Default: the system, which knows it on Apple's platforms and
     ///     elsewhere never says that there is none.
-    ///   - longest: How long one call waits in all, the spread included. Then a failure is one as any other: it uses up an
-    ///     attempt, and the retry is made all the same, since who says that there is no network may be wrong. Default:
-    ///     60 s, as the cap of `Retry-After`: a caller would rather hear of it. The call's deadline holds beside it.
+    ///   - longest: After how long one call waits no more, its spreads counted in; the last of them may go beyond. Then a
+    ///     failure is one as any other: it uses up an attempt, and the retry is made all the same, since who says that there
+    ///     is no network may be wrong. Default: 60 s, as the cap of `Retry-After`: a caller would rather hear of it. The
+    ///     call's deadline holds beside it.
     ///   - spread: How long after the network has come back the retry is made; retry 1 is the call's first wait. Default:
     ///     exponential from 2 s, doubling, up to 20 s, full jitter: a person hardly notices two seconds, a server notices a
     ///     whole train that comes out of the tunnel. It grows, since a network that comes and goes is no network yet.
