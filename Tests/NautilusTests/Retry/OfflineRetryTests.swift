@@ -192,7 +192,7 @@ struct OfflineRetryTests {
         )
         #expect(outcome.error?.kind == .transport(.notConnectedToInternet))
         // Nine waits of 1 s, 2 s, 4 s, 8 s and then 10 s, three retries that count, and a tenth of a second of waiting.
-        #expect((starts.count, outcome.end) == (13, .seconds(68.6)))
+        #expect((starts.count, outcome.end) == (13, .milliseconds(68_600)))
         #expect(outcome.lastReason == .attemptsUsed(4))
     }
 
