@@ -29,5 +29,18 @@ let package = Package(
                 "KeychainOnLinux", "SecurityStandIn", .product(name: "NautilusOAuth", package: "Nautilus"),
             ]
         ),
+        // The same for the monitor of the device's network.
+        .target(name: "NetworkStandIn"),
+        .target(
+            name: "ConnectivityOnLinux",
+            dependencies: ["NetworkStandIn", .product(name: "Nautilus", package: "Nautilus")],
+            swiftSettings: [.unsafeFlags(["-module-alias", "Network=NetworkStandIn"])]
+        ),
+        .testTarget(
+            name: "ConnectivityTests",
+            dependencies: [
+                "ConnectivityOnLinux", "NetworkStandIn", .product(name: "NautilusTesting", package: "Nautilus"),
+            ]
+        ),
     ]
 #endif

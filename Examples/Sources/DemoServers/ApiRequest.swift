@@ -8,6 +8,8 @@ package struct ApiRequest: Sendable {
     /// The whole `Authorization` field; nil when there is none.
     package var authorization: String?
     package var idempotencyKey: String?
+    /// Who asks, by which requests are limited: the field `X-Client`; empty when there is none.
+    package var client: String
     package var body: Data
 
     package init(
@@ -16,6 +18,7 @@ package struct ApiRequest: Sendable {
         query: FormParameters = FormParameters(),
         authorization: String? = nil,
         idempotencyKey: String? = nil,
+        client: String = "",
         body: Data = Data()
     ) {
         self.method = method
@@ -23,6 +26,7 @@ package struct ApiRequest: Sendable {
         self.query = query
         self.authorization = authorization
         self.idempotencyKey = idempotencyKey
+        self.client = client
         self.body = body
     }
 

@@ -54,6 +54,7 @@ public final class DemoServer: Sendable {
     ///   - gracePeriod: How long a spent refresh token is answered with its successor again. Default: zero, never: a
     ///     second use ends the session at once, which shows what a client gets wrong.
     ///   - deviceRules: How devices wait for their user. Default: those of ``DemoDeviceRules``.
+    ///   - limit: How many requests for notes are taken from each client. Default: nil, all of them.
     /// - Throws: ``StartFailure``.
     public static func start(
         environment: String,
@@ -65,7 +66,8 @@ public final class DemoServer: Sendable {
         barriers: Barriers = Barriers(),
         clients: [DemoClient] = [],
         gracePeriod: Duration = .zero,
-        deviceRules: DemoDeviceRules = DemoDeviceRules()
+        deviceRules: DemoDeviceRules = DemoDeviceRules(),
+        limit: RequestLimit? = nil
     ) async throws -> DemoServer {
         var tokens = TokenAuthority(environment: environment, lifetime: accessTokenLifetime, seed: seed)
         tokens.gracePeriod = gracePeriod
@@ -77,12 +79,13 @@ public final class DemoServer: Sendable {
                 clients: clients
             ),
             store: NoteStore(count: noteCount),
-            plan: plan
+            plan: plan,
+            limit: limit
         )
         let server = HTTPServer(
             address: try sockaddr_in.inet(ip4: "127.0.0.1", port: port),
             logger: .disabled,
-            handler: NotesHandler(backend: backend, barriers: barriers)
+            handler: NotesHandler(backend: backend, barriers: barriers, limit: limit)
         )
         let listening = Task { try await server.waitUntilListening() }
         let run = Task {

@@ -3,22 +3,37 @@ actor NotesBackend {
     private var authorizationServer: AuthorizationServer
     private var routes: NotesRoutes
     private let plan: FaultPlan
+    private var limiter: RequestLimiter?
+    private var isDown = false
     private let start = ContinuousClock.now
     /// How far the server's time is ahead of the clock.
     private var advance: Duration = .zero
 
     private(set) var counters = ServerCounters()
 
-    init(authorizationServer: AuthorizationServer, store: NoteStore, plan: FaultPlan) {
+    init(authorizationServer: AuthorizationServer, store: NoteStore, plan: FaultPlan, limit: RequestLimit?) {
         self.authorizationServer = authorizationServer
         self.routes = NotesRoutes(store: store)
         self.plan = plan
+        self.limiter = limit.map(RequestLimiter.init)
     }
 
     /// Counts a request for notes in, and tells what is to go wrong with it.
     func arrive() -> FaultPlan.Fault? {
         counters.arrive()
-        return plan.fault(ofRequest: counters.requests - 1)
+        let fault = plan.fault(ofRequest: counters.requests - 1)
+        return isDown ? .unavailable(retryAfter: nil) : fault
+    }
+
+    /// What the limit makes of a request for notes; nil when there is no limit.
+    func limit(_ request: ApiRequest, at now: Duration) -> RequestLimiter.Verdict? {
+        let verdict = limiter?.ask(request.client, at: now)
+        if verdict?.isTaken == false { counters.limited += 1 }
+        return verdict
+    }
+
+    func setDown(_ isDown: Bool) {
+        self.isDown = isDown
     }
 
     /// Counts a request for notes out.

@@ -5,6 +5,17 @@ import Foundation
 struct NotesHandler: HTTPHandler {
     let backend: NotesBackend
     let barriers: DemoServer.Barriers
+    let limit: RequestLimit?
+    /// What the limit's clock shows.
+    let limitTime: @Sendable () -> Duration
+
+    init(backend: NotesBackend, barriers: DemoServer.Barriers, limit: RequestLimit?) {
+        self.backend = backend
+        self.barriers = barriers
+        self.limit = limit
+        let clock: any Clock<Duration> = limit?.clock ?? ContinuousClock()
+        self.limitTime = Self.time(of: clock)
+    }
 
     func handleRequest(_ request: HTTPRequest) async throws -> HTTPResponse {
         let request = try await ApiRequest(request)
@@ -13,15 +24,33 @@ struct NotesHandler: HTTPHandler {
             if endpoint == .token { await barriers.refresh?.pass() }
             answer = await backend.answer(request, at: endpoint)
         } else {
-            answer = try await self.answer(request)
+            answer = try await limited(request)
             await backend.leave(status: answer?.status)
         }
         return answer.map(HTTPResponse.init) ?? HTTPResponse(webSocket: DroppedConnection())
     }
 
+    private static func time<C: Clock<Duration>>(of clock: C) -> @Sendable () -> Duration {
+        let start = clock.now
+        return { start.duration(to: clock.now) }
+    }
+
+    /// What the limit, in front of everything else, makes of a request.
+    private func limited(_ request: ApiRequest) async throws -> ApiAnswer? {
+        let fault = await backend.arrive()
+        guard let limit, let verdict = await backend.limit(request, at: limitTime()) else {
+            return try await answer(request, meeting: fault)
+        }
+        guard verdict.isTaken else { return .failure(limit.status, "too_many_requests", header: verdict.header) }
+        if verdict.delay > .zero { try await limit.clock.sleep(for: verdict.delay) }
+        var answer = try await answer(request, meeting: fault)
+        answer?.header.merge(verdict.header) { own, _ in own }
+        return answer
+    }
+
     /// Nil for no answer at all.
-    private func answer(_ request: ApiRequest) async throws -> ApiAnswer? {
-        switch await backend.arrive() {
+    private func answer(_ request: ApiRequest, meeting fault: FaultPlan.Fault?) async throws -> ApiAnswer? {
+        switch fault {
         case .unavailable(let retryAfter):
             let header = retryAfter.map { ["Retry-After": "\($0)"] } ?? [:]
             return .failure(503, "unavailable", header: header)
@@ -51,6 +80,7 @@ extension ApiRequest {
             query: FormParameters(request.target.query()),
             authorization: request.headers[.authorization],
             idempotencyKey: request.headers[HTTPHeader("Idempotency-Key")],
+            client: request.headers[HTTPHeader("X-Client")] ?? "",
             body: try await request.bodyData
         )
     }

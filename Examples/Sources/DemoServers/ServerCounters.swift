@@ -4,6 +4,10 @@ public struct ServerCounters: Hashable, Sendable {
     public internal(set) var requests = 0
     /// Answers to them, by status.
     public internal(set) var answers: [Int: Int] = [:]
+    /// Requests for notes that the limit took, or would have taken: all of them where there is none.
+    public var admitted: Int { requests - limited }
+    /// Requests for notes that the limit refused.
+    public internal(set) var limited = 0
     /// Connections closed without an answer.
     public internal(set) var dropped = 0
     /// Requests for notes whose token was not accepted.

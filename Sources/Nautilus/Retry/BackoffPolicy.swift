@@ -8,6 +8,7 @@ struct BackoffPolicy: Sendable {
     let budget: RetryBudgetScope
     let latencies: OriginLatencies?
     let gate: (any RetryGate)?
+    let offline: OfflinePause
     let random: any RandomSource
     let retriesNonIdempotentRequests: Bool
 

@@ -8,6 +8,7 @@ public struct BackoffRetrier: Retrier {
     private let policy: BackoffPolicy
     private var retries = 0
     private var lastDelay = Duration.zero
+    private var offlineWait = OfflineWait()
     /// What the last retry was charged as; nil when none was.
     private var lastCharge: RetryCharge?
     /// When the last exchange began, on the clock of the latencies; nil when nobody asks for it.
@@ -35,6 +36,8 @@ public struct BackoffRetrier: Retrier {
     ///     deadline. Default: nil, every retry that begins before the deadline is made.
     ///   - gate: What holds back retries while a credential is refreshed, or while the origin has ordered a pause, to
     ///     whichever call. Default: nil, none, since one that is shared has to be kept by the service.
+    ///   - offline: How a call waits for a network when there is none; such attempts do not count. Default:
+    ///     ``OfflinePause/standard``, up to 60 s where the system knows of its network, which is on Apple's platforms.
     ///   - random: Where jitter comes from. Default: the system's generator, which no two clients share.
     ///   - retriesNonIdempotentRequests: Whether to repeat a POST that the server may have executed, and execute it
     ///     twice. Default: false, since nobody can undo a second order; send an `Idempotency-Key` instead.
@@ -47,6 +50,7 @@ public struct BackoffRetrier: Retrier {
         budget: RetryBudgetScope = .perOrigin,
         latencies: OriginLatencies? = nil,
         gate: (any RetryGate)? = nil,
+        offline: OfflinePause = .standard,
         random: any RandomSource = SystemRandomSource(),
         retriesNonIdempotentRequests: Bool = false
     ) -> AnyRetrierFactory {
@@ -59,6 +63,7 @@ public struct BackoffRetrier: Retrier {
             budget: budget,
             latencies: latencies,
             gate: gate,
+            offline: offline,
             random: random,
             retriesNonIdempotentRequests: retriesNonIdempotentRequests
         )
@@ -79,12 +84,22 @@ public struct BackoffRetrier: Retrier {
         exchangeStart = policy.latencies?.now
     }
 
-    /// Retries after the longest of the schedule's delay, `Retry-After` and the origin's pause, or says why not.
+    /// Retries after the longest of the schedule's delay, `Retry-After` and the origin's pause, or says why not. Without a
+    /// network it waits for one first.
     public mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision {
         if let refusal = refusal(of: error) { return refuse(because: refusal) }
+        let ending = await waitForNetwork(after: error)
+        if ending == .cancelled { return refuse(because: .cancelled) }
+        if case .online(let absence, let spread)? = ending {
+            return retryFreely(after: spread, failure: error, because: .online(after: absence))
+        }
+        // More attempts would be load without hope.
+        guard retries + 1 < policy.maxAttempts else { return refuse(because: .attemptsUsed(policy.maxAttempts)) }
+
         let step = policy.schedule(after: error)
             .delay(beforeRetry: retries + 1, previous: lastDelay, random: policy.random)
         var (delay, reason) = (step, RetryReason.backoff(retry: retries + 1))
+        if case .stillOffline(let absence)? = ending { reason = .stillOffline(after: absence) }
         if let hint = error.retryAfter, hint > delay { (delay, reason) = (hint, error.reason(for: hint)) }
         if let pause = policy.remainingPause(for: error), pause > delay { (delay, reason) = (pause, .gate(pause)) }
 
@@ -107,6 +122,11 @@ public struct BackoffRetrier: Retrier {
         }
     }
 
+    /// A part that the retrier's own source of randomness draws.
+    public func spread(over span: Duration) -> Duration {
+        span.scaled(by: policy.random.clampedFraction())
+    }
+
     private mutating func refuse(because reason: RetryReason) -> RetryDecision {
         self.reason = reason
         return .doNotRetry
@@ -127,10 +147,27 @@ public struct BackoffRetrier: Retrier {
 
         // It might be executed twice.
         guard policy.mayRepeat(error) else { return .mayHaveExecuted }
-
-        // More attempts would be load without hope.
-        guard retries + 1 < policy.maxAttempts else { return .attemptsUsed(policy.maxAttempts) }
         return nil
+    }
+
+    /// Waits until there is a network; nil when there is one, or nobody knows.
+    private mutating func waitForNetwork(after error: HttpError) async -> OfflineWait.Ending? {
+        // Who wants no retries wants none of this kind.
+        guard policy.maxAttempts > 1 else { return nil }
+        return await offlineWait.pass(policy.offline, after: error, drawing: policy.random)
+    }
+
+    /// A retry that counts as no attempt, and is not charged: the one before has found no network.
+    private mutating func retryFreely(
+        after spread: Duration,
+        failure error: HttpError,
+        because reason: RetryReason
+    ) -> RetryDecision {
+        var (delay, reason) = (spread, reason)
+        if let pause = policy.remainingPause(for: error), pause > delay { (delay, reason) = (pause, .gate(pause)) }
+        if let lack = policy.lackOfTime(for: delay, after: error) { return refuse(because: lack) }
+        self.reason = reason
+        return .retry(after: delay)
     }
 }
 

@@ -9,6 +9,8 @@
 public struct ComposedRetrier: Retrier {
     private var retriers: [any Retrier]
     private var decider: (name: String, reason: RetryReason?)?
+    /// Which of them wanted the retry; nil when none did.
+    private var decidingIndex: Int?
 
     /// Makes one retrier per call from one of each factory, in order.
     public static func factory(_ factories: any RetrierFactory...) -> any RetrierFactory {
@@ -31,12 +33,12 @@ public struct ComposedRetrier: Retrier {
 
     /// Asks each in order until one decides.
     public mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision {
-        decider = nil
+        (decider, decidingIndex) = (nil, nil)
         for index in retriers.indices {
             let decision = await retriers[index].retry(request, failingWith: error)
             let (name, reason) = (retriers[index].name, retriers[index].reason)
             guard case .doNotRetry = decision else {
-                decider = (name, reason)
+                (decider, decidingIndex) = ((name, reason), index)
                 return decision
             }
             if reason != nil || decider == nil { decider = (name, reason) }
@@ -47,6 +49,12 @@ public struct ComposedRetrier: Retrier {
     /// Tells all of them.
     public mutating func succeeded(_ request: RequestSummary?) {
         for index in retriers.indices { retriers[index].succeeded(request) }
+    }
+
+    /// The part that the retrier draws which decided; of its own when none has.
+    public func spread(over span: Duration) -> Duration {
+        guard let index = decidingIndex else { return span.scaled(by: SystemRandomSource().nextFraction()) }
+        return retriers[index].spread(over: span)
     }
 
     /// The reason of the retrier that decided; when all refused, of the last that gave one.

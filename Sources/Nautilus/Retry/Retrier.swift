@@ -24,6 +24,14 @@ public protocol Retrier {
     ///   interceptor answered from a cache, say.
     mutating func succeeded(_ request: RequestSummary?)
 
+    /// A random part of `span`: how much longer the call sleeps before a retry when its sleep has ended more than two
+    /// seconds late. Default: drawn from the system's generator.
+    ///
+    /// The process was suspended then, and all that slept in it wakes at the same moment, however it was spread before. So
+    /// they are spread again: over the delay that the retry had, at least 1 s and at most 10 s, and at most half of what is
+    /// left until the call's deadline. Timeouts and deadlines are not put off.
+    func spread(over span: Duration) -> Duration
+
     /// Why the last decision was taken, for the trace; nil, the default, for no reason.
     var reason: RetryReason? { get }
     /// What the trace calls this retrier. Default: the type's name.
@@ -35,6 +43,10 @@ extension Retrier {
     public mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {}
     /// Does nothing.
     public mutating func succeeded(_ request: RequestSummary?) {}
+    /// A part that the system's generator draws.
+    public func spread(over span: Duration) -> Duration {
+        span.scaled(by: SystemRandomSource().nextFraction())
+    }
     /// No reason.
     public var reason: RetryReason? { nil }
     /// The type's name.

@@ -8,7 +8,7 @@ public struct CallTrace: Sendable, Hashable {
         public var number: Int
         /// When it began, counted from the call's start.
         public var start: Duration
-        /// How long it took, waiting for a credential included, the delay after it not.
+        /// How long it took, waiting for a credential or a network included, the delay after it not.
         public var duration: Duration
         /// How it ended.
         public var outcome: Outcome

@@ -8,6 +8,10 @@ public enum RetryReason: Hashable, Sendable, CustomStringConvertible {
     case circuitOpen(Duration)
     /// A pause that the origin ordered, to this call or to another, was longer than both.
     case gate(Duration)
+    /// The device was offline for this long, and is online again.
+    case online(after: Duration)
+    /// The device was offline for as long as a call waits for a network, and still is.
+    case stillOffline(after: Duration)
     /// The credential was refreshed or replaced; the next attempt carries this generation.
     case credentialReplaced(generation: Int)
     /// The failure is of a kind that another attempt does not mend.
@@ -40,6 +44,8 @@ public enum RetryReason: Hashable, Sendable, CustomStringConvertible {
         case .retryAfter(let hint): "Retry-After \(hint.brief)"
         case .circuitOpen(let pause): "the circuit is open for \(pause.brief)"
         case .gate(let pause): "the origin asked all calls to pause, \(pause.brief) left"
+        case .online(let absence): "online again after \(absence.brief)"
+        case .stillOffline(let absence): "still offline after \(absence.brief)"
         case .credentialReplaced(let generation): "credential replaced, generation \(generation)"
         case .notRetryable(let why): why
         case .mayHaveExecuted: "the server may have acted on it, and it is not idempotent"

@@ -19,6 +19,23 @@ extension ManualClock {
         while let sleeper = step(to: deadline) { sleeper.resume() }
     }
 
+    /// Moves the clock in one step, as when the process was suspended: whoever was due meanwhile wakes now, too late.
+    ///
+    /// ``advance(by:)`` stops at each deadline, so that everybody wakes in time; here time has passed and nobody could run.
+    ///
+    /// - Parameter duration: For how long; nothing happens when it is negative.
+    public func suspend(for duration: Duration) {
+        let due = state.withLock { state -> [CheckedContinuation<Void, any Error>] in
+            state.now = max(state.now, Instant(state.now).advanced(by: duration).offset)
+            var due: [CheckedContinuation<Void, any Error>] = []
+            while let next = state.queue.nextDeadline, next <= state.now, let sleeper = state.queue.popFirst() {
+                due.append(sleeper)
+            }
+            return due
+        }
+        due.forEach { $0.resume() }
+    }
+
     /// Returns once at least `count` sleep, without any real time passing.
     ///
     /// - Throws: `CancellationError` when the task is or becomes cancelled.

@@ -1,3 +1,4 @@
+import Nautilus
 import NautilusTesting
 import Testing
 
@@ -25,6 +26,30 @@ extension TestKit {
             #expect(clock.sleeperCount == 0)
             try await nap
             #expect(clock.now.offset == .seconds(60))
+        }
+
+        @Test("after a suspension all who were due wake at once, at its end, and the others sleep on")
+        func suspension() async throws {
+            let clock = ManualClock()
+            let woken = Locked<[Duration]>([])
+            async let naps: Void = withTaskGroup(of: Void.self) { group in
+                for seconds in [10, 20, 30, 40] {
+                    group.addTask {
+                        try? await clock.sleep(for: .seconds(seconds))
+                        let now = clock.now.offset
+                        woken.withLock { $0.append(now) }
+                    }
+                }
+            }
+            try await clock.waitForSleepers(count: 4)
+            clock.suspend(for: .seconds(-1))
+            #expect(clock.now.offset == .zero)
+            clock.suspend(for: .seconds(30))
+            #expect((clock.now.offset, clock.sleeperCount) == (.seconds(30), 1))
+            while woken.withLock({ $0.count }) < 3 { await Task.yield() }
+            clock.advance(by: .seconds(10))
+            await naps
+            #expect(woken.withLock { $0 } == [.seconds(30), .seconds(30), .seconds(30), .seconds(40)])
         }
 
         @Test("it serves code that knows it only as any clock")

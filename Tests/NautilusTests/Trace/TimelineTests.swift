@@ -106,6 +106,8 @@ struct TimelineTests {
             (.retryAfter(.seconds(2)), "Retry-After 2 s"),
             (.gate(.milliseconds(1_500)), "the origin asked all calls to pause, 1.500 s left"),
             (.circuitOpen(.seconds(4)), "the circuit is open for 4 s"),
+            (.online(after: .seconds(12)), "online again after 12 s"),
+            (.stillOffline(after: .seconds(60)), "still offline after 60 s"),
             (.credentialReplaced(generation: 3), "credential replaced, generation 3"),
             (.notRetryable("status 404"), "status 404"),
             (.mayHaveExecuted, "the server may have acted on it, and it is not idempotent"),

@@ -1,0 +1,26 @@
+/// The end of a sleep that came far too late: the process was suspended, with a phone in a pocket or by a signal.
+///
+/// All calls that were due meanwhile wake at the same moment, however their delays were spread.
+struct LateWaking {
+    /// From here on a sleep counts as too late. Timers are late by milliseconds, those that save power or of a busy
+    /// machine by a second.
+    static let threshold = Duration.seconds(2)
+    /// The longest span: whoever takes the phone out of the pocket waits for it.
+    static let longestSpan = Duration.seconds(10)
+    /// The shortest: delays that were short are no reason to come all at once.
+    static let shortestSpan = Duration.seconds(1)
+
+    /// - Returns: Nil for a sleep that ended in time.
+    init?(by lateness: Duration) {
+        guard lateness > Self.threshold else { return nil }
+    }
+
+    /// What the retries are spread over: the delay that they had, which spread them before.
+    ///
+    /// - Parameter remaining: What is left until the call's deadline; half of it is left for the attempt.
+    /// - Returns: Zero when nothing is left.
+    func span(after delay: Duration, remaining: Duration?) -> Duration {
+        let span = min(max(delay, Self.shortestSpan), Self.longestSpan)
+        return remaining.map { max(.zero, min(span, $0 / 2)) } ?? span
+    }
+}

@@ -1,0 +1,32 @@
+#if canImport(Network)
+    import Dispatch
+    import Network
+
+    /// Connectivity as Apple's systems see it: whether there is a path by which anything can leave the device.
+    ///
+    /// Unchecked: not every SDK says that the monitor is `Sendable`; it is touched by `init` and `deinit` alone.
+    final class PathConnectivity: Connectivity, @unchecked Sendable {
+        private let monitor = NWPathMonitor()
+        /// Online until the monitor's first word, a moment later.
+        private let told = ConnectivitySwitch()
+
+        init() {
+            monitor.pathUpdateHandler = { [told] path in
+                // A path that wants a connection gets one by being used, a VPN on demand for one: who waits for it
+                // waits for ever.
+                told.set(isOnline: path.status != .unsatisfied)
+            }
+            monitor.start(queue: DispatchQueue(label: "nautilus.path-connectivity"))
+        }
+
+        deinit {
+            monitor.cancel()
+        }
+
+        var isOnline: Bool { told.isOnline }
+
+        func waitUntilOnline() async throws {
+            try await told.waitUntilOnline()
+        }
+    }
+#endif

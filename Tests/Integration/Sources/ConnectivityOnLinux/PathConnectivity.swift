@@ -1,0 +1,1 @@
+../../../../Sources/Nautilus/Retry/PathConnectivity.swift
