@@ -154,13 +154,14 @@ struct FleetPlot: Sendable {
         }.joined(separator: " ")
     }
 
-    /// A round number above all but the highest one in fifty, which would make the rest small.
+    /// A round number above all values; where the highest one in fifty would make the rest small, above the others.
     private static func ceiling(over values: [Double]) -> Double {
         let sorted = values.sorted()
-        guard let last = sorted.indices.last else { return 1 }
-        let usual = sorted[min(last, Int(0.98 * Double(sorted.count)))]
-        let step = roundStep(atLeast: max(usual, 1) / 4)
-        return (max(usual, 1) / step).rounded(.up) * step
+        guard let highest = sorted.last else { return 1 }
+        let usual = sorted[min(sorted.count - 1, Int(0.98 * Double(sorted.count)))]
+        let top = max(highest > 2 * usual ? usual : highest, 1)
+        let step = roundStep(atLeast: top / 4)
+        return (top / step).rounded(.up) * step
     }
 
     /// 1, 2 or 5, times a power of ten.
