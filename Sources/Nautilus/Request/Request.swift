@@ -51,6 +51,13 @@ public protocol Request: Sendable {
     /// Default: nil, no limit: the caller's cancellation is the usual one.
     var deadline: Duration? { get }
 
+    /// Whether the request may be sent a second time while the first send is under way and slow, by a service that hedges.
+    /// Counts only for requests that may be repeated at all; see ``HttpService/hedging``.
+    ///
+    /// Default: true. Say false where an answer is large or costly to make, or where a PUT that arrives late must not
+    /// overwrite a later one: the send that has lost may still be carried out.
+    var allowsHedging: Bool { get }
+
     /// Makes the result from the response's body. Runs off the caller's actor.
     ///
     /// - Throws: Any error; the call fails with kind `decoding`, the error underneath.
@@ -82,6 +89,8 @@ extension Request {
     public var timeout: Duration? { .seconds(60) }
     /// No limit.
     public var deadline: Duration? { nil }
+    /// Yes.
+    public var allowsHedging: Bool { true }
 }
 
 extension Request where Result == Void {

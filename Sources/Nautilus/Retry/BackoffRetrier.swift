@@ -62,10 +62,10 @@ public struct BackoffRetrier: Retrier {
             random: random,
             retriesNonIdempotentRequests: retriesNonIdempotentRequests
         )
-        return AnyRetrierFactory { BackoffRetrier(policy: policy) }
+        return AnyRetrierFactory(policy)
     }
 
-    private init(policy: BackoffPolicy) {
+    init(policy: BackoffPolicy) {
         self.policy = policy
     }
 
@@ -131,6 +131,16 @@ public struct BackoffRetrier: Retrier {
         // More attempts would be load without hope.
         guard retries + 1 < policy.maxAttempts else { return .attemptsUsed(policy.maxAttempts) }
         return nil
+    }
+}
+
+extension BackoffRetrier: AccountKeeping {
+    func keeps(_ latencies: OriginLatencies) -> Bool { policy.latencies === latencies }
+
+    mutating func takeOver(_ charge: RetryCharge?, of budget: RetryBudgetScope) -> Bool {
+        guard policy.budget.isShared(with: budget) == true else { return false }
+        lastCharge = charge ?? lastCharge
+        return true
     }
 }
 
