@@ -1,8 +1,8 @@
 /// Which calls share a retry budget, and which budget.
 public struct RetryBudgetScope: Sendable {
     private let find: @Sendable (HttpOrigin?) -> (any RetryBudget)?
-    /// Of what the budgets are kept in: equal for two scopes that share it; nil when there is none, or nobody can tell.
-    private let keeper: ObjectIdentifier?
+    /// What the budgets are kept in, or the one budget; nil when there is none.
+    let keeper: (any Sendable)?
     /// Whether there is no budget at all.
     let isUnlimited: Bool
 
@@ -14,7 +14,7 @@ public struct RetryBudgetScope: Sendable {
     /// - Parameter budgets: Keep them as the service's own: made anew in every `retrierFactory`, they would be shared by
     ///   nobody.
     public static func perOrigin(in budgets: OriginBudgets) -> RetryBudgetScope {
-        RetryBudgetScope(keeper: ObjectIdentifier(budgets)) { $0.map(budgets.budget) }
+        RetryBudgetScope(keeper: budgets) { $0.map(budgets.budget) }
     }
 
     /// One budget, whatever the origin, shared by all that are given the same.
@@ -22,14 +22,14 @@ public struct RetryBudgetScope: Sendable {
     /// - Parameter budget: Keep it as the service's own: made anew in every `retrierFactory`, it would be shared by
     ///   nobody.
     public static func shared(_ budget: any RetryBudget) -> RetryBudgetScope {
-        RetryBudgetScope(keeper: objectIdentifier(of: budget)) { _ in budget }
+        RetryBudgetScope(keeper: budget) { _ in budget }
     }
 
     /// No budget: each call retries for itself. For tests, and where something else bounds the load.
     public static let unlimited = RetryBudgetScope(isUnlimited: true) { _ in nil }
 
     private init(
-        keeper: ObjectIdentifier? = nil,
+        keeper: (any Sendable)? = nil,
         isUnlimited: Bool = false,
         find: @escaping @Sendable (HttpOrigin?) -> (any RetryBudget)?
     ) {
@@ -41,7 +41,8 @@ public struct RetryBudgetScope: Sendable {
     /// Whether both lead to the same budgets; nil when nobody can tell, since a budget is no object.
     func isShared(with other: RetryBudgetScope) -> Bool? {
         if isUnlimited || other.isUnlimited { return isUnlimited && other.isUnlimited }
-        guard let keeper, let otherKeeper = other.keeper else { return nil }
+        guard let keeper = keeper.flatMap(objectIdentifier), let otherKeeper = other.keeper.flatMap(objectIdentifier)
+        else { return nil }
         return keeper == otherKeeper
     }
 

@@ -32,6 +32,14 @@ public struct Hedging: Sendable {
 
         let kind: Kind
 
+        /// The shortest that it can be.
+        var shortest: Duration {
+            switch kind {
+            case .fixed(let delay): delay
+            case .observed(_, let shortest, let fallback): fallback.map { min($0, shortest) } ?? shortest
+            }
+        }
+
         /// Always the same.
         ///
         /// - Parameter delay: Take what nineteen of twenty requests do not exceed; less is twice the load for nothing.
