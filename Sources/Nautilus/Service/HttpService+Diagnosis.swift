@@ -34,7 +34,8 @@ extension HttpService {
         let (attempts, delays) = (policies.maxAttempts, policies.shortestDelays)
         var findings: [PolicyFinding] = []
         if let deadline = request.deadline {
-            if attempts > 1, let timeout = request.timeout,
+            // A request that is not repeated after a timeout needs the time for one.
+            if attempts > 1, mayRepeat(request, by: policies), let timeout = request.timeout,
                 (timeout.addable * attempts.clampedToThousand + delays) > deadline
             {
                 findings.append(
@@ -54,6 +55,15 @@ extension HttpService {
             findings.append(.hedgeTooLate(after: delay, limit: limit))
         }
         return findings
+    }
+
+    /// Whether `request` may be sent again when the server may have acted on it.
+    private func mayRepeat(_ request: some Request, by policies: [RetryPolicy]) -> Bool {
+        request.method.isIdempotent
+            || request.header[.idempotencyKey] != nil
+            || header[.idempotencyKey] != nil
+            || interceptors.contains { $0 is IdempotencyKeys }
+            || policies.contains { $0.retriesNonIdempotentRequests }
     }
 
     /// What calls share, when two looks at it find two.

@@ -64,6 +64,52 @@ extension DiagnosisCase {
             service(AnyRetrierFactory { NilRetrier() }),
             Call(timeout: .seconds(9), deadline: .seconds(1))
         ),
+        Case("a POST, which a timeout ends", service(), .hurriedPost()),
+        // The services of the guides.
+        Case(
+            "staging",
+            service(interceptors: [CircuitBreaker(), Chaos(seed: 7, .failure(.cannotConnectToHost, rate: 0.05))])
+        ),
+        Case(
+            "orders",
+            service(
+                BackoffRetrier.factory(condition: .standard.retryingKeysInProgress()),
+                interceptors: [IdempotencyKeys()]
+            )
+        ),
+        Case(
+            "hurried",
+            service(BackoffRetrier.factory(latencies: OriginLatencies()), interceptors: [RequestTimeoutHeader()])
+        ),
+        Case("polite", Computed(makeFactory: { [pauses = OriginPauses()] in BackoffRetrier.factory(gate: pauses) })),
+        Case(
+            "busy",
+            Computed(makeFactory: { [budget = RatioBudget(ratio: 0.2, minimumRetriesPerSecond: 5)] in
+                BackoffRetrier.factory(budget: .shared(budget))
+            })
+        ),
+        Case(
+            "like the AWS SDKs",
+            service(
+                BackoffRetrier.factory(
+                    backoff: .exponential(base: .milliseconds(50)),
+                    throttlingBackoff: .exponential(base: .seconds(1)),
+                    maxAttempts: 3,
+                    budget: .shared(QuotaBudget())
+                )
+            )
+        ),
+        Case("suggestions", service(), Call(timeout: .milliseconds(500), deadline: .seconds(2))),
+        Case("an order of the guide", service(), Call(timeout: .seconds(5), deadline: .seconds(30))),
+        Case(
+            "authorized",
+            Computed(makeFactory: { [coordinator = RefreshCoordinator(credential: Token(number: 1)) { $0 }] in
+                ComposedRetrier.factory(
+                    AuthorizationRetrier.factory(coordinator),
+                    BackoffRetrier.factory(gate: coordinator)
+                )
+            })
+        ),
         Case(
             "two retriers with budgets of their own",
             service(
@@ -140,6 +186,19 @@ extension DiagnosisCase {
                 delays: .zero,
                 deadline: .nanoseconds(7_999_999_999)
             )
+        ),
+        Case(
+            "attempts of a POST with a key that do not fit",
+            service(interceptors: [IdempotencyKeys()]),
+            .hurriedPost(),
+            finds: .attemptsDoNotFit(attempts: 4, timeout: .seconds(20), delays: .zero, deadline: .seconds(25))
+        ),
+        Case(
+            "attempts of a POST that may be executed twice",
+            service(BackoffRetrier.factory(maxAttempts: 2, retriesNonIdempotentRequests: true)),
+            .hurriedPost(),
+            finds: .retriesNonIdempotentRequests,
+            .attemptsDoNotFit(attempts: 2, timeout: .seconds(20), delays: .zero, deadline: .seconds(25))
         ),
         Case(
             "a cap that was named",
@@ -260,5 +319,12 @@ private struct Computed: HttpService {
 private final class OwnInterceptor: HttpInterceptor {
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
         try await next(request)
+    }
+}
+
+extension Call {
+    /// A POST like that of a token endpoint.
+    fileprivate static func hurriedPost() -> Call {
+        Call(method: .post, timeout: .seconds(20), deadline: .seconds(25))
     }
 }
