@@ -41,9 +41,8 @@ public struct RetryBudgetScope: Sendable {
     /// Whether both lead to the same budgets; nil when nobody can tell, since a budget is no object.
     func isShared(with other: RetryBudgetScope) -> Bool? {
         if isUnlimited || other.isUnlimited { return isUnlimited && other.isUnlimited }
-        guard let keeper = keeper.flatMap(objectIdentifier), let otherKeeper = other.keeper.flatMap(objectIdentifier)
-        else { return nil }
-        return keeper == otherKeeper
+        guard let own = keeper.flatMap(ObjectIdentifier.init(ofAny:)) else { return nil }
+        return other.keeper.flatMap(ObjectIdentifier.init(ofAny:)).map { $0 == own }
     }
 
     /// The budget for retries to `origin`; nil when there is none.

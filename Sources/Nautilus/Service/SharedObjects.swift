@@ -14,7 +14,7 @@ struct SharedObjects {
     init(_ service: some HttpService) {
         var finds: [Find] = []
         func find(_ object: Any?, in property: String) {
-            guard let object, let identity = objectIdentifier(of: object) else { return }
+            guard let object, let identity = ObjectIdentifier(ofAny: object) else { return }
             let type = "\(Swift.type(of: object))"
             finds.append(Find(property: property, type: type, identity: identity, keeper: object))
         }

@@ -1,4 +1,7 @@
-/// The identity of `value`; nil when it is no object, which has none.
-func objectIdentifier(of value: Any) -> ObjectIdentifier? {
-    type(of: value) is AnyClass ? ObjectIdentifier(value as AnyObject) : nil
+extension ObjectIdentifier {
+    /// The identity of a value of whichever type; nil when it is no object, and has none.
+    init?(ofAny value: Any) {
+        guard type(of: value) is AnyClass else { return nil }
+        self.init(value as AnyObject)
+    }
 }
