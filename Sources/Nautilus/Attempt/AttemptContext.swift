@@ -59,6 +59,13 @@ extension AttemptContext {
         return context
     }
 
+    /// This context without a timer.
+    var untimed: AttemptContext {
+        var context = self
+        context.connectionWait = nil
+        return context
+    }
+
     /// This context with an end that comes without a cancellation.
     func interrupted(by interruption: Interruption) -> AttemptContext {
         var context = self

@@ -1,11 +1,11 @@
-/// How long an exchange has stood in line for a connection, which its timeout does not count.
+/// How long an exchange has stood in line for a connection, which its timers do not count.
 ///
-/// Shared by the call, whose timer asks, and the transport, which knows.
+/// Shared by the call, whose timers ask, and the transport, which knows.
 final class ConnectionWait: Sendable {
     private struct State {
         /// When the wait that is on began; nil when none is.
         var began: Duration?
-        /// What has been waited and not been asked for yet.
+        /// What has been waited before.
         var waited = Duration.zero
     }
 
@@ -29,14 +29,9 @@ final class ConnectionWait: Sendable {
         }
     }
 
-    /// What has been waited since this was last asked, a wait that is still on included.
-    func takeWaited() -> Duration {
+    /// What has been waited in all, a wait that is still on included.
+    var waited: Duration {
         let now = stopwatch.elapsed
-        return state.withLock { state in
-            let waited = state.waited + (state.began.map { now - $0 } ?? .zero)
-            state.waited = .zero
-            if state.began != nil { state.began = now }
-            return waited
-        }
+        return state.withLock { $0.waited + ($0.began.map { now - $0 } ?? .zero) }
     }
 }

@@ -6,6 +6,15 @@ extension Call {
         _ request: HttpRequest,
         _ context: AttemptContext
     ) async throws(HttpError) -> HttpResponse<Data> {
+        guard let hedging, !context.streamsResponse else { return try await sendOnce(request, context) }
+        return try await send(request, context, by: hedging)
+    }
+
+    /// One exchange that is not sent a second time.
+    mutating func sendOnce(
+        _ request: HttpRequest,
+        _ context: AttemptContext
+    ) async throws(HttpError) -> HttpResponse<Data> {
         guard let timeout = context.timeout else {
             return try await beginReading(settle(await follower(context).send(request), timedOut: nil))
         }
@@ -35,12 +44,12 @@ extension Call {
         return recorder.request
     }
 
-    private func follower(_ context: AttemptContext) -> RedirectFollower {
+    func follower(_ context: AttemptContext) -> RedirectFollower {
         RedirectFollower(transport: service.transport, context: context, accepted: request.acceptedStatusCodes)
     }
 
     /// Notes what the exchange may have done, and returns its response or throws its failure.
-    private mutating func settle(
+    mutating func settle(
         _ outcome: RedirectFollower.Outcome,
         timedOut timeout: Duration?
     ) throws(HttpError) -> HttpResponse<Data> {

@@ -45,12 +45,18 @@ extension Call {
         _ deadline: Duration?,
         _ recorder: TraceRecorder
     ) {
+        let factory = service.retrierFactory
+        let retrier = factory.create(for: request)
+        var recorder = recorder
+        if let outer = RetryLayer.current, let note = outer.note(of: factory) { recorder.note(note) }
         self.init(
             request: request,
             service: service,
             clock: clock,
             deadline: deadline,
-            retrier: service.retrierFactory.create(for: request),
+            hedging: service.hedging,
+            layer: retrier is NilRetrier ? nil : RetryLayer(factory, request: R.self),
+            retrier: retrier,
             recorder: recorder
         )
     }

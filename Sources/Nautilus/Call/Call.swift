@@ -10,6 +10,10 @@ struct Call<R: Request, S: HttpService> {
     let clock: any Clock<Duration>
     /// How long it may take: the request's own limit, or what the call around it has left; nil for no limit.
     let deadline: Duration?
+    /// When a slow attempt is sent a second time; nil for never.
+    let hedging: Hedging?
+    /// What marks the attempts, for calls that are made within them; nil when there are no retries.
+    let layer: RetryLayer?
     var retrier: any Retrier
     var builder = RequestBuilder()
     var recorder: TraceRecorder
@@ -19,7 +23,7 @@ struct Call<R: Request, S: HttpService> {
         while true {
             do throws(HttpError) {
                 let response = try await attempt()
-                retrier.succeeded(answeredRequest)
+                noteSuccess()
                 return recorder.succeeded(response)
             } catch {
                 let delay = try await delay(after: error)
@@ -28,8 +32,16 @@ struct Call<R: Request, S: HttpService> {
         }
     }
 
-    /// One pass along the path.
+    /// One pass along the path, marked as such.
     private mutating func attempt() async throws(HttpError) -> HttpResponse<R.Result> {
+        guard let layer else { return try await pass() }
+        return try await RetryLayer.$current.withValue(layer) {
+            await Result { () async throws(HttpError) in try await pass() }
+        }.get()
+    }
+
+    /// One pass along the path.
+    private mutating func pass() async throws(HttpError) -> HttpResponse<R.Result> {
         let (built, context) = try await build()  // 1
         let response = try await intercept(built, context)  // 2, around 3 to 5
         try validate(response)  // 6

@@ -45,12 +45,7 @@ struct TimeLimit {
     ) async -> (value: Value, limitPassed: Bool) {
         guard let alarms else { return await sleeping(besides: wait, work) }
         // One task, awaited to its end whatever happens: as good as a child, and the timer costs no second one.
-        let isCancelled = Task.isCancelled
-        let task = Task.begin {
-            // A child would be born cancelled.
-            if isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
-            return await work()
-        }
+        let task = Task.begin(work)
         let alarm = TimeLimitAlarm(alarms, besides: wait) { task.cancel() }
         alarm.set(after: duration)
         let value = await withTaskCancellationHandler {
@@ -61,6 +56,40 @@ struct TimeLimit {
         return (value, alarm.end())
     }
 
+    /// Calls `onPassing` once the limit has passed, unless the timer has been ended before.
+    ///
+    /// - Returns: What ends the timer; whoever sets one has to call it.
+    func timer(besides wait: ConnectionWait?, _ onPassing: @escaping @Sendable () -> Void) -> () -> Void {
+        guard let alarms else {
+            let task = BackgroundTask.branch { [duration, clock] in
+                if await Self.sleep(for: duration, besides: wait, on: clock) { onPassing() }
+            }
+            return { task.cancel() }
+        }
+        let alarm = TimeLimitAlarm(alarms, besides: wait, onPassing: onPassing)
+        alarm.set(after: duration)
+        return { _ = alarm.end() }
+    }
+
+    /// Sleeps until the limit has passed; false when cancelled.
+    private static func sleep(
+        for duration: Duration,
+        besides wait: ConnectionWait?,
+        on clock: any Clock<Duration>
+    ) async -> Bool {
+        var (left, madeUp) = (duration, Duration.zero)
+        do {
+            while left > .zero {
+                try await clock.sleep(for: left)
+                let waited = wait?.waited ?? .zero
+                (left, madeUp) = (waited - madeUp, waited)
+            }
+            return true
+        } catch {
+            return false
+        }
+    }
+
     /// The limit on a clock that can only be slept on.
     private func sleeping<Value: Sendable>(
         besides wait: ConnectionWait?,
@@ -68,16 +97,7 @@ struct TimeLimit {
     ) async -> (value: Value, limitPassed: Bool) {
         await withTaskGroup(of: Race<Value>.self) { group in
             group.addTask { [duration, clock] in
-                do {
-                    var left = duration
-                    while left > .zero {
-                        try await clock.sleep(for: left)
-                        left = wait?.takeWaited() ?? .zero
-                    }
-                    return .limitPassed
-                } catch {
-                    return .timerCancelled
-                }
+                await Self.sleep(for: duration, besides: wait, on: clock) ? .limitPassed : .timerCancelled
             }
             group.addTask { .finished(await work()) }
             var limitPassed = false
@@ -97,19 +117,6 @@ struct TimeLimit {
                 }
             }
         }
-    }
-}
-
-extension Task where Failure == Never {
-    /// A task that begins on the caller's thread, where the system knows of that: a request that is under way in
-    /// microseconds wakes no other thread for it.
-    fileprivate static func begin(_ operation: @escaping @Sendable () async -> Success) -> Task {
-        #if compiler(>=6.2)
-            if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-                return Task.immediate(operation: operation)
-            }
-        #endif
-        return Task(operation: operation)
     }
 }
 

@@ -2,6 +2,8 @@
 final class TimeLimitAlarm: Sendable {
     private struct State {
         var id: Int?
+        /// The wait that has been made up for.
+        var madeUp = Duration.zero
         var hasPassed = false
         var isOver = false
     }
@@ -38,8 +40,12 @@ final class TimeLimitAlarm: Sendable {
     }
 
     private func ring() {
-        let waited = wait?.takeWaited() ?? .zero
-        guard waited == .zero else { return set(after: waited) }
+        let waited = wait?.waited ?? .zero
+        let missing = state.withLock { state in
+            defer { state.madeUp = waited }
+            return waited - state.madeUp
+        }
+        guard missing <= .zero else { return set(after: missing) }
         let isOver = state.withLock { state in
             if !state.isOver { state.hasPassed = true }
             return state.isOver

@@ -25,14 +25,26 @@ struct TraceRecorder: Sendable {
     /// The most that the exchanges of this attempt may have done; an interceptor can make several.
     private(set) var exchangeDelivery = Delivery.notSent
 
+    /// What became of the attempt's second send; nil when there was no need of one.
+    var hedge: CallTrace.Hedge?
+    /// Whether the budget has paid for a second send.
+    var isHedgeCharged = false
+    /// How long the attempt's last exchange has taken, for a service that hedges; nil when it could not be hedged.
+    var latency: Duration?
+
     /// The time since the call began.
     var elapsed: Duration { stopwatch.elapsed }
 
     mutating func begin() {
         number += 1
         (request, redirects, answer, exchangeDelivery) = (nil, nil, nil, .notSent)
+        (hedge, isHedgeCharged, latency) = (nil, false, nil)
         start = elapsed
         observer?.observe(.attemptStarted(request: requestName(), number: number))
+    }
+
+    mutating func note(_ note: CallTrace.Note) {
+        trace.notes.append(note)
     }
 
     mutating func exchanged(_ delivery: Delivery) {
@@ -89,7 +101,8 @@ struct TraceRecorder: Sendable {
             start: start,
             duration: elapsed - start,
             outcome: outcome,
-            decision: decision
+            decision: decision,
+            hedge: hedge
         )
         trace.attempts.append(attempt)
         observer?.observe(.attemptEnded(request: requestName(), attempt))

@@ -58,6 +58,12 @@ public protocol Request: Sendable {
     ///
     /// Default: false; true where the result is an ``HttpBodyStream``.
     var streamsResponse: Bool { get }
+    /// Whether the request may be sent a second time while the first send is under way and slow, by a service that hedges.
+    /// Counts only for requests that may be repeated at all; see ``HttpService/hedging``.
+    ///
+    /// Default: true. Say false where an answer is large or costly to make, or where a PUT that arrives late must not
+    /// overwrite a later one: the send that has lost may still be carried out.
+    var allowsHedging: Bool { get }
 
     /// Makes the result from the response's body. Runs off the caller's actor.
     ///
@@ -107,6 +113,8 @@ extension Request {
     public var deadline: Duration? { nil }
     /// False.
     public var streamsResponse: Bool { false }
+    /// True.
+    public var allowsHedging: Bool { true }
 
     /// Decodes the body, whatever status and header say.
     public func decode(_ response: HttpResponse<Data>) throws -> Result { try decode(response.body) }

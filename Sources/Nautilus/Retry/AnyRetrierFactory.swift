@@ -4,20 +4,45 @@
 /// var retrierFactory: any RetrierFactory { AnyRetrierFactory { MyRetrier(store: store) } }
 /// ```
 public struct AnyRetrierFactory: RetrierFactory {
-    private let make: @Sendable (any Request) -> any Retrier
+    private let base: any RetrierFactory
 
     /// Creates a factory whose retriers do not depend on the request.
-    public init(_ make: @escaping @Sendable () -> any Retrier) {
-        self.make = { _ in make() }
+    ///
+    /// - Parameters:
+    ///   - policies: What they do at most, as in ``RetrierFactory/policies``. Default: nothing is known of them.
+    ///   - make: Makes the retrier of a call.
+    public init(policies: [RetryPolicy] = [], _ make: @escaping @Sendable () -> any Retrier) {
+        self.base = ClosureFactory(policies: policies) { _ in make() }
     }
 
     /// Creates a factory whose retriers depend on the request.
-    public init(_ make: @escaping @Sendable (any Request) -> any Retrier) {
-        self.make = make
+    ///
+    /// - Parameters:
+    ///   - policies: What they do at most, as in ``RetrierFactory/policies``. Default: nothing is known of them.
+    ///   - make: Makes the retrier of a call of the request.
+    public init(policies: [RetryPolicy] = [], _ make: @escaping @Sendable (any Request) -> any Retrier) {
+        self.base = ClosureFactory(policies: policies, make: make)
+    }
+
+    /// Hides the type of a factory.
+    init(_ base: any RetrierFactory) {
+        self.base = base
     }
 
     /// A new retrier for a call of `request`.
     public func create<R: Request>(for request: R) -> any Retrier {
+        base.create(for: request)
+    }
+
+    /// What was said of them.
+    public var policies: [RetryPolicy] { base.policies }
+}
+
+private struct ClosureFactory: RetrierFactory {
+    let policies: [RetryPolicy]
+    let make: @Sendable (any Request) -> any Retrier
+
+    func create<R: Request>(for request: R) -> any Retrier {
         make(request)
     }
 }

@@ -54,3 +54,41 @@ struct BackoffPolicy: Sendable {
         gate?.close(origin, for: pause)
     }
 }
+
+extension BackoffPolicy: RetrierFactory {
+    /// The longest `Retry-After` that is waited for, where nobody says otherwise.
+    static let defaultRetryAfterCap = Duration.seconds(60)
+
+    func create<R: Request>(for request: R) -> any Retrier {
+        BackoffRetrier(policy: self)
+    }
+
+    var policies: [RetryPolicy] {
+        [
+            RetryPolicy(
+                maxAttempts: maxAttempts,
+                shortestDelays: shortestDelays,
+                retryAfterCap: retryAfterCap,
+                retriesNonIdempotentRequests: retriesNonIdempotentRequests,
+                budget: budget,
+                gate: gate,
+                latencies: latencies
+            )
+        ]
+    }
+
+    /// What all delays together take when every draw is the lowest.
+    private var shortestDelays: Duration {
+        var (sum, last) = (Duration.zero, Duration.zero)
+        // More would be no policy but a loop, and its delays not be summed up in time.
+        for retry in 1..<max(1, min(maxAttempts, 1000)) {
+            last = backoff.delay(beforeRetry: retry, previous: last, random: LowestDraw()).addable
+            sum = (sum + last).addable
+        }
+        return sum
+    }
+
+    private struct LowestDraw: RandomSource {
+        func nextFraction() -> Double { 0 }
+    }
+}

@@ -67,10 +67,10 @@ public struct BackoffRetrier: Retrier {
             random: random,
             retriesNonIdempotentRequests: retriesNonIdempotentRequests
         )
-        return AnyRetrierFactory { BackoffRetrier(policy: policy) }
+        return AnyRetrierFactory(policy)
     }
 
-    private init(policy: BackoffPolicy) {
+    init(policy: BackoffPolicy) {
         self.policy = policy
     }
 
@@ -168,6 +168,16 @@ public struct BackoffRetrier: Retrier {
         if let lack = policy.lackOfTime(for: delay, after: error) { return refuse(because: lack) }
         self.reason = reason
         return .retry(after: delay)
+    }
+}
+
+extension BackoffRetrier: AccountKeeping {
+    func keeps(_ latencies: OriginLatencies) -> Bool { policy.latencies === latencies }
+
+    mutating func takeOver(_ charge: RetryCharge?, of budget: RetryBudgetScope) -> Bool {
+        guard policy.budget.isShared(with: budget) == true else { return false }
+        lastCharge = charge ?? lastCharge
+        return true
     }
 }
 

@@ -66,8 +66,26 @@ public struct ComposedRetrier: Retrier {
     private struct Factory: RetrierFactory {
         let factories: [any RetrierFactory]
 
+        var policies: [RetryPolicy] { factories.flatMap(\.policies) }
+
         func create<R: Request>(for request: R) -> any Retrier {
             ComposedRetrier(factories.map { $0.create(for: request) })
         }
+    }
+}
+
+extension ComposedRetrier: AccountKeeping {
+    func keeps(_ latencies: OriginLatencies) -> Bool {
+        retriers.contains { ($0 as? any AccountKeeping)?.keeps(latencies) == true }
+    }
+
+    mutating func takeOver(_ charge: RetryCharge?, of budget: RetryBudgetScope) -> Bool {
+        for index in retriers.indices {
+            guard var keeper = retriers[index] as? any AccountKeeping else { continue }
+            guard keeper.takeOver(charge, of: budget) else { continue }
+            retriers[index] = keeper
+            return true
+        }
+        return false
     }
 }

@@ -9,30 +9,15 @@
 ///     var retrierFactory: any RetrierFactory { BackoffRetrier.factory(latencies: latencies) }
 /// }
 /// ```
+/// ``Hedging`` asks it when an attempt is slow. Give both the same, and each success is noted once.
 public final class OriginLatencies: Sendable {
-    /// The latest samples of one origin.
-    private struct Samples: Sendable {
-        /// More do not move the median by much, and sorting them takes microseconds.
-        static let limit = 100
-
-        private var samples: [(time: Duration, latency: Duration)] = []
-        private var oldest = 0
-
-        mutating func add(_ latency: Duration, at time: Duration) {
-            guard samples.count == Self.limit else { return samples.append((time, latency)) }
-            samples[oldest] = (time, latency)
-            oldest = (oldest + 1) % Self.limit
-        }
-
-        func latencies(since time: Duration) -> [Duration] {
-            samples.filter { $0.time >= time }.map(\.latency)
-        }
-    }
+    /// The process's own, for those that do not name another: a service is a value, often made anew for every call.
+    public static let shared = OriginLatencies()
 
     private let minimumCount: Int
     private let maximumAge: Duration
     private let stopwatch: Stopwatch
-    private let samples: Locked<RecentlyUsed<HttpOrigin, Samples>>
+    private let samples: Locked<RecentlyUsed<HttpOrigin, LatencySamples>>
 
     /// Creates a record without samples.
     ///
@@ -46,7 +31,7 @@ public final class OriginLatencies: Sendable {
         maximumAge: Duration = .seconds(60),
         clock: any Clock<Duration> = ContinuousClock()
     ) {
-        self.minimumCount = max(1, min(minimumCount, Samples.limit))
+        self.minimumCount = max(1, min(minimumCount, LatencySamples.limit))
         self.maximumAge = maximumAge.addable
         self.stopwatch = Stopwatch(clock)
         // More than the origins of an app; a crawler's must not fill the memory.
@@ -55,18 +40,32 @@ public final class OriginLatencies: Sendable {
 
     /// What half of the latest attempts to `origin` have not exceeded; nil while there are too few.
     public func median(of origin: HttpOrigin) -> Duration? {
+        quantile(0.5, of: origin)
+    }
+
+    /// What this share of the latest attempts to `origin` have not exceeded; nil while there are too few.
+    ///
+    /// - Parameters:
+    ///   - quantile: The share, cut to 0…1: 0.95 for the time that one attempt in twenty exceeds.
+    ///   - origin: Where the attempts went.
+    public func quantile(_ quantile: Double, of origin: HttpOrigin) -> Duration? {
         let start = stopwatch.elapsed - maximumAge
-        guard let recent = samples.withLock({ $0.value(for: origin) })?.latencies(since: start),
-            recent.count >= minimumCount
-        else { return nil }
-        return recent.sorted()[(recent.count - 1) / 2]
+        return samples.withLock { samples in
+            samples.withValue(for: origin) { samples in
+                samples.forget(before: start)
+                return samples.count < minimumCount ? nil : samples.quantile(quantile)
+            } ?? nil
+        }
     }
 
     /// Takes note of an attempt that has succeeded.
     public func record(_ latency: Duration, of origin: HttpOrigin) {
         let now = stopwatch.elapsed
         samples.withLock { samples in
-            samples.update(origin, default: Samples()) { $0.add(latency, at: now) }
+            samples.update(origin, default: LatencySamples()) { samples in
+                samples.forget(before: now - maximumAge)
+                samples.add(latency, at: now)
+            }
         }
     }
 

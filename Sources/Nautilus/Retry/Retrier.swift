@@ -57,4 +57,13 @@ extension Retrier {
 public protocol RetrierFactory: Sendable {
     /// A new retrier for a call of `request`.
     func create<R: Request>(for request: R) -> any Retrier
+
+    /// What the retriers do at most, for `HttpService.diagnose()`: several for retriers that are asked in turn. Default:
+    /// none, nothing is known of them.
+    var policies: [RetryPolicy] { get }
+}
+
+extension RetrierFactory {
+    /// Nothing is known.
+    public var policies: [RetryPolicy] { [] }
 }

@@ -29,6 +29,8 @@ public struct AnyHttpService<RequestError: Error>: HttpService {
     /// The base service's.
     public var retrierFactory: any RetrierFactory { base.retrierFactory }
     /// The base service's.
+    public var hedging: Hedging? { base.hedging }
+    /// The base service's.
     public var hook: any ServiceHook { base.hook }
     /// The base service's.
     public var observer: any CallObserver { base.observer }
@@ -51,6 +53,7 @@ extension AnyHttpService where RequestError == HttpError {
         header: HttpHeader = [:],
         interceptors: [any HttpInterceptor] = [],
         retrierFactory: any RetrierFactory = NilRetrier.factory(),
+        hedging: Hedging? = nil,
         hook: any ServiceHook = NilServiceHook(),
         observer: any CallObserver = NilCallObserver(),
         transport: any HttpTransport = URLSessionTransport.shared,
@@ -65,6 +68,7 @@ extension AnyHttpService where RequestError == HttpError {
                 header: header,
                 interceptors: interceptors,
                 retrierFactory: retrierFactory,
+                hedging: hedging,
                 hook: hook,
                 observer: observer,
                 transport: transport,
@@ -83,6 +87,7 @@ private struct ServiceValues: HttpService {
     let header: HttpHeader
     let interceptors: [any HttpInterceptor]
     let retrierFactory: any RetrierFactory
+    let hedging: Hedging?
     let hook: any ServiceHook
     let observer: any CallObserver
     let transport: any HttpTransport

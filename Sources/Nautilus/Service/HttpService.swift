@@ -26,6 +26,8 @@ public protocol HttpService: Sendable {
     var interceptors: [any HttpInterceptor] { get }
     /// What makes the retrier of each call. Default: ``NilRetrier``, no retries: an author opts in.
     var retrierFactory: any RetrierFactory { get }
+    /// When a slow request is sent a second time. Default: nil, never: it is load that an author has to want.
+    var hedging: Hedging? { get }
     /// What looks at calls as a whole. Default: nothing.
     var hook: any ServiceHook { get }
     /// What is told of attempts and decisions. Default: nobody, at no cost.
@@ -55,6 +57,8 @@ extension HttpService {
     public var interceptors: [any HttpInterceptor] { [] }
     /// No retries.
     public var retrierFactory: any RetrierFactory { NilRetrier.factory() }
+    /// No second sends.
+    public var hedging: Hedging? { nil }
     /// No hook.
     public var hook: any ServiceHook { NilServiceHook() }
     /// No observer.

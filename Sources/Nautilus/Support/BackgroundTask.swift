@@ -34,4 +34,13 @@ package enum BackgroundTask {
             starter?(work) ?? Task(priority: .high, operation: work)
         }
     }
+
+    /// Starts `work` as a part of the current task's own: with its deadline and its other task-local values, and born
+    /// cancelled when it is, but not awaited by it, nor cancelled with it later.
+    package static func branch(_ work: @escaping Work) -> Task<Void, Never> {
+        guard let starter else { return Task.begin(work) }
+        let task = starter(work)
+        if Task.isCancelled { task.cancel() }
+        return task
+    }
 }

@@ -25,6 +25,14 @@ package struct RecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable
         return entries.values[index].value
     }
 
+    /// What `body` makes of the value of `key`, which it may change in its place; nil when there is none. Counts as a use.
+    package mutating func withValue<Result>(for key: Key, _ body: (inout Value) -> Result) -> Result? {
+        guard let index = entries.index(forKey: key) else { return nil }
+        uses += 1
+        entries.values[index].lastUse = uses
+        return body(&entries.values[index].value)
+    }
+
     /// Changes the value of `key` in its place, or `initial` when there is none. Counts as a use.
     package mutating func update(
         _ key: Key,

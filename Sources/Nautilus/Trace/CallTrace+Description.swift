@@ -8,11 +8,12 @@ extension CallTrace: CustomStringConvertible {
     ///   #2  at 462 ms     status 401 after 9 ms (rejected)
     ///       AuthorizationRetrier: retry at once (credential replaced, generation 2)
     ///   #3  at 521 ms     200 after 741 ms
+    ///       hedged after 95 ms: the first answer came from the second send
     /// ```
     public var description: String {
         let count = attempts.count == 1 ? "1 attempt" : "\(attempts.count) attempts"
         let head = "\(request?.description ?? "no request"): \(count) in \(duration.brief)"
-        return ([head] + attempts.flatMap(\.lines)).joined(separator: "\n")
+        return ([head] + attempts.flatMap(\.lines) + notes.map { "  \($0)" }).joined(separator: "\n")
     }
 }
 
@@ -20,7 +21,8 @@ extension CallTrace.Attempt {
     fileprivate var lines: [String] {
         let number = "#\(number)".padded(to: 4)
         let first = "  \(number)at \(start.brief.padded(to: 10)) \(outcome.text(after: duration))"
-        return [first] + (decision.map { ["      \($0)"] } ?? [])
+        let details = [hedge?.description, decision?.description].compactMap { $0 }
+        return [first] + details.map { "      \($0)" }
     }
 }
 

@@ -14,6 +14,8 @@ public struct CallTrace: Sendable, Hashable {
         public var outcome: Outcome
         /// What was decided after a failure; nil after a success, and when no retrier was asked.
         public var decision: Decision?
+        /// The second send of an attempt that was slow; nil when it was not, or when the service does not hedge.
+        public var hedge: Hedge?
     }
 
     /// How an attempt ended.
@@ -48,6 +50,8 @@ public struct CallTrace: Sendable, Hashable {
     public var request: RequestSummary?
     /// All attempts, in order.
     public var attempts: [Attempt] = []
+    /// What else is worth knowing: nested retries.
+    public var notes: [Note] = []
     /// From `schedule(with:)` to the end.
     public var duration: Duration = .zero
 

@@ -123,3 +123,13 @@ extension CircuitBreaker {
         }
     }
 }
+
+extension CircuitBreaker: HedgeGuard {
+    /// Lets it go while the circuit is closed: a probe is one request, and stays one.
+    ///
+    /// How the exchange has ended is counted once, by its outcome: sent twice, it is still one that has failed or not.
+    func admitHedge(of request: HttpRequest, context: AttemptContext) -> (@Sendable () -> Void)? {
+        guard let origin = request.origin, state(of: origin) != .closed else { return {} }
+        return nil
+    }
+}

@@ -17,7 +17,7 @@ import Foundation
 ///
 /// A request holds its slot from here to its answer, redirects and the wait for a credential included. What the exchange
 /// itself needs from the same origin, a refresh above all, takes no slot: it would wait for one that only its own end
-/// frees. The wait counts for the call's deadline, and not for the request's timeout. Among those who wait, requests of a
+/// frees. A second send (``Hedging``) takes a slot that is free, or is not made. The wait counts for the call's deadline, and not for the request's timeout. Among those who wait, requests of a
 /// higher `RequestPriority` come first, then those that came first; low ones can wait for as long as others keep coming.
 public final class ConcurrencyLimit: HttpInterceptor {
     typealias Waiter = CheckedContinuation<Void, any Error>
@@ -96,5 +96,14 @@ extension ConcurrencyLimit {
 
     private func leave(_ origin: HttpOrigin) {
         core.withLock { $0.leave(origin) }?.resume()
+    }
+}
+
+extension ConcurrencyLimit: HedgeGuard {
+    /// Takes a slot of its own, which it holds to its end: a request whose answer nobody wants is work, too.
+    func admitHedge(of request: HttpRequest, context: AttemptContext) -> (@Sendable () -> Void)? {
+        guard let origin = request.origin else { return {} }
+        guard core.withLock({ $0.enter(origin) }) == .go else { return nil }
+        return { [self] in leave(origin) }
     }
 }

@@ -96,3 +96,13 @@ extension Pacing {
         }
     }
 }
+
+extension Pacing: HedgeGuard {
+    /// Counts it as another request, which goes at once or not at all.
+    func admitHedge(of request: HttpRequest, context: AttemptContext) -> (@Sendable () -> Void)? {
+        guard let lane = lane(of: request) else { return {} }
+        // A refusal is as good as a wait.
+        guard case .some(.some) = try? pass(lane, context) else { return nil }
+        return { [self] in end(lane, mayCount: true) }
+    }
+}

@@ -72,6 +72,11 @@ public final class Pacing: HttpInterceptor {
         core.withLock { $0.waitingCount(for: origin) }
     }
 
+    /// Which requests this one draws on the same quotas with; nil for a URL without an origin.
+    func lane(of request: HttpRequest) -> PaceLane? {
+        request.origin.map { PaceLane(origin: $0, partition: partition?(request) ?? "") }
+    }
+
     /// Sends the request as soon as the server takes it.
     ///
     /// - Throws: ``HttpError`` of kind `refused` when it would wait for too long, or too many wait already;
@@ -81,8 +86,7 @@ public final class Pacing: HttpInterceptor {
         context: AttemptContext,
         next: Next
     ) async throws -> HttpResponse<Data> {
-        guard let origin = request.origin else { return try await next(request) }
-        let lane = PaceLane(origin: origin, partition: partition?(request) ?? "")
+        guard let lane = lane(of: request) else { return try await next(request) }
         let number: Int
         // Asked here, without a suspension: nearly always it goes at once.
         if let immediate = try pass(lane, context) {

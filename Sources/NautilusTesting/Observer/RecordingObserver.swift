@@ -36,6 +36,13 @@ public final class RecordingObserver: CallObserver {
         }
     }
 
+    /// How many attempts that have ended were sent a second time.
+    public var hedgeCount: Int {
+        events.count { event in
+            if case .attemptEnded(_, let attempt) = event, case .sent? = attempt.hedge { true } else { false }
+        }
+    }
+
     /// How many refreshes were started.
     public var refreshCount: Int {
         events.count { event in

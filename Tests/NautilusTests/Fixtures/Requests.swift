@@ -14,6 +14,7 @@ struct Call: Request {
     var deadline: Duration?
     var url: (any UrlConvertible)?
     var priority: RequestPriority = .normal
+    var allowsHedging = true
 
     static var get: Call { Call() }
     static var post: Call { Call(method: .post, body: .data(Data("payload".utf8))) }

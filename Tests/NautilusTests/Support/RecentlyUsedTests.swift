@@ -31,6 +31,21 @@ struct RecentlyUsedTests {
         #expect(values.count == 3)
     }
 
+    @Test("a value can be changed in its place, which is a use, and is not made by it")
+    func inPlace() {
+        var values = values("a", "b", "c")
+        #expect(values.withValue(for: "d") { $0 } == nil)
+        #expect(values.count == 3)
+        let changed = values.withValue(for: "a") { value in
+            value += 10
+            return value
+        }
+        #expect(changed == 11)
+        values.update("d", default: 0) { $0 += 1 }
+        #expect(values.value(for: "b") == nil)
+        #expect(values.value(for: "a") == 11)
+    }
+
     @Test("a limit below 1 is 1")
     func limit() {
         var values = values("a", "b", limit: -1)

@@ -6,6 +6,7 @@ struct NotesService: HttpService {
     let header: HttpHeader = ["Accept": "application/json", "User-Agent": "Notes/1.0"]
     var interceptors: [any HttpInterceptor] = []
     var retrierFactory: any RetrierFactory = NilRetrier.factory()
+    var hedging: Hedging?
     let transport: any HttpTransport
 
     init(apiUrl: String, transport: any HttpTransport) {
@@ -27,6 +28,13 @@ struct NotesService: HttpService {
     func with(_ interceptors: [any HttpInterceptor]) -> NotesService {
         var service = self
         service.interceptors = interceptors
+        return service
+    }
+
+    /// This service with second sends.
+    func with(_ hedging: Hedging) -> NotesService {
+        var service = self
+        service.hedging = hedging
         return service
     }
 

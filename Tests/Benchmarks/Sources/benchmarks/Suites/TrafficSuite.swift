@@ -11,6 +11,11 @@ enum TrafficSuite {
         call("pacing, limits told", [Pacing()], .limited),
         call("chaos, off", [Chaos(seed: 1, .failure(rate: 0.1))]),
         call("pacing, limit and breaker", [Pacing(), ConcurrencyLimit(64), CircuitBreaker()]),
+        compare("hedging, fixed, nothing slow", .instant.with(Hedging(after: .fixed(.seconds(1))))),
+        compare(
+            "hedging, observed, nothing slow",
+            .instant.with(Hedging(after: .observed(atLeast: .seconds(1)), latencies: OriginLatencies()))
+        ),
     ]
 
     private static func call(
@@ -18,8 +23,15 @@ enum TrafficSuite {
         _ interceptors: [any HttpInterceptor],
         _ bare: NotesService = .instant
     ) -> Comparison {
-        let service = bare.with(interceptors)
-        return Comparison(
+        compare(name, bare.with(interceptors), with: bare)
+    }
+
+    private static func compare(
+        _ name: String,
+        _ service: NotesService,
+        with bare: NotesService = .instant
+    ) -> Comparison {
+        Comparison(
             group: "Holding requests back, when there is no need to",
             name: name,
             metrics: [.cpu, .allocations],

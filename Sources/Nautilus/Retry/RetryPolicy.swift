@@ -1,0 +1,64 @@
+/// What retriers of one kind do at most: by which a service is checked before anything is sent.
+///
+/// A factory of your own describes its retriers by it:
+/// ```swift
+/// struct Twice: RetrierFactory {
+///     func create<R: Request>(for request: R) -> any Retrier { TwiceRetrier() }
+///     var policies: [RetryPolicy] { [RetryPolicy(maxAttempts: 2)] }
+/// }
+/// ```
+public struct RetryPolicy: Sendable {
+    /// The most attempts of a call, the first included.
+    public var maxAttempts: Int
+    /// The least that all delays together take when every retry is made.
+    public var shortestDelays: Duration
+    /// The longest `Retry-After` that is waited for; nil when it is not looked at, or waited for whatever it is.
+    public var retryAfterCap: Duration?
+    /// Whether requests are repeated that may then be executed twice.
+    public var retriesNonIdempotentRequests: Bool
+    /// What pays for the retries; nil when the retriers know no budgets.
+    public var budget: RetryBudgetScope?
+    /// What holds back the retries; nil for nothing.
+    public var gate: (any RetryGate)?
+    /// What knows how long attempts take; nil for nothing.
+    public var latencies: OriginLatencies?
+
+    /// Describes retriers.
+    ///
+    /// - Parameters:
+    ///   - maxAttempts: The most attempts of a call, the first included. Less than 1 counts as 1.
+    ///   - shortestDelays: The least that all delays together take. Default: zero, as with full jitter.
+    ///   - retryAfterCap: The longest `Retry-After` that is waited for. Default: nil, none or any.
+    ///   - retriesNonIdempotentRequests: Whether requests may be executed twice. Default: false.
+    ///   - budget: What pays for the retries. Default: nil, the retriers know no budgets.
+    ///   - gate: What holds back the retries. Default: nil, nothing.
+    ///   - latencies: What knows how long attempts take. Default: nil, nothing.
+    public init(
+        maxAttempts: Int,
+        shortestDelays: Duration = .zero,
+        retryAfterCap: Duration? = nil,
+        retriesNonIdempotentRequests: Bool = false,
+        budget: RetryBudgetScope? = nil,
+        gate: (any RetryGate)? = nil,
+        latencies: OriginLatencies? = nil
+    ) {
+        self.maxAttempts = max(1, maxAttempts)
+        self.shortestDelays = max(.zero, shortestDelays)
+        self.retryAfterCap = retryAfterCap
+        self.retriesNonIdempotentRequests = retriesNonIdempotentRequests
+        self.budget = budget
+        self.gate = gate
+        self.latencies = latencies
+    }
+}
+
+extension Collection where Element == RetryPolicy {
+    /// The most attempts of a call, the first included: one retrier's retries do not use up another's.
+    var maxAttempts: Int {
+        // Saturating: a limit of `Int.max` means that there is none.
+        reduce(1) { attempts, policy in
+            let (sum, overflows) = attempts.addingReportingOverflow(policy.maxAttempts - 1)
+            return overflows ? .max : sum
+        }
+    }
+}

@@ -1,0 +1,58 @@
+/// The objects of a service that calls have to share, as one look at it has found them.
+struct SharedObjects {
+    private struct Find {
+        let property: String
+        let type: String
+        let identity: ObjectIdentifier
+        /// So that its identity stays its own.
+        let keeper: Any
+    }
+
+    private let finds: [Find]
+
+    /// Looks at each property of `service` once.
+    init(_ service: some HttpService) {
+        var finds: [Find] = []
+        func find(_ object: Any?, in property: String) {
+            guard let object, let identity = ObjectIdentifier(ofAny: object) else { return }
+            let type = "\(Swift.type(of: object))"
+            finds.append(Find(property: property, type: type, identity: identity, keeper: object))
+        }
+        // One look at each property, whose parts are then of one time.
+        let (interceptors, policies, hedging) = (service.interceptors, service.retrierFactory.policies, service.hedging)
+        // Of others nobody knows whether they have a memory.
+        for interceptor in interceptors where interceptor.keepsBooks { find(interceptor, in: "interceptors") }
+        for policy in policies {
+            find(policy.budget?.keeper, in: "retrierFactory")
+            find(policy.gate, in: "retrierFactory")
+            find(policy.latencies, in: "retrierFactory")
+        }
+        find(hedging?.budget.keeper, in: "hedging")
+        find(hedging?.latencies, in: "hedging")
+        find(hedging?.gate, in: "hedging")
+        let transport = service.transport
+        // One of the user's own may be anything; this one keeps connections.
+        if transport is URLSessionTransport { find(transport, in: "transport") }
+        self.finds = finds
+    }
+
+    /// What is another object in the other look.
+    func madeAnew(in other: SharedObjects) -> [PolicyFinding] {
+        var findings: [PolicyFinding] = []
+        for (find, again) in zip(finds, other.finds) where find.type == again.type && find.identity != again.identity {
+            let finding = PolicyFinding.madeAnew(type: find.type, property: find.property)
+            if !findings.contains(finding) { findings.append(finding) }
+        }
+        return findings
+    }
+}
+
+extension HttpInterceptor {
+    /// Whether it is one of those that know something of the calls before.
+    fileprivate var keepsBooks: Bool {
+        switch self {
+        case is CircuitBreaker, is ConcurrencyLimit, is Pacing, is Chaos: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,160 @@
+import Foundation
+import NautilusTesting
+import Testing
+
+@testable import Nautilus
+
+@Suite("Hedging: ten thousand interleavings")
+struct HedgeInterleavingTests {
+    @Test("every send that is started is answered, fails or is cancelled, each hedge is paid for, and no slot is lost")
+    func manySeeds() async throws {
+        let count = ProcessInfo.processInfo.environment["NAUTILUS_WORLDS"].flatMap { Int($0) } ?? 10_000
+        for seed in 1...UInt64(max(1, count / 100)) {
+            let findings = try await simulate(seed: seed) { simulation in
+                let worlds = (0..<100 as Range<UInt64>).map { HedgedCalls(seed: seed &* 1_000 &+ $0, simulation.clock) }
+                await withTaskGroup(of: Void.self) { group in
+                    for world in worlds { group.addTask { await world.run() } }
+                }
+                // The sends that have lost end by themselves.
+                await simulation.clock.run()
+                return worlds.flatMap { $0.findings() }
+            }
+            try #require(findings.isEmpty, "seed \(seed): \(findings.prefix(3))")
+        }
+    }
+}
+
+/// Three calls that may hedge after 2 ms, over two slots and a little budget, of which some are given up.
+private struct HedgedCalls: Sendable {
+    private struct Record {
+        var (started, answered, failed, cancelled) = (0, 0, 0, 0)
+        var lastEnd = Duration.zero
+        var outcomes: [Outcome] = []
+    }
+
+    private enum End: Sendable {
+        case answer(Int), failure
+    }
+
+    private let clock: ManualClock
+    private let calls: [(request: Call, start: Duration, cancelledAfter: Duration?)]
+    private let sends: [(duration: Duration, end: End)]
+    private let limit = ConcurrencyLimit(3)
+    private let budget = QuotaBudget(capacity: 1_000, initial: 28)
+    private let record = Locked(Record())
+
+    init(seed: UInt64, _ clock: ManualClock) {
+        var generator = SeededGenerator(seed: seed)
+        self.clock = clock
+        func milliseconds(_ range: ClosedRange<Int64>) -> Duration {
+            .milliseconds(Int64.random(in: range, using: &generator))
+        }
+        calls = (0..<3).map { _ in
+            let request = Call(
+                timeout: Bool.random(using: &generator) ? milliseconds(1...5) : nil,
+                deadline: Int.random(in: 0..<4, using: &generator) == 0 ? milliseconds(1...5) : nil
+            )
+            let isCancelled = Int.random(in: 0..<4, using: &generator) == 0
+            return (request, milliseconds(0...2), isCancelled ? milliseconds(0...4) : nil)
+        }
+        sends = (0..<6).map { _ in
+            let ends: [End] = [.answer(200), .answer(200), .answer(503), .answer(404), .failure]
+            let isSilent = Int.random(in: 0..<4, using: &generator) == 0
+            return (isSilent ? .seconds(1) : milliseconds(0...4), ends[Int.random(in: 0..<5, using: &generator)])
+        }
+    }
+
+    func run() async {
+        let service = AnyHttpService(
+            apiUrl: "api.example.com",
+            interceptors: [limit],
+            hedging: Hedging(
+                after: .fixed(.milliseconds(2)),
+                latencies: OriginLatencies(clock: clock),
+                budget: .shared(budget)
+            ),
+            transport: Transport(send: send),
+            clock: clock
+        )
+        await withTaskGroup(of: Void.self) { group in
+            for call in calls { group.addTask { await run(call.request, call.start, call.cancelledAfter, service) } }
+        }
+    }
+
+    private func run(
+        _ request: Call,
+        _ start: Duration,
+        _ cancelledAfter: Duration?,
+        _ service: AnyHttpService<HttpError>
+    ) async {
+        try? await clock.sleep(for: start)
+        let task = BackgroundTask.branch {
+            let outcome: Outcome
+            do throws(HttpError) {
+                let response = try await request.response(with: service)
+                outcome = Outcome(response: response, error: nil, end: clock.now.offset)
+            } catch {
+                outcome = Outcome(response: nil, error: error, end: clock.now.offset)
+            }
+            record.withLock { $0.outcomes.append(outcome) }
+        }
+        if let cancelledAfter {
+            try? await clock.sleep(for: cancelledAfter)
+            task.cancel()
+        }
+        await task.value
+    }
+
+    private struct Transport: HttpTransport {
+        let send: @Sendable () async throws -> HttpResponse<Data>
+
+        func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+            try await send()
+        }
+    }
+
+    @Sendable private func send() async throws -> HttpResponse<Data> {
+        let number = record.withLock { record in
+            defer { record.started += 1 }
+            return record.started
+        }
+        let (duration, end) = sends[number % sends.count]
+        defer { record.withLock { $0.lastEnd = clock.now.offset } }
+        do {
+            try await clock.sleep(for: duration)
+        } catch {
+            record.withLock { $0.cancelled += 1 }
+            throw error
+        }
+        guard case .answer(let status) = end else {
+            record.withLock { $0.failed += 1 }
+            throw TransportError.failed(.networkConnectionLost, delivery: .maybeExecuted, reason: "lost")
+        }
+        record.withLock { $0.answered += 1 }
+        return .test(status)
+    }
+
+    func findings() -> [String] {
+        let record = record.withLock { $0 }
+        let attempts = record.outcomes.flatMap(\.trace.attempts)
+        let hedges = attempts.filter { if case .sent? = $0.hedge { true } else { false } }
+        let wins = record.outcomes.filter { $0.response != nil }
+        let hedgedWins = hedges.filter { if case .succeeded = $0.outcome { true } else { false } }
+        var findings: [String] = []
+        if record.outcomes.count != calls.count { findings.append("\(record.outcomes.count) calls have ended") }
+        let ended = record.answered + record.failed + record.cancelled
+        if record.started != ended { findings.append("\(record.started) started, \(ended) ended") }
+        // A call whose time was over before it was sent has an attempt without a send.
+        if record.started > attempts.count + hedges.count { findings.append("more sends than were told of") }
+        let lastCall = record.outcomes.map(\.end).max() ?? .zero
+        if record.lastEnd > lastCall { findings.append("a send ends \(record.lastEnd - lastCall) after all calls") }
+        if limit.underWayCount(to: trafficOrigin) != 0 { findings.append("a slot is lost") }
+        let balance = 28 - 14 * hedges.count + 14 * hedgedWins.count + (wins.count - hedgedWins.count)
+        if budget.balance != balance { findings.append("a balance of \(budget.balance), not \(balance)") }
+        for attempt in hedges {
+            guard case .sent(_, let winner) = attempt.hedge else { continue }
+            if case .succeeded = attempt.outcome, winner == nil { findings.append("a success that nobody has won") }
+        }
+        return findings
+    }
+}

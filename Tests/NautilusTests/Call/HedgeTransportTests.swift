@@ -1,0 +1,184 @@
+import Foundation
+import NautilusTesting
+import Testing
+
+@testable import Nautilus
+
+@Suite("Hedging and what transports do", .timeLimit(.minutes(10)))
+struct HedgeTransportTests {
+    /// A transport whose first send does as it is told, and whose second answers after 10 ms.
+    private struct Peculiar: HttpTransport {
+        let clock: any Clock<Duration>
+        let count = Counter()
+        let first: @Sendable (AttemptContext) async throws -> HttpResponse<Data>
+
+        func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+            if count.increment() == 1 { return try await first(context) }
+            try await clock.sleep(for: .milliseconds(10))
+            return HttpResponse(status: 200, header: [:], body: Data("second".utf8))
+        }
+    }
+
+    private func service(
+        _ transport: any HttpTransport,
+        on clock: any Clock<Duration>,
+        interceptors: [any HttpInterceptor] = []
+    ) -> AnyHttpService<HttpError> {
+        AnyHttpService(
+            apiUrl: "api.example.com",
+            interceptors: interceptors,
+            hedging: Hedging(
+                after: .fixed(.milliseconds(100)),
+                latencies: OriginLatencies(),
+                budget: .unlimited
+            ),
+            transport: transport,
+            clock: clock
+        )
+    }
+
+    private static let first = HttpResponse(status: 200, header: [:], body: Data("first".utf8))
+
+    @Test("a transport that does not heed its cancellation does not hold up the winner, and keeps its slot to its end")
+    func deaf() async throws {
+        try await simulate { simulation in
+            let clock = simulation.clock
+            let limit = ConcurrencyLimit(2)
+            let transport = Peculiar(clock: clock) { _ in
+                await BackgroundTask.start { try? await clock.sleep(for: .seconds(10)) }.value
+                return Self.first
+            }
+            // The other way round as well: the slot of a second send that is deaf.
+            let response = try await Call(timeout: .seconds(60)).response(
+                with: service(transport, on: clock, interceptors: [limit])
+            )
+            #expect(response.body == "second")
+            #expect(clock.now.offset == .milliseconds(110))
+            await clock.run()
+            #expect(clock.now.offset == .seconds(10))
+            #expect(limit.underWayCount(to: trafficOrigin) == 0)
+        }
+    }
+
+    @Test("while a send stands in line for a connection, a second one would stand behind it: that time does not count")
+    func connectionWait() async throws {
+        for wait in [Duration.milliseconds(500), .zero] {
+            for timeout in [Duration.milliseconds(200), nil] {
+                try await simulate { simulation in
+                    let clock = simulation.clock
+                    let transport = Peculiar(clock: clock) { context in
+                        context.beginWaitingForConnection()
+                        try await clock.sleep(for: wait)
+                        context.endWaitingForConnection()
+                        try await clock.sleep(for: .nanoseconds(99_999_999))
+                        return Self.first
+                    }
+                    let response = try await Call(timeout: timeout).response(with: service(transport, on: clock))
+                    #expect(response.body == "first")
+                    #expect(transport.count.value == 1)
+                    #expect(response.trace.attempts.map(\.hedge) == [nil])
+                }
+            }
+        }
+    }
+
+    @Test("after the line, the whole delay counts, and so does the timeout from the first send")
+    func slowAfterWaiting() async throws {
+        try await simulate { simulation in
+            let clock = simulation.clock
+            let transport = Peculiar(clock: clock) { context in
+                context.beginWaitingForConnection()
+                try await clock.sleep(for: .milliseconds(500))
+                context.endWaitingForConnection()
+                try await clock.sleep(for: .seconds(10))
+                return Self.first
+            }
+            let response = try await Call(timeout: .milliseconds(120)).response(with: service(transport, on: clock))
+            #expect(response.body == "second")
+            #expect(clock.now.offset == .milliseconds(610))
+        }
+    }
+
+    @TaskLocal private static var label = "none"
+
+    @Test("both sends have the task-local values of the call, its deadline included")
+    func taskLocals() async throws {
+        try await simulate { simulation in
+            let clock = simulation.clock
+            let seen = Locked<[String]>([])
+            let transport = ScriptedTransport(clock: clock) { _, _ in
+                let remaining = CallDeadline.current?.remaining.brief ?? "no deadline"
+                let isFirst = seen.withLock { seen in
+                    seen.append("\(Self.label), \(remaining)")
+                    return seen.count == 1
+                }
+                return isFirst ? .hang : .reply(text: "second")
+            }
+            try await Self.$label.withValue("mine") {
+                _ = try await Call(deadline: .seconds(1)).response(with: service(transport, on: clock))
+            }
+            #expect(seen.withLock { $0 } == ["mine, 1 s", "mine, 900 ms"])
+        }
+    }
+
+    @Test("a call that is cancelled before it is sent sends nothing twice")
+    func cancelledBefore() async throws {
+        try await simulate { simulation in
+            let transport = ScriptedTransport(.hang, clock: simulation.clock)
+            let service = service(transport, on: simulation.clock)
+            let race = HedgedExchange(
+                request: trafficRequest,
+                context: .test().timed(on: simulation.clock),
+                hedging: Hedging(after: .fixed(.zero), latencies: OriginLatencies(), budget: .unlimited),
+                delay: .zero,
+                guards: [],
+                follower: RedirectFollower(transport: service.transport, context: .test(), accepted: .success),
+                clock: simulation.clock
+            )
+            let ending = await withTaskGroup(of: HedgedExchange.Ending.self) { group in
+                group.cancelAll()
+                group.addTask { await race.run() }
+                return await group.next()
+            }
+            #expect(ending?.hedge == nil)
+            #expect(transport.count <= 1)
+            #expect(transport.inFlightCount == 0)
+        }
+    }
+
+    // MARK: On a clock with alarms, in tasks of the system
+
+    @Test("on a clock with alarms, the second send begins by an alarm, and none is left behind")
+    func alarm() async throws {
+        let base = ManualClock()
+        let clock = SharedSleepClock(base)
+        let transport = ScriptedTransport(.hang, .reply(text: "second"), clock: base)
+        let service = service(transport, on: clock)
+        async let response = Call(timeout: .seconds(60)).response(with: service)
+        try await transport.waitForAttempts(count: 1)
+        try await base.waitForSleepers(count: 1)
+        base.advance(by: .milliseconds(100))
+        #expect(try await response.body == "second")
+        #expect(clock.sleeperCount == 0)
+    }
+
+    @Test("the timeout interrupts both")
+    func interruption() async throws {
+        let base = ManualClock()
+        let clock = SharedSleepClock(base)
+        let transport = ScriptedTransport(.hang, .hang, clock: base)
+        let service = service(transport, on: clock)
+        async let response = Call(timeout: .milliseconds(150)).response(with: service)
+        try await transport.waitForAttempts(count: 1)
+        try await base.waitForSleepers(count: 1)
+        base.advance(by: .milliseconds(100))
+        try await transport.waitForAttempts(count: 2)
+        try await base.waitForSleepers(count: 1)
+        base.advance(by: .milliseconds(50))
+        var error: HttpError?
+        do { _ = try await response } catch let thrown as HttpError { error = thrown }
+        #expect(error?.kind == .timeout(.milliseconds(150)))
+        #expect(transport.attempts.map { "\($0.outcome)" } == ["cancelled", "cancelled"])
+        #expect(clock.sleeperCount == 0)
+    }
+}
