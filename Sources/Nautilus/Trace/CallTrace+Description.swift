@@ -9,6 +9,7 @@ extension CallTrace: CustomStringConvertible {
     ///       AuthorizationRetrier: retry at once (credential replaced, generation 2)
     ///   #3  at 521 ms     200 after 741 ms
     /// ```
+    /// An answer that is not the server's own says so: `200 after 0 ms, without the server`.
     public var description: String {
         let count = attempts.count == 1 ? "1 attempt" : "\(attempts.count) attempts"
         let head = "\(request?.description ?? "no request"): \(count) in \(duration.brief)"
@@ -19,8 +20,18 @@ extension CallTrace: CustomStringConvertible {
 extension CallTrace.Attempt {
     fileprivate var lines: [String] {
         let number = "#\(number)".padded(to: 4)
-        let first = "  \(number)at \(start.brief.padded(to: 10)) \(outcome.text(after: duration))"
+        let first = "  \(number)at \(start.brief.padded(to: 10)) \(outcome.text(after: duration))\(source.text)"
         return [first] + (decision.map { ["      \($0)"] } ?? [])
+    }
+}
+
+extension CallTrace.Source {
+    fileprivate var text: String {
+        switch self {
+        case .server: ""
+        case .interceptor(nil): ", without the server"
+        case .interceptor(let status?): ", from the server's \(status)"
+        }
     }
 }
 

@@ -14,6 +14,17 @@ public struct CallTrace: Sendable, Hashable {
         public var outcome: Outcome
         /// What was decided after a failure; nil after a success, and when no retrier was asked.
         public var decision: Decision?
+        /// Whose answer a success is. The server's own, unless an interceptor made another of it.
+        public var source: Source = .server
+    }
+
+    /// Whose answer an attempt has succeeded with.
+    public enum Source: Sendable, Hashable {
+        /// The server's, to the last exchange.
+        case server
+        /// An interceptor's, a cache's above all: the status of the server's own answer, 304 for one that was validated;
+        /// nil when the server was not asked, or did not answer.
+        case interceptor(serverStatus: Int?)
     }
 
     /// How an attempt ended.
