@@ -88,8 +88,8 @@ struct StoredResponse: Hashable, Sendable {
         let kept: Set<HttpHeader.Name> = [.contentLength, .contentType, "Content-Encoding", "Content-Range"]
         let newer = response.header.storable.fields.filter { !kept.contains($0.name) }
         updated.header.merge(HttpHeader(newer))
-        // It was the age of the old one, and the new one has come from the server itself if it names none.
-        if response.header[.age] == nil { updated.header[.age] = nil }
+        // They told how old the former answer was; what this one does not say, its receipt tells.
+        for name in [HttpHeader.Name.age, .date] where response.header[name] == nil { updated.header[name] = nil }
         (updated.requestTime, updated.responseTime) = (requestTime, responseTime)
         updated.control = CacheControl(updated.header)
         guard let selectors = Self.selectors(updated.header, request) else { return nil }

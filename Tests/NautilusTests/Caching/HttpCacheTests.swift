@@ -108,6 +108,23 @@ struct HttpCacheTests {
         #expect(await world.get() == "200 one age 0")
     }
 
+    @Test("a 304 without a date or an age is as old as its receipt, not as what it renews")
+    func undatedValidation() async throws {
+        let world = CacheWorld.answering(
+            .reply(
+                header: ["Cache-Control": "max-age=60", "ETag": "\"1\"", "Date": httpDate(0), "Age": "50"],
+                text: "one"
+            ),
+            .status(304)
+        )
+        #expect(await world.get() == "200 one age 50")
+        world.advance(10)
+        #expect(await world.get() == "200 one age 0")
+        world.advance(59)
+        #expect(await world.get() == "200 one age 59")
+        #expect(world.transport.count == 2)
+    }
+
     @Test("what Vary names has to be the same, and each has an answer of its own")
     func vary() async throws {
         let world = CacheWorld { request, _ in
