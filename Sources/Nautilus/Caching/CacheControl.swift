@@ -1,7 +1,7 @@
 /// What `Cache-Control` says, of a request or of a response (RFC 9111 §5.2).
 ///
-/// Total: a server may send anything, and what is malformed counts as what is not there, or, where a number was meant, as
-/// the number that keeps an answer for the shortest time (§4.2.1).
+/// Total: a server may send anything, and what is malformed counts as what is not there, or, where a number was meant,
+/// as the number that keeps an answer for the shortest time (§4.2.1).
 struct CacheControl: Hashable, Sendable {
     /// Where larger numbers are cut (§1.2.2), and what "for ever" means.
     static let longest: Int64 = 2_147_483_648

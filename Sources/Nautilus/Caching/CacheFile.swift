@@ -2,8 +2,8 @@ import Foundation
 
 /// The content of one file: the responses of one URL for one account, sealed by a digest.
 ///
-/// A file is not synchronised when it is written, since a cache may lose what it has; so one that a power failure has torn
-/// must not be taken for a response.
+/// A file is not synchronised when it is written, since a cache may lose what it has; so one that a power failure has
+/// torn must not be taken for a response.
 enum CacheFile {
     /// Says whose format it is, and of which version.
     private static let head = Data("nautilus-cache-1\n".utf8)

@@ -22,8 +22,10 @@ enum CacheStorage {
     ///   - request: What the request's `Cache-Control` says.
     ///   - lifetime: How long it would be fresh, in seconds.
     static func allows(_ response: StoredResponse, request: CacheControl, lifetime: Int64) -> Bool {
-        // Final, and whole; a 304 is about what is stored already.
-        guard (200...599).contains(response.status), ![206, 304].contains(response.status) else { return false }
+        // Final, and whole; a 304 is about what is stored already. And a redirect is one request's answer, which
+        // another would follow.
+        guard (200...599).contains(response.status), ![206, 301, 302, 303, 304, 307, 308].contains(response.status)
+        else { return false }
         if request.noStore { return false }
         if response.control.mustUnderstand {
             // §5.2.2.3: whoever understands the status need not heed the `no-store` beside it.

@@ -7,12 +7,12 @@
 ///     var hook: any ServiceHook { cache }
 /// }
 /// ```
-/// What is remembered is the decoded result, so that an answer costs nothing but a look into a dictionary: nothing is built
-/// or decoded. The server is not asked how long that may be; an ``HttpCache`` heeds what servers say.
+/// What is remembered is the decoded result, so that an answer costs nothing but a look into a dictionary: nothing is
+/// built or decoded. The server is not asked how long that may be; an ``HttpCache`` heeds what servers say.
 ///
 /// Requests are told apart by their type and value, so only those that are `Hashable` are remembered, and only GET and
-/// HEAD, which change nothing. What else decides about the answer, as a header of the service that the user can change, is
-/// not seen: call ``removeAll()`` then. And when a call has changed something, ``remove(_:)`` what showed it before.
+/// HEAD, which change nothing. What else decides about the answer, as a header of the service that the user can change,
+/// is not seen: call ``removeAll()`` then. And when a call has changed something, ``remove(_:)`` what showed it before.
 ///
 /// Calls that miss at the same time are all sent; ``RequestCoalescing`` makes one exchange of them. Keep the hook in a
 /// stored property: one that is made anew in `hook` remembers nothing.
@@ -25,13 +25,14 @@ public final class CachingServiceHook: ServiceHook {
     ///
     /// - Parameters:
     ///   - timeToLive: How long a result is good. No default: it is how outdated an answer users stand.
-    ///   - maxCount: How many results are remembered; the one that was not used for longest goes first. Default: 100, a few
-    ///     screens' worth: their size is not known here.
-    ///   - account: Whose results they are; they are given to nobody else. Nil while nobody is signed in, and then nothing
-    ///     is remembered or answered. No default: a service whose answers are the same for everybody says so by one that is
-    ///     always the same. It is asked when a call begins and when it has succeeded, and must answer at once.
-    ///   - clock: What the time is measured on. Default: `ContinuousClock`, since the server's data go on changing while
-    ///     the device sleeps.
+    ///   - maxCount: How many results are remembered; the one that was not used for longest goes first; less than 1
+    ///     counts as 1. Default: 100, a few screens' worth: their size is not known here.
+    ///   - account: Whose results they are; they are given to nobody else. Nil while nobody is signed in, and then
+    ///     nothing is remembered or answered. No default: a service whose answers are the same for everybody says so by
+    ///     one that is always the same. It is asked when a call begins and when it has succeeded, and must answer at
+    ///     once.
+    ///   - clock: What the time is measured on. Default: `ContinuousClock`, since the server's data go on changing
+    ///     while the device sleeps.
     public init(
         for timeToLive: Duration,
         maxCount: Int = 100,

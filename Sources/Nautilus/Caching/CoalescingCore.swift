@@ -8,8 +8,8 @@ enum CoalescingVerdict<Outcome: Sendable>: Sendable {
     case goAlone
 }
 
-/// What coalescing guards by its lock: the exchanges under way, and who waits for each. Pure transitions, without lock or
-/// task.
+/// What coalescing guards by its lock: the exchanges under way, and who waits for each. Pure transitions, without lock
+/// or task.
 struct CoalescingCore<Key: Hashable & Sendable, Outcome: Sendable, Waiter: Sendable>: Sendable {
     /// What a request is to do.
     enum Role: Sendable {
@@ -69,7 +69,8 @@ struct CoalescingCore<Key: Hashable & Sendable, Outcome: Sendable, Waiter: Senda
     /// - Parameters:
     ///   - key: What was exchanged.
     ///   - leader: Who led; nothing happens when it does not lead any longer.
-    ///   - outcome: What is for all; nil for what is the leader's alone, and then the one who has waited for longest leads.
+    ///   - outcome: What is for all; nil for what is the leader's alone, and then the one who has waited for longest
+    ///     leads.
     /// - Returns: Who is to be told what, in the order in which they came.
     mutating func end(_ key: Key, leader: Int, sharing outcome: Outcome?) -> [(Waiter, Verdict)] {
         guard var flight = flights[key], flight.leader == leader else { return [] }

@@ -1,4 +1,5 @@
-/// The directives of one `Cache-Control` field, one after the other (RFC 9111 §5.2): `token [ "=" ( token / quoted ) ]`.
+/// The directives of one `Cache-Control` field, one after the other (RFC 9111 §5.2): a token, and for some `=` with
+/// another token or a quoted text.
 ///
 /// What is malformed is skipped up to the next comma, and every byte is looked at once.
 struct DirectiveList {

@@ -12,7 +12,7 @@ struct Freshness: Hashable, Sendable {
     ///   - now: In seconds since 1970.
     ///   - heuristicCap: The longest lifetime for a response that does not name one.
     init(_ stored: StoredResponse, now: Int64, heuristicCap: Int64) {
-        let date = stored.date
+        let date = stored.date ?? stored.responseTime
         // A clock that was set back tells nothing of how old it is: too old, then.
         let residence = now < stored.responseTime ? CacheControl.longest : now.subtracting(stored.responseTime)
         let delay = max(0, stored.responseTime.subtracting(stored.requestTime))
@@ -41,13 +41,11 @@ struct Freshness: Hashable, Sendable {
 }
 
 extension StoredResponse {
-    /// Statuses that may be kept although nothing says for how long (RFC 9110 §15.1). 206 is left out: parts are not kept.
-    static let heuristicStatuses: Set<Int> = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501]
+    /// Statuses that may be kept although nothing says for how long (RFC 9110 §15.1), without those that never are
+    /// here: parts and redirects.
+    static let heuristicStatuses: Set<Int> = [200, 203, 204, 300, 404, 405, 410, 414, 501]
 
     fileprivate var allowsHeuristics: Bool { Self.heuristicStatuses.contains(status) || control.isStorable }
-
-    /// When the server made it; the time of its receipt where that is not said (RFC 9110 §6.6.1).
-    fileprivate var date: Int64 { seconds(of: .date) ?? responseTime }
 
     /// Its age on receipt, as caches on the way say: the first value counts, and what is no number does not (§5.1).
     fileprivate var ageField: Int64 {
@@ -55,9 +53,14 @@ extension StoredResponse {
         return CacheControl.seconds(first?.trimmingBlanks) ?? 0
     }
 
-    fileprivate func seconds(of name: HttpHeader.Name) -> Int64? {
-        guard let value = header.values(of: name).first else { return nil }
-        let year = Int(1970 + responseTime / 31_556_952)  // the Gregorian mean; only two-digit years look at it
+    fileprivate func seconds(of name: HttpHeader.Name) -> Int64? { header.seconds(of: name, now: responseTime) }
+}
+
+extension HttpHeader {
+    /// A date, in seconds since 1970; nil for none, and for what is no date.
+    func seconds(of name: Name, now: Int64) -> Int64? {
+        guard let value = values(of: name).first else { return nil }
+        let year = Int(1970 + now / 31_556_952)  // the Gregorian mean; only two-digit years look at it
         return HttpDate(value.trimmingBlanks[...], year: year)?.secondsSince1970
     }
 }

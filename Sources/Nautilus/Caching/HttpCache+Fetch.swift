@@ -109,7 +109,8 @@ extension HttpCache {
 }
 
 extension Error {
-    /// Whether it stands for what a server in trouble, or the way to it, makes of a request: not for what this side did.
+    /// Whether it stands for what a server in trouble, or the way to it, makes of a request: not for what this side
+    /// did.
     fileprivate var mayBeServerTrouble: Bool {
         guard let error = self as? HttpError else { return false }
         switch error.kind {

@@ -9,18 +9,18 @@ import Foundation
 ///     var interceptors: [any HttpInterceptor] { [cache] }
 /// }
 /// ```
-/// Keep it in a stored property: one that is made anew in `interceptors` remembers nothing. Put it first, so that an answer
-/// from the cache takes no slot and waits for nothing: no credential is fetched for it.
+/// Keep it in a stored property: one that is made anew in `interceptors` remembers nothing. Put it first, so that an
+/// answer from the cache takes no slot and waits for nothing: no credential is fetched for it.
 ///
-/// Answers to GET are stored as `Cache-Control`, `Expires`, `Vary` and `Last-Modified` say, and answer GET and HEAD for as
-/// long as they are fresh. A stale one is validated by its `ETag` or `Last-Modified`: a 304 renews it, and the caller gets
-/// it with its 200. `stale-while-revalidate` and `stale-if-error` (RFC 5861) are heeded. A request says by its own
-/// `Cache-Control` what it takes: `no-cache`, `no-store`, `max-age`, `max-stale`, `min-fresh`, `only-if-cached`. What has
-/// been changed, by any method that is not safe, is forgotten.
+/// Answers to GET are stored as `Cache-Control`, `Expires`, `Vary` and `Last-Modified` say, and answer GET and HEAD for
+/// as long as they are fresh. A stale one is validated by its `ETag` or `Last-Modified`: a 304 renews it, and the
+/// caller gets it with its 200. `stale-while-revalidate` and `stale-if-error` (RFC 5861) are heeded. A request says by
+/// its own `Cache-Control` what it takes: `no-cache`, `no-store`, `max-age`, `max-stale`, `min-fresh`,
+/// `only-if-cached`. What has been changed, by any method that is not safe, is forgotten.
 ///
 /// Not stored, whatever the server says: answers to requests with a credential, unless ``CacheAccounts`` keeps accounts
-/// apart; parts, and answers to conditional requests; what a redirect led to; responses that vary by a secret. Fields that
-/// may hold a secret, `Set-Cookie` above all, are left out of what is stored.
+/// apart; parts, and answers to conditional requests; redirects, and what they led to; responses that vary by a secret.
+/// Fields that may hold a secret, `Set-Cookie` above all, are left out of what is stored.
 ///
 /// An answer from the cache has an `Age`, and no URL unless the server was asked; the call's trace says which.
 public final class HttpCache: HttpInterceptor {
@@ -38,14 +38,15 @@ public final class HttpCache: HttpInterceptor {
     ///     Default: 16 MiB, thousands of JSON documents, and little beside a few images.
     ///   - maxResponseBytes: How large a response is stored at most, in memory as on disk. Default: nil, an eighth of
     ///     `maxBytes`, so that no single one empties the cache.
-    ///   - folder: Where responses are kept beside the memory. Default: nil, nowhere: what is on a disk stays there after
-    ///     the user has signed out, unless ``removeAll(ofAccount:)`` is called.
-    ///   - accounts: How answers to different users are kept apart. Default: answers to requests with a credential are not
-    ///     stored, the only safe way as long as nobody says whose they are.
-    ///   - heuristicCap: The longest time for which a response is fresh that does not say for how long: a tenth of the time
-    ///     since `Last-Modified`, up to this. Default: 24 hours (RFC 9111 §4.2.2 leaves it open); zero for always asking.
-    ///   - staleIfError: For how long a stale response stands in for an answer that fails, where the server does not say.
-    ///     Default: zero, it does not.
+    ///   - folder: Where responses are kept beside the memory. Default: nil, nowhere: what is on a disk stays there
+    ///     after the user has signed out, unless ``removeAll(ofAccount:)`` is called.
+    ///   - accounts: How answers to different users are kept apart. Default: answers to requests with a credential are
+    ///     not stored, the only safe way as long as nobody says whose they are.
+    ///   - heuristicCap: The longest time for which a response is fresh that does not say for how long: a tenth of the
+    ///     time since `Last-Modified`, up to this. Default: 24 hours (RFC 9111 §4.2.2 leaves it open); zero for always
+    ///     asking.
+    ///   - staleIfError: For how long a stale response stands in for an answer that fails, where the server does not
+    ///     say. Default: zero, it does not.
     ///   - wallClock: The time of day, which servers' dates are compared with. Default: the system's.
     public init(
         maxBytes: Int = 16 << 20,
@@ -72,8 +73,8 @@ public final class HttpCache: HttpInterceptor {
 
     /// Answers the request, or has the server answer it.
     ///
-    /// - Throws: ``HttpError`` of kind `refused` with a response of status 504 for a request that wants nothing but what is
-    ///   stored, when that does not do; nothing retries it. Otherwise what the exchange throws.
+    /// - Throws: ``HttpError`` of kind `refused` with a response of status 504 for a request that wants nothing but
+    ///   what is stored, when that does not do; nothing retries it. Otherwise what the exchange throws.
     public func intercept(
         _ request: HttpRequest,
         context: AttemptContext,

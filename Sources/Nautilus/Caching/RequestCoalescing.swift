@@ -1,6 +1,7 @@
 import Foundation
 
-/// Makes one exchange of identical GETs that are under way at the same time: the first is sent, the others get its answer.
+/// Makes one exchange of identical GETs that are under way at the same time: the first is sent, the others get its
+/// answer.
 ///
 /// ```swift
 /// struct NotesService: HttpService {
@@ -15,11 +16,11 @@ import Foundation
 /// Identical are requests with the same method, GET or HEAD, the same URL, header and timeout, and of the same account.
 /// Unlike a cache, it needs no word of the server for it, since all of them were asked for before the answer came.
 ///
-/// What followers share: every answer but 401 and 407, and every failure of the network, of timeouts and of limits. Each
-/// has its own retrier, so that they repeat it at different moments. What is one call's own is not shared: when the first
-/// is cancelled, runs past its deadline or gets no credential, or its credential is refused, the one who has waited for
-/// longest takes its place, and the others go on waiting. Each waits until its own deadline at most. Requests that a
-/// refresh makes go alone: whoever they waited for might wait for the refresh.
+/// What followers share: every answer but 401 and 407, and every failure of the network, of timeouts and of limits.
+/// Each has its own retrier, so that they repeat it at different moments. What is one call's own is not shared: when
+/// the first is cancelled, runs past its deadline or gets no credential, or its credential is refused, the one who has
+/// waited for longest takes its place, and the others go on waiting. Each waits until its own deadline at most.
+/// Requests that a refresh makes go alone: whoever they waited for might wait for the refresh.
 public final class RequestCoalescing: HttpInterceptor {
     typealias Outcome = Result<HttpResponse<Data>, HttpError>
     typealias Verdict = CoalescingVerdict<Shared>
@@ -39,10 +40,10 @@ public final class RequestCoalescing: HttpInterceptor {
     /// Creates one that knows of no request.
     ///
     /// - Parameters:
-    ///   - accounts: How answers to different users are kept apart. Default: as soon as it turns out that a request carries
-    ///     a credential, the others go on alone: nobody has said that they are the same user's.
-    ///   - ignoredNames: Fields that may differ between identical requests, such as one with a number for each. Default:
-    ///     none, since any field may decide about the answer.
+    ///   - accounts: How answers to different users are kept apart. Default: as soon as it turns out that a request
+    ///     carries a credential, the others go on alone: nobody has said that they are the same user's.
+    ///   - ignoredNames: Fields that may differ between identical requests, such as one with a number for each.
+    ///     Default: none, since any field may decide about the answer.
     public init(accounts: CacheAccounts = .anonymousOnly, ignoring ignoredNames: Set<HttpHeader.Name> = []) {
         (self.accounts, self.ignoredNames) = (accounts, ignoredNames)
     }
@@ -55,7 +56,8 @@ public final class RequestCoalescing: HttpInterceptor {
 
     /// Sends the request, or waits for the answer to an identical one.
     ///
-    /// - Throws: `CancellationError`, at once, when the call is cancelled while it waits. Otherwise what the exchange throws.
+    /// - Throws: `CancellationError`, at once, when the call is cancelled while it waits. Otherwise what the exchange
+    ///   throws.
     public func intercept(
         _ request: HttpRequest,
         context: AttemptContext,
@@ -129,7 +131,8 @@ extension RequestCoalescing {
         let ticket = core.withLock { $0.takeTicket() }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { waiter in
-                // Looking for the cancellation and joining happen under one lock, and so does the cancellation's own part.
+                // Looking for the cancellation and joining happen under one lock, and so does the cancellation's own
+                // part.
                 let role = core.withLock { Task.isCancelled ? nil : $0.join(key, waiter, ticket: ticket) }
                 switch role {
                 case .lead(let ticket): waiter.resume(returning: .lead(ticket))

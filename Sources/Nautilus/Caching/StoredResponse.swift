@@ -10,8 +10,11 @@ struct StoredResponse: Hashable, Sendable {
     /// When the request was sent and the answer received, in seconds since 1970.
     private(set) var requestTime: Int64
     private(set) var responseTime: Int64
-    /// What the header says, read once.
+    /// What the header says, read once, since every hit asks for it.
     private(set) var control: CacheControl
+    /// When the server made it, in seconds since 1970; nil where that is not said, and its receipt counts (RFC 9110
+    /// §6.6.1).
+    private(set) var date: Int64?
 
     init(
         status: Int,
@@ -28,6 +31,7 @@ struct StoredResponse: Hashable, Sendable {
         self.requestTime = requestTime
         self.responseTime = responseTime
         self.control = CacheControl(header)
+        self.date = header.seconds(of: .date, now: responseTime)
     }
 
     /// The response to `request`; nil when it must not be used again, as a `Vary` that names `*` or a secret has it.
@@ -92,6 +96,7 @@ struct StoredResponse: Hashable, Sendable {
         for name in [HttpHeader.Name.age, .date] where response.header[name] == nil { updated.header[name] = nil }
         (updated.requestTime, updated.responseTime) = (requestTime, responseTime)
         updated.control = CacheControl(updated.header)
+        updated.date = updated.header.seconds(of: .date, now: responseTime)
         guard let selectors = Self.selectors(updated.header, request) else { return nil }
         updated.selectors = selectors
         return updated
@@ -120,8 +125,8 @@ struct StoredResponse: Hashable, Sendable {
 }
 
 extension HttpHeader {
-    /// The fields that may be kept: nothing that is between two neighbours only (RFC 9110 §7.6.1), and no secret, so that
-    /// no cookie is ever set twice.
+    /// The fields that may be kept: nothing that is between two neighbours only (RFC 9110 §7.6.1), and no secret, so
+    /// that no cookie is ever set twice.
     fileprivate var storable: HttpHeader {
         let named = (self["Connection"] ?? "").split(separator: ",").map { Name(String($0.trimmingBlanks)) }
         let dropped = Self.hopByHop.union(named)

@@ -9,7 +9,7 @@ extension CallTrace: CustomStringConvertible {
     ///       AuthorizationRetrier: retry at once (credential replaced, generation 2)
     ///   #3  at 521 ms     200 after 741 ms
     /// ```
-    /// An answer that is not the server's own says so: `200 after 0 ms, without the server`.
+    /// An answer that is not the server's own says so: `200 after 0 ms, without an exchange`.
     public var description: String {
         let count = attempts.count == 1 ? "1 attempt" : "\(attempts.count) attempts"
         let head = "\(request?.description ?? "no request"): \(count) in \(duration.brief)"
@@ -29,7 +29,7 @@ extension CallTrace.Source {
     fileprivate var text: String {
         switch self {
         case .server: ""
-        case .interceptor(nil): ", without the server"
+        case .interceptor(nil): ", without an exchange"
         case .interceptor(let status?): ", from the server's \(status)"
         }
     }

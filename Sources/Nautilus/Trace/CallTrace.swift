@@ -22,8 +22,8 @@ public struct CallTrace: Sendable, Hashable {
     public enum Source: Sendable, Hashable {
         /// The server's, to the last exchange.
         case server
-        /// An interceptor's, a cache's above all: the status of the server's own answer, 304 for one that was validated;
-        /// nil when the server was not asked, or did not answer.
+        /// An interceptor's, a cache's above all: the status of the server's own answer, 304 for one that was
+        /// validated; nil when the attempt made no exchange of its own, or got no answer.
         case interceptor(serverStatus: Int?)
     }
 

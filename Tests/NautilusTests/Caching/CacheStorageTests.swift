@@ -10,18 +10,21 @@ struct CacheStorageTests {
     @Test(
         "a response is stored when nothing speaks against it, and something for it",
         arguments: [
-            (200, fresh, "", true), (404, fresh, "", true), (302, fresh, "", true), (500, fresh, "", true),
+            (200, fresh, "", true), (404, fresh, "", true), (403, fresh, "", true), (500, fresh, "", true),
             // 206 and 304 are not whole; below 200 nothing is final.
             (206, fresh, "", false), (304, fresh, "", false), (103, fresh, "", false), (600, fresh, "", false),
+            // Another request would follow it.
+            (301, fresh, "", false), (302, fresh, "", false), (303, fresh, "", false), (307, fresh, "", false),
+            (308, fresh, "", false),
             // §5.2.1.5, §5.2.2.5: either side forbids it.
             (200, fresh, "no-store", false), (200, ["Cache-Control": "max-age=60, no-store"], "", false),
             (200, ["Cache-Control": "private, max-age=60"], "", true), (200, fresh, "no-cache", true),
             // §5.2.2.3: a status that is understood need not heed the no-store beside must-understand.
             (200, ["Cache-Control": "max-age=60, no-store, must-understand"], "", true),
-            (302, ["Cache-Control": "max-age=60, must-understand"], "", false),
+            (403, ["Cache-Control": "max-age=60, must-understand"], "", false),
             // Nothing speaks for a status that is not cacheable by itself.
-            (302, ["ETag": "\"1\""], "", false), (302, ["ETag": "\"1\"", "Cache-Control": "public"], "", true),
-            (302, ["Expires": httpDate(60)], "", true), (200, ["ETag": "\"1\""], "", true),
+            (403, ["ETag": "\"1\""], "", false), (403, ["ETag": "\"1\"", "Cache-Control": "public"], "", true),
+            (403, ["Expires": httpDate(60)], "", true), (200, ["ETag": "\"1\""], "", true),
             // What can be neither served nor validated is kept for nothing.
             (200, [:], "", false), (200, ["Cache-Control": "max-age=0"], "", false),
             (200, ["Cache-Control": "max-age=0, stale-while-revalidate=5"], "", true),

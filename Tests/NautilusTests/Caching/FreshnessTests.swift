@@ -39,8 +39,8 @@ struct FreshnessTests {
             (["Last-Modified": httpDate(-1_000)], 200, 100), (["Last-Modified": httpDate(-1_000)], 404, 100),
             (["Last-Modified": httpDate(-1_000), "Date": httpDate(-500)], 200, 50),
             (["Last-Modified": httpDate(1_000)], 200, 0), (["Last-Modified": httpDate(-100_000)], 200, 3_600),
-            (["Last-Modified": httpDate(-1_000)], 302, 0), (["Last-Modified": httpDate(-1_000)], 500, 0),
-            (["Last-Modified": httpDate(-1_000), "Cache-Control": "public"], 302, 100), ([:], 200, 0),
+            (["Last-Modified": httpDate(-1_000)], 403, 0), (["Last-Modified": httpDate(-1_000)], 500, 0),
+            (["Last-Modified": httpDate(-1_000), "Cache-Control": "public"], 403, 100), ([:], 200, 0),
         ] as [(HttpHeader, Int, Int64)]
     )
     func lifetime(header: HttpHeader, status: Int, lifetime: Int64) {

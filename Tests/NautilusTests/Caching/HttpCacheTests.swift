@@ -6,7 +6,7 @@ import Testing
 
 @Suite("HttpCache", .timeLimit(.minutes(10)))
 struct HttpCacheTests {
-    @Test("a fresh answer is given without the server, with its age; the trace says so, and there is no URL")
+    @Test("a fresh answer is given without an exchange, with its age; the trace says so, and there is no URL")
     func hit() async throws {
         let world = CacheWorld.answering(.reply(header: ["Cache-Control": "max-age=60"], text: "one"))
         #expect(await world.get() == "200 one")
@@ -15,7 +15,7 @@ struct HttpCacheTests {
         let response = try await Call.get.response(with: world.service)
         #expect(response.url == nil)
         #expect(response.trace.attempts.map(\.source) == [.interceptor(serverStatus: nil)])
-        #expect(response.trace.description.hasSuffix("200 after 0 ms, without the server"))
+        #expect(response.trace.description.hasSuffix("200 after 0 ms, without an exchange"))
         #expect(world.transport.count == 1)
     }
 
@@ -197,7 +197,7 @@ struct HttpCacheTests {
     }
 
     @Test(
-        "a request that wants nothing but what is stored fails at once, unsent and with a 504, and no retrier repeats it"
+        "a request for nothing but what is stored fails at once, unsent and with a 504, and no retrier repeats it"
     )
     func onlyIfCached() async throws {
         let world = CacheWorld(retrier: steadyBackoff()) { _, _ in .status(204) }

@@ -51,7 +51,7 @@ struct RequestCoalescingTests {
     }
 
     @Test(
-        "what differs is sent by itself: the URL, the method, the header, the timeout; and nothing that is not safe waits",
+        "what differs is sent by itself: URL, method, header, timeout; and nothing that is not safe waits",
         arguments: [
             ([Call.get, Call(route: ["others"])], 2), ([Call.get, Call(method: .head)], 2),
             ([Call.get, Call(header: ["Accept": "text/plain"])], 2), ([Call.get, Call(timeout: .seconds(9))], 2),
