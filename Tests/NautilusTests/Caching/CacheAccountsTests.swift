@@ -114,7 +114,10 @@ struct CacheAccountsTests {
         let partition = CachePartition(account: "anna")
         var dumped = ""
         dump(partition, to: &dumped)
-        #expect(![dumped, "\(partition)", String(reflecting: partition)].joined().contains("anna"))
+        dump(world.cache, to: &dumped)
+        #expect(world.cache.responseCount == 1)
+        let text = [dumped, "\(partition)", String(reflecting: partition), "\(world.cache)"].joined()
+        #expect(!text.contains("anna") && !text.contains("things"))
         #expect(partition.digest != CachePartition(account: nil).digest)
         #expect(!partition.digest.contains("anna"))
     }

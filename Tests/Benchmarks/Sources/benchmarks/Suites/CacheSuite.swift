@@ -11,7 +11,9 @@ enum CacheSuite {
             subject: Subject("caching hook, hit") {
                 _ = try await GetCached().schedule(with: RememberingService.shared)
             },
-            baseline: Subject("a call, answered at once") { _ = try await GetBytes().schedule(with: .instant) }
+            baseline: Subject("a call, answered at once") {
+                _ = try await GetBytes().schedule(with: NotesService.instant)
+            }
         ),
         call("HTTP cache, hit", HttpCache(), "max-age=31536000"),
         call("HTTP cache, nothing may be stored", HttpCache(), "no-store"),
