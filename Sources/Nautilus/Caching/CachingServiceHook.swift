@@ -91,3 +91,11 @@ public final class CachingServiceHook: ServiceHook {
     /// What tells calls of the same request apart: a call asks and tells its hook in one task.
     private static var currentTask: Int { withUnsafeCurrentTask { $0?.hashValue ?? 0 } }
 }
+
+extension CachingServiceHook: CustomStringConvertible, CustomReflectable {
+    /// How much is remembered, and nothing of what.
+    public var description: String { "CachingServiceHook with \(count) results" }
+
+    /// Shows the description.
+    public var customMirror: Mirror { Mirror(self, children: ["hook": description]) }
+}

@@ -72,14 +72,17 @@ extension HttpCache {
             if answer.isOwn { forget(stored, answer) }
             return response(stored, age: 0, to: answer.question.request, url: answer.response.url)
         }
-        if answer.isOwn, !keep(renewed, answer) { forget(stored, answer) }
+        // Whoever forbids to keep an answer has not lost the one before.
+        if answer.isOwn, !answer.question.control.noStore, !keep(renewed, answer) { forget(stored, answer) }
         let age = freshness(of: renewed).age
         return response(renewed, age: age, to: answer.question.request, url: answer.response.url)
     }
 
     /// Takes the answer to a HEAD for a word about what is stored (RFC 9111 §4.3.5).
     private func compare(_ stored: StoredResponse?, _ answer: CacheAnswer) {
-        guard answer.isOwn, let stored, answer.response.status == 200, stored.status == 200 else { return }
+        guard answer.isOwn, let stored, answer.response.status == 200, stored.status == 200,
+            !answer.question.control.noStore
+        else { return }
         let renewed = stored.isDescribed(by: answer.response) ? answer.renewed(stored) : nil
         if let renewed, keep(renewed, answer) { return }
         forget(stored, answer)
@@ -88,23 +91,26 @@ extension HttpCache {
     /// - Returns: Whether it is kept.
     private func keep(_ stored: StoredResponse, _ answer: CacheAnswer) -> Bool {
         let lifetime = freshness(of: stored).lifetime
-        guard CacheStorage.allows(stored, request: answer.question.control, lifetime: lifetime),
-            core.withLock({ $0.store(stored, from: answer.fetch) })
-        else { return false }
-        writeVariants(answer)
-        return true
+        guard CacheStorage.allows(stored, request: answer.question.control, lifetime: lifetime) else { return false }
+        return core.withLock { core in
+            guard core.store(stored, from: answer.fetch) else { return false }
+            writeVariants(answer, of: core)
+            return true
+        }
     }
 
     /// What was stored is outdated, and what has come must not be stored.
     private func forget(_ stored: StoredResponse, _ answer: CacheAnswer) {
-        core.withLock { $0.remove(stored, from: answer.fetch) }
-        writeVariants(answer)
+        core.withLock { core in
+            core.remove(stored, from: answer.fetch)
+            writeVariants(answer, of: core)
+        }
     }
 
-    private func writeVariants(_ answer: CacheAnswer) {
-        guard let disk else { return }
+    /// Begun under the lock, as removals are, so that nothing is written after it has been removed.
+    private func writeVariants(_ answer: CacheAnswer, of core: CacheCore) {
         let (target, partition) = (answer.question.target, answer.question.partition)
-        disk.write(core.withLock { $0.variants(target, partition) }, target, partition)
+        disk?.write(core.variants(target, partition), target, partition)
     }
 }
 

@@ -13,8 +13,10 @@ extension HttpCache {
     /// - Parameter account: The account, as ``CacheAccounts`` named it; nil for what was given to nobody in particular.
     public func removeAll(ofAccount account: String?) async {
         let partition = CachePartition(account: account)
-        core.withLock { $0.removeAll(of: partition) }
-        disk?.removeAll(of: partition)
+        core.withLock { core in
+            core.removeAll(of: partition)
+            disk?.removeAll(of: partition)
+        }
         await disk?.flush()
     }
 
@@ -22,8 +24,10 @@ extension HttpCache {
     ///
     /// Another process that shares the folder still has what it has in memory.
     public func removeAll() async {
-        core.withLock { $0.removeAll() }
-        disk?.removeAll()
+        core.withLock { core in
+            core.removeAll()
+            disk?.removeAll()
+        }
         await disk?.flush()
     }
 
@@ -56,7 +60,9 @@ extension HttpCache {
     }
 
     private func remove(_ target: CacheTarget) {
-        core.withLock { $0.remove(target) }
-        disk?.remove(target)
+        core.withLock { core in
+            core.remove(target)
+            disk?.remove(target)
+        }
     }
 }

@@ -99,3 +99,11 @@ public final class HttpCache: HttpInterceptor {
         Freshness(stored, now: now, heuristicCap: heuristicCap)
     }
 }
+
+extension HttpCache: CustomStringConvertible, CustomReflectable {
+    /// How much is stored, and nothing of what.
+    public var description: String { "HttpCache with \(responseCount) responses in \(byteCount) bytes" }
+
+    /// Shows the description: whose answers they are, and to which URLs, is nobody's business.
+    public var customMirror: Mirror { Mirror(self, children: ["cache": description]) }
+}

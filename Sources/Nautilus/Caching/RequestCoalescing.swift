@@ -150,6 +150,14 @@ extension RequestCoalescing {
     }
 }
 
+extension RequestCoalescing: CustomStringConvertible, CustomReflectable {
+    /// How much is under way, and nothing of what.
+    public var description: String { "RequestCoalescing with \(exchangeCount) exchanges, \(waitingCount) waiting" }
+
+    /// Shows the description.
+    public var customMirror: Mirror { Mirror(self, children: ["coalescing": description]) }
+}
+
 extension HttpError {
     /// Whether it would have been any identical request's failure as well.
     fileprivate var isForAll: Bool {

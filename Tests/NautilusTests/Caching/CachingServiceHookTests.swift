@@ -130,6 +130,16 @@ struct CachingServiceHookTests {
         }
     }
 
+    @Test("neither a result nor an account shows in a description")
+    func redaction() async throws {
+        let world = World()
+        _ = try await world.get(GetNote())
+        var text = "\(world.hook)"
+        dump(world.hook, to: &text)
+        #expect(text.contains("1 results"))
+        #expect(!text.contains("answer") && !text.contains("anna"))
+    }
+
     @Test("the number of results is bounded: the one that was not used for longest goes")
     func bound() async throws {
         let world = World(maxCount: 2)

@@ -108,6 +108,21 @@ struct HttpCacheTests {
         #expect(await world.get() == "200 one age 0")
     }
 
+    @Test("a request whose answer must not be stored leaves what is stored as it is, renewed or replaced")
+    func noStore() async throws {
+        let world = CacheWorld.answering(
+            .reply(header: ["Cache-Control": "max-age=60", "ETag": "\"1\""], text: "one"),
+            .status(304),
+            .reply(header: ["Cache-Control": "max-age=60", "ETag": "\"2\""], text: "two")
+        )
+        #expect(await world.get() == "200 one")
+        world.advance(9)
+        #expect(await world.get(["Cache-Control": "no-store"]) == "200 one age 0")
+        #expect(await world.get(["Cache-Control": "no-store"]) == "200 two")
+        #expect(await world.get() == "200 one age 9")
+        #expect(world.transport.count == 3)
+    }
+
     @Test("a 304 without a date or an age is as old as its receipt, not as what it renews")
     func undatedValidation() async throws {
         let world = CacheWorld.answering(
