@@ -14,6 +14,9 @@ public struct AttemptContext: Sendable {
     private(set) var connectionWait: ConnectionWait?
     /// What ends the exchange when its time is over; nil when its task is cancelled instead.
     private(set) var interruption: Interruption?
+    /// Makes the same call once more, with a retrier of its own and past the hook, for nobody: its result is dropped. Nil
+    /// where no interceptor asks for it.
+    private(set) var callAgain: (@Sendable () async -> Void)?
 
     /// Creates a context, as a test of an interceptor or a transport does.
     ///
@@ -63,6 +66,13 @@ extension AttemptContext {
     var untimed: AttemptContext {
         var context = self
         context.connectionWait = nil
+        return context
+    }
+
+    /// This context with a way to make the call once more.
+    func callingAgain(_ callAgain: @escaping @Sendable () async -> Void) -> AttemptContext {
+        var context = self
+        context.callAgain = callAgain
         return context
     }
 

@@ -8,6 +8,7 @@ extension Call {
     ) async throws(HttpError) -> HttpResponse<Data> {
         let interceptors = service.interceptors
         guard !interceptors.isEmpty else { return try await exchange(request, context) }
+        let context = interceptors.contains { $0 is HttpCache } ? context.callingAgain(callAgain) : context
         do {
             return try await Self.proceed(with: request, context, through: interceptors[...]) { request in
                 try await self.exchange(request, context)
@@ -40,6 +41,7 @@ extension Call {
         } catch {
             throw failure(error, in: .prepare, delivery: .notSent)
         }
+        CredentialWatch.current?.note(request)
         recorder.willSend(request, serviceOrigin: context.serviceOrigin)
         return request
     }

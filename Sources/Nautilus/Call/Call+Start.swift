@@ -2,17 +2,25 @@ extension Call {
     /// A whole call: its deadline over everything, its end told to the hook.
     static func response(to request: R, with service: S) async throws(HttpError) -> HttpResponse<R.Result> {
         do throws(HttpError) {
-            return try await withinDeadline(request, service)
+            return try await withinDeadline(request, service, hook: service.hook)
         } catch {
             await service.hook.onFailure(request, error: error)
             throw error
         }
     }
 
+    /// Makes the same call once more, for what an interceptor learns from it; its hook has been told of the first.
+    var callAgain: @Sendable () async -> Void {
+        { [request, service] in
+            _ = try? await Self.withinDeadline(request, service, hook: nil)
+        }
+    }
+
     /// Makes the call, with its own retrier, inside the task that runs it.
     private static func withinDeadline(
         _ request: R,
-        _ service: S
+        _ service: S,
+        hook: (any ServiceHook)?
     ) async throws(HttpError) -> HttpResponse<R.Result> {
         let clock = service.clock
         let deadline = earliest(request.deadline, CallDeadline.current?.remaining)
@@ -20,13 +28,13 @@ extension Call {
         let recorder = TraceRecorder(R.self, clock: clock, observer: service.observer)
         guard let deadline, deadline > .zero else {
             var call = Call(request, service, clock, deadline, recorder)
-            return try await call.start()
+            return try await call.start(hook)
         }
         let (result, _) = await TimeLimit(deadline, on: clock).cancelling {
             await CallDeadline.$current.withValue(CallDeadline(deadline, on: recorder.stopwatch)) {
                 await Result { () async throws(HttpError) in
                     var call = Call(request, service, clock, deadline, recorder)
-                    return try await call.start()
+                    return try await call.start(hook)
                 }
             }
         }
@@ -61,7 +69,7 @@ extension Call {
         )
     }
 
-    private mutating func start() async throws(HttpError) -> HttpResponse<R.Result> {
+    private mutating func start(_ hook: (any ServiceHook)?) async throws(HttpError) -> HttpResponse<R.Result> {
         guard !Task.isCancelled else {
             throw recorder.failed(failure(CancellationError(), in: .hook, delivery: .notSent))
         }
@@ -71,16 +79,15 @@ extension Call {
         }
         // The call around this one has no time left: ended as if its timer had just fired.
         if deadline == .zero { throw recorder.failed(failure(CancellationError(), in: .hook, delivery: .notSent)) }
-        let hook = service.hook
         if let fulfilled = try await fulfil(by: hook) { return recorder.fulfilled(fulfilled) }  // 0
         let response = try await run()
-        await hook.onSuccess(request, response: response)
+        await hook?.onSuccess(request, response: response)
         return response
     }
 
-    private mutating func fulfil(by hook: any ServiceHook) async throws(HttpError) -> HttpResponse<R.Result>? {
+    private mutating func fulfil(by hook: (any ServiceHook)?) async throws(HttpError) -> HttpResponse<R.Result>? {
         do {
-            return try await hook.onSchedule(request)
+            return try await hook?.onSchedule(request)
         } catch {
             throw recorder.failed(failure(error, in: .hook, delivery: .notSent))
         }

@@ -102,10 +102,16 @@ struct TraceRecorder: Sendable {
             duration: elapsed - start,
             outcome: outcome,
             decision: decision,
-            hedge: hedge
+            hedge: hedge,
+            source: source(of: outcome)
         )
         trace.attempts.append(attempt)
         observer?.observe(.attemptEnded(request: requestName(), attempt))
+    }
+
+    private func source(of outcome: CallTrace.Outcome) -> CallTrace.Source {
+        guard case .succeeded(let status) = outcome, answer != status else { return .server }
+        return .interceptor(serverStatus: answer)
     }
 
     private mutating func finished() -> CallTrace {

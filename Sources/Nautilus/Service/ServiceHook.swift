@@ -1,6 +1,18 @@
 /// Looks at the calls of a service as a whole: once per call, whatever the number of attempts.
 ///
-/// For what wraps every attempt, write an ``HttpInterceptor``.
+/// ```swift
+/// struct Usage: ServiceHook {
+///     func onSuccess<R: Request>(_ request: R, response: HttpResponse<R.Result>) async {
+///         print("\(R.self) took \(response.trace.duration)")
+///     }
+/// }
+/// ```
+/// A call asks it at most once, and then tells it of its end at most once: of a success, unless the hook has fulfilled the
+/// call itself, or of a failure. A call that was cancelled before it began, or has no time to begin, tells its failure
+/// without having asked. Being asked and being told of a success happen in the same task.
+///
+/// For what wraps every attempt, write an ``HttpInterceptor``; for several hooks, see ``ComposedServiceHook``; to remember
+/// results, see `CachingServiceHook`.
 public protocol ServiceHook: Sendable {
     /// Called before anything is built. A response fulfils the call at once: nothing is sent, and
     /// ``onSuccess(_:response:)`` is not called.

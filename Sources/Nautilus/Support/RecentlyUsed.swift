@@ -33,6 +33,17 @@ package struct RecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable
         return body(&entries.values[index].value)
     }
 
+    /// Removes the value of `key`, and returns it; nil when there is none.
+    @discardableResult
+    package mutating func removeValue(for key: Key) -> Value? {
+        entries.removeValue(forKey: key)?.value
+    }
+
+    /// Removes the values of all keys that fulfil a condition.
+    package mutating func removeAll(where isRemoved: (Key) -> Bool) {
+        entries = entries.filter { !isRemoved($0.key) }
+    }
+
     /// Changes the value of `key` in its place, or `initial` when there is none. Counts as a use.
     package mutating func update(
         _ key: Key,

@@ -10,6 +10,7 @@ extension CallTrace: CustomStringConvertible {
     ///   #3  at 521 ms     200 after 741 ms
     ///       hedged after 95 ms: the first answer came from the second send
     /// ```
+    /// An answer that is not the server's own says so: `200 after 0 ms, without an exchange`.
     public var description: String {
         let count = attempts.count == 1 ? "1 attempt" : "\(attempts.count) attempts"
         let head = "\(request?.description ?? "no request"): \(count) in \(duration.brief)"
@@ -20,9 +21,19 @@ extension CallTrace: CustomStringConvertible {
 extension CallTrace.Attempt {
     fileprivate var lines: [String] {
         let number = "#\(number)".padded(to: 4)
-        let first = "  \(number)at \(start.brief.padded(to: 10)) \(outcome.text(after: duration))"
+        let first = "  \(number)at \(start.brief.padded(to: 10)) \(outcome.text(after: duration))\(source.text)"
         let details = [hedge?.description, decision?.description].compactMap { $0 }
         return [first] + details.map { "      \($0)" }
+    }
+}
+
+extension CallTrace.Source {
+    fileprivate var text: String {
+        switch self {
+        case .server: ""
+        case .interceptor(nil): ", without an exchange"
+        case .interceptor(let status?): ", from the server's \(status)"
+        }
     }
 }
 

@@ -16,6 +16,17 @@ public struct CallTrace: Sendable, Hashable {
         public var decision: Decision?
         /// The second send of an attempt that was slow; nil when it was not, or when the service does not hedge.
         public var hedge: Hedge?
+        /// Whose answer a success is. The server's own, unless an interceptor made another of it.
+        public var source: Source = .server
+    }
+
+    /// Whose answer an attempt has succeeded with.
+    public enum Source: Sendable, Hashable {
+        /// The server's, to the last exchange.
+        case server
+        /// An interceptor's, a cache's above all: the status of the server's own answer, 304 for one that was
+        /// validated; nil when the attempt made no exchange of its own, or got no answer.
+        case interceptor(serverStatus: Int?)
     }
 
     /// How an attempt ended.

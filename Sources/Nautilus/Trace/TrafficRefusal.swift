@@ -12,11 +12,14 @@ public enum TrafficRefusal: Error, Hashable, Sendable {
     /// The wait that the server asks for would not end before the call's deadline.
     case waitPastDeadline(Duration, remaining: Duration)
 
+    /// The request wants nothing but what a cache has, and that does not do.
+    case notStored
+
     /// How long until it makes sense to come back; nil when nobody knows.
     public var retryAfter: Duration? {
         switch self {
         case .circuitOpen(let nextProbe): nextProbe
-        case .tooManyWaiting: nil
+        case .tooManyWaiting, .notStored: nil
         case .waitTooLong(let wait, _), .waitPastDeadline(let wait, _): wait
         }
     }
@@ -30,6 +33,7 @@ extension TrafficRefusal: CustomStringConvertible {
         case .circuitOpen(nil): "the circuit is open, and its probe under way"
         case .tooManyWaiting(let limit): "\(limit) requests wait already"
         case .waitTooLong(let wait, let limit): "it would wait for \(wait.brief), and waits for \(limit.brief) at most"
+        case .notStored: "nothing is stored that answers it, and the server is not to be asked"
         case .waitPastDeadline(let wait, let remaining):
             "it would wait for \(wait.brief), with \(remaining.brief) left until the deadline"
         }

@@ -1,4 +1,5 @@
 import Foundation
+import Nautilus
 
 /// The outermost layer of a stored credential, the same in every version: the head says whose format it is, the digest
 /// at the end that nothing before it has changed.

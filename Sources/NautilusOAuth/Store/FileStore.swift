@@ -1,4 +1,5 @@
 import Foundation
+import Nautilus
 
 /// Keeps credentials in a folder, one file each, for all processes of one machine that use the same folder.
 ///

@@ -1,4 +1,5 @@
 import Foundation
+import Nautilus
 
 /// One lock for each key, as files in a folder: for all processes of one machine that use the same folder.
 ///

@@ -1,4 +1,5 @@
 import Foundation
+import Nautilus
 
 extension StoreFile {
     /// What the system knows of the credential's file; nil when there is none.

@@ -1,4 +1,5 @@
 import Foundation
+import Nautilus
 
 /// The names of one key's files. They tell neither account nor issuer, and whatever those contain, they stay within
 /// the folder.

@@ -1,4 +1,5 @@
 import Foundation
+import Nautilus
 import Testing
 
 @testable import NautilusOAuth

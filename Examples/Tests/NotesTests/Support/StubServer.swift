@@ -13,6 +13,7 @@ final class StubServer: Sendable {
         let apiKey: String?
         let contentType: String?
         let idempotencyKey: String?
+        let ifNoneMatch: String?
         let body: Data
     }
 
@@ -105,6 +106,7 @@ private struct StubHandler: HTTPHandler {
             apiKey: request.headers[HTTPHeader("X-Api-Key")],
             contentType: request.headers[.contentType],
             idempotencyKey: request.headers[HTTPHeader("Idempotency-Key")],
+            ifNoneMatch: request.headers[HTTPHeader("If-None-Match")],
             body: try await request.bodyData
         )
         let number = await journal.add(recorded)

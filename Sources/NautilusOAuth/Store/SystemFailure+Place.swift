@@ -1,20 +1,7 @@
 import Foundation
+import Nautilus
 
-/// A system call that failed, before it is known what it means for a credential.
-struct SystemFailure: Error, Hashable {
-    let operation: String
-    let code: Int32
-
-    /// Reads `errno`, so it has to be the first thing after the call.
-    init(_ operation: String) {
-        self.init(operation, code: errno)
-    }
-
-    init(_ operation: String, code: Int32) {
-        self.operation = operation
-        self.code = code
-    }
-
+extension SystemFailure {
     /// What it means at `place`.
     func at(_ place: String) -> CredentialStoreError {
         switch code {

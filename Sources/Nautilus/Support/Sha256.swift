@@ -1,9 +1,9 @@
 /// SHA-256 (FIPS 180-4): for the challenge of a sign-in, and to name and check what is stored.
 ///
 /// Written out, since CryptoKit is Apple's alone and this package has no dependency. Not for passwords.
-struct Sha256 {
+package struct Sha256 {
     /// The digest of `bytes`, 32 bytes long.
-    static func hash(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+    package static func hash(_ bytes: some Sequence<UInt8>) -> [UInt8] {
         var state = Sha256()
         var block: [UInt8] = []
         block.reserveCapacity(64)

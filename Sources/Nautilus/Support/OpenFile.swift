@@ -1,11 +1,11 @@
 import Foundation
 
 /// An open file, closed with the value. Interrupted calls are repeated, and none is inherited by a child process.
-struct OpenFile: ~Copyable {
+package struct OpenFile: ~Copyable {
     private let descriptor: Int32
 
     /// Opens `path`, and does not follow it if it is a symbolic link. It never waits, for a named pipe's writer say.
-    init(_ path: String, _ flags: Int32, mode: mode_t = 0) throws(SystemFailure) {
+    package init(_ path: String, _ flags: Int32, mode: mode_t = 0) throws(SystemFailure) {
         let flags = flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
         descriptor = try repeating("open") { open(path, flags, mode) }
     }
@@ -13,14 +13,14 @@ struct OpenFile: ~Copyable {
     deinit { _ = close(descriptor) }
 
     /// Whose it is, how large, and of which kind.
-    func status() throws(SystemFailure) -> FileStatus {
+    package func status() throws(SystemFailure) -> FileStatus {
         var status = stat()
         try repeating("fstat") { fstat(descriptor, &status) }
         return FileStatus(status)
     }
 
     /// Reads from the current position, up to the end or `limit` bytes.
-    func read(upTo limit: Int) throws(SystemFailure) -> Data {
+    package func read(upTo limit: Int) throws(SystemFailure) -> Data {
         var data = Data()
         var buffer = [UInt8](repeating: 0, count: 16_384)
         while data.count < limit {
@@ -33,7 +33,7 @@ struct OpenFile: ~Copyable {
     }
 
     /// Writes all of `data`, in as many parts as the system takes.
-    func write(_ data: Data) throws(SystemFailure) {
+    package func write(_ data: Data) throws(SystemFailure) {
         let bytes = [UInt8](data)
         var written = 0
         while written < bytes.count {
@@ -49,17 +49,17 @@ struct OpenFile: ~Copyable {
     }
 
     /// Sets who may use it, whatever the umask took away when it was created.
-    func setMode(_ mode: mode_t) throws(SystemFailure) {
+    package func setMode(_ mode: mode_t) throws(SystemFailure) {
         try repeating("fchmod") { fchmod(descriptor, mode) }
     }
 
     /// Sets when it was changed.
-    func setModified(_ time: timespec) throws(SystemFailure) {
+    package func setModified(_ time: timespec) throws(SystemFailure) {
         try repeating("futimens") { futimens(descriptor, [time, time]) }
     }
 
     /// Returns once its content would survive a power failure.
-    func synchronize() throws(SystemFailure) {
+    package func synchronize() throws(SystemFailure) {
         #if canImport(Darwin)
             // There, `fsync` leaves the bytes in the drive's own cache. Not every file system knows better.
             if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
@@ -70,7 +70,7 @@ struct OpenFile: ~Copyable {
     /// Takes the lock, without waiting.
     ///
     /// - Returns: Whether it is taken; false while another open file has it.
-    func lock() throws(SystemFailure) -> Bool {
+    package func lock() throws(SystemFailure) -> Bool {
         do {
             try repeating("flock") { flock(descriptor, LOCK_EX | LOCK_NB) }
             return true
@@ -81,7 +81,7 @@ struct OpenFile: ~Copyable {
     }
 
     /// Closes it: network file systems say no earlier that they have no room.
-    consuming func finish() throws(SystemFailure) {
+    package consuming func finish() throws(SystemFailure) {
         // Closed even if that is interrupted: a second time could hit a file that another thread has opened.
         let isClosed = close(descriptor) == 0 || errno == EINTR
         let failure = SystemFailure("close")
@@ -90,7 +90,7 @@ struct OpenFile: ~Copyable {
     }
 
     /// Hands the descriptor over to whoever closes it.
-    consuming func release() -> Int32 {
+    package consuming func release() -> Int32 {
         let descriptor = descriptor
         discard self
         return descriptor
@@ -108,7 +108,7 @@ private func writeBytes(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count
 
 /// Calls the system until it is not interrupted by a signal.
 @discardableResult
-func repeating<Count: SignedInteger>(_ operation: String, _ call: () -> Count) throws(SystemFailure) -> Count {
+package func repeating<Count: SignedInteger>(_ operation: String, _ call: () -> Count) throws(SystemFailure) -> Count {
     while true {
         let result = call()
         if result >= 0 { return result }

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import NautilusOAuth
+@testable import Nautilus
 
 @Suite("SHA-256")
 struct Sha256Tests {

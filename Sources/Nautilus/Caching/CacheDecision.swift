@@ -1,0 +1,77 @@
+/// What a cache does with a request: a pure function of what is stored, what is asked and what time it is.
+enum CacheDecision: Hashable, Sendable {
+    /// Answer with what is stored; its age in seconds.
+    case serve(age: Int64)
+    /// Answer with what is stored, and see meanwhile whether it has changed.
+    case serveWhileRevalidating(age: Int64)
+    /// Ask the server whether it has changed.
+    case validate
+    /// Ask the server as if nothing were stored.
+    case forward
+    /// Ask nobody: the request wants nothing that is not stored.
+    case unavailable
+
+    /// - Parameters:
+    ///   - stored: What answers the request; nil when nothing does.
+    ///   - freshness: How fresh that is.
+    ///   - request: What the request's `Cache-Control` says.
+    init(stored: StoredResponse?, freshness: Freshness?, request: CacheControl) {
+        guard let stored, let freshness else {
+            // §5.2.1.7: nothing is stored, and nobody is to be asked.
+            self = request.onlyIfCached ? .unavailable : .forward
+            return
+        }
+        let use = Self.use(of: stored, freshness, request)
+        switch use {
+        case .asItIs: self = .serve(age: freshness.age)
+        case .whileRevalidating where request.onlyIfCached: self = .serve(age: freshness.age)
+        case .whileRevalidating: self = .serveWhileRevalidating(age: freshness.age)
+        case .notAsItIs where request.onlyIfCached: self = .unavailable
+        case .notAsItIs: self = stored.hasValidator ? .validate : .forward
+        }
+    }
+
+    private enum Use { case asItIs, whileRevalidating, notAsItIs }
+
+    private static func use(of stored: StoredResponse, _ freshness: Freshness, _ request: CacheControl) -> Use {
+        // §5.2.1.4, §5.2.2.4: either side wants the server asked.
+        if request.noCache || stored.control.noCache { return .notAsItIs }
+        // §5.2.1.5 is about storing; but whoever forbids to keep an answer does not want a kept one.
+        if request.noStore { return .notAsItIs }
+        // §5.2.1.1: too old for this request, however fresh.
+        if let maxAge = request.maxAge, freshness.age > maxAge, request.maxStale == nil { return .notAsItIs }
+        // §5.2.1.3: not fresh for long enough.
+        if let minFresh = request.minFresh, freshness.lifetime - freshness.age < minFresh { return .notAsItIs }
+        if freshness.isFresh, freshness.age <= request.maxAge ?? .max { return .asItIs }
+
+        // §4.2.4, §5.2.2.2: from here on it would be served stale.
+        if stored.control.mustRevalidate { return .notAsItIs }
+        // §5.2.1.2: as stale as the request takes it, beyond whichever limit is the earlier.
+        let limit = min(freshness.lifetime, request.maxAge ?? .max)
+        if let maxStale = request.maxStale {
+            return freshness.age - limit <= maxStale ? .asItIs : .notAsItIs
+        }
+        // RFC 5861 §3: as stale as the server allows for as long as it is being validated.
+        if let window = stored.control.staleWhileRevalidate, freshness.staleness < window { return .whileRevalidating }
+        return .notAsItIs
+    }
+
+    /// Whether a stored response may stand in for an answer that failed (RFC 5861 §4).
+    ///
+    /// - Parameters:
+    ///   - stored: The response.
+    ///   - freshness: How fresh it is.
+    ///   - request: What the request's `Cache-Control` says; it may allow it by itself.
+    ///   - standard: For how long it may where neither says so, in seconds.
+    static func allowsStaleIfError(
+        _ stored: StoredResponse,
+        _ freshness: Freshness,
+        request: CacheControl,
+        standard: Int64
+    ) -> Bool {
+        if request.noCache || request.noStore || stored.control.noCache { return false }
+        if stored.control.mustRevalidate { return freshness.isFresh }
+        let window = request.staleIfError ?? stored.control.staleIfError ?? standard
+        return freshness.staleness < window
+    }
+}

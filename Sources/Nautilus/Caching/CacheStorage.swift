@@ -1,0 +1,53 @@
+import Foundation
+
+/// What may be stored (RFC 9111 §3): a pure function of the request and its answer.
+enum CacheStorage {
+    /// Whether a request can be answered from a cache, and its answer kept: a GET or HEAD for a whole representation.
+    ///
+    /// Conditions of the caller's own are the caller's business: the answer to them may be a 304, of which a cache that
+    /// does not have the caller's copy can make nothing. Parts are not kept (§3.3 allows it).
+    static func concerns(_ request: HttpRequest) -> Bool {
+        guard request.method == .get || request.method == .head, request.body.isEmpty else { return false }
+        return !request.header.fields.contains { conditions.contains($0.name) }
+    }
+
+    private static let conditions: Set<HttpHeader.Name> = [
+        "Range", "If-Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since",
+    ]
+
+    /// Whether a response to a GET may be kept; §3, condition by condition.
+    ///
+    /// - Parameters:
+    ///   - response: The response, as it would be stored.
+    ///   - request: What the request's `Cache-Control` says.
+    ///   - lifetime: How long it would be fresh, in seconds.
+    static func allows(_ response: StoredResponse, request: CacheControl, lifetime: Int64) -> Bool {
+        // Final, and whole; a 304 is about what is stored already. And a redirect is one request's answer, which
+        // another would follow.
+        guard (200...599).contains(response.status), ![206, 301, 302, 303, 304, 307, 308].contains(response.status)
+        else { return false }
+        if request.noStore { return false }
+        if response.control.mustUnderstand {
+            // §5.2.2.3: whoever understands the status need not heed the `no-store` beside it.
+            guard StoredResponse.heuristicStatuses.contains(response.status) else { return false }
+        } else if response.control.noStore {
+            return false
+        }
+        let control = response.control
+        guard
+            control.isStorable || control.maxAge != nil || response.header[.expires] != nil
+                || StoredResponse.heuristicStatuses.contains(response.status)
+        else { return false }
+        // What can neither be served nor validated would be kept for nothing.
+        return lifetime > 0 || response.hasValidator || (control.staleWhileRevalidate ?? 0) > 0
+            || (control.staleIfError ?? 0) > 0
+    }
+
+    /// Whether a method may change something (§4.4); of one that is unknown it has to be assumed.
+    static func isUnsafe(_ method: HttpMethod) -> Bool {
+        switch method {
+        case .get, .head, .options, "TRACE": false
+        default: true
+        }
+    }
+}

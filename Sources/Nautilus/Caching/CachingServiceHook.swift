@@ -1,0 +1,101 @@
+/// Remembers the results of requests for a while, and answers the same requests from memory.
+///
+/// ```swift
+/// struct NotesService: HttpService {
+///     let cache = CachingServiceHook(for: .seconds(300), account: { "" })
+///     var apiUrl: any UrlConvertible { "api.example.com/v1" }
+///     var hook: any ServiceHook { cache }
+/// }
+/// ```
+/// What is remembered is the decoded result, so that an answer costs nothing but a look into a dictionary: nothing is
+/// built or decoded. The server is not asked how long that may be; an ``HttpCache`` heeds what servers say.
+///
+/// Requests are told apart by their type and value, so only those that are `Hashable` are remembered, and only GET and
+/// HEAD, which change nothing. What else decides about the answer, as a header of the service that the user can change,
+/// is not seen: call ``removeAll()`` then. And when a call has changed something, ``remove(_:)`` what showed it before.
+///
+/// Calls that miss at the same time are all sent; ``RequestCoalescing`` makes one exchange of them. Keep the hook in a
+/// stored property: one that is made anew in `hook` remembers nothing.
+public final class CachingServiceHook: ServiceHook {
+    private let account: @Sendable () -> String?
+    private let stopwatch: Stopwatch
+    private let core: Locked<ResultCore>
+
+    /// Creates a hook that remembers nothing yet.
+    ///
+    /// - Parameters:
+    ///   - timeToLive: How long a result is good. No default: it is how outdated an answer users stand.
+    ///   - maxCount: How many results are remembered; the one that was not used for longest goes first; less than 1
+    ///     counts as 1. Default: 100, a few screens' worth: their size is not known here.
+    ///   - account: Whose results they are; they are given to nobody else. Nil while nobody is signed in, and then
+    ///     nothing is remembered or answered. No default: a service whose answers are the same for everybody says so by
+    ///     one that is always the same. It is asked when a call begins and when it has succeeded, and must answer at
+    ///     once.
+    ///   - clock: What the time is measured on. Default: `ContinuousClock`, since the server's data go on changing
+    ///     while the device sleeps.
+    public init(
+        for timeToLive: Duration,
+        maxCount: Int = 100,
+        account: @escaping @Sendable () -> String?,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.account = account
+        self.stopwatch = Stopwatch(clock)
+        self.core = Locked(ResultCore(timeToLive: timeToLive.addable, maxCount: maxCount))
+    }
+
+    /// How many results are remembered, outdated ones included.
+    public var count: Int { core.withLock { $0.count } }
+
+    /// Forgets the result of a request, for all accounts. What calls under way bring is not remembered, since it may be
+    /// older than the change.
+    public func remove<R: Request & Hashable>(_ request: R) {
+        let key = RequestKey(value: request)
+        core.withLock { $0.removeAll { $0 == key } }
+    }
+
+    /// Forgets the results of all requests of a type, for all accounts; calls under way as in ``remove(_:)``.
+    public func removeAll<R: Request & Hashable>(of type: R.Type) {
+        core.withLock { $0.removeAll { $0.value is R } }
+    }
+
+    /// Forgets everything: call it when the user signs out. Calls under way as in ``remove(_:)``.
+    public func removeAll() {
+        core.withLock { $0.removeAll { _ in true } }
+    }
+
+    /// Answers with a result that is still good.
+    public func onSchedule<R: Request>(_ request: R) async throws -> HttpResponse<R.Result>? {
+        guard let key = RequestKey(request), let account = account() else { return nil }
+        let (now, task) = (stopwatch.elapsed, Self.currentTask)
+        return core.withLock { $0.find(key, account, in: task, at: now) } as? HttpResponse<R.Result>
+    }
+
+    /// Remembers a result, unless the account has changed since the call began, or the result was removed meanwhile.
+    public func onSuccess<R: Request>(_ request: R, response: HttpResponse<R.Result>) async {
+        guard let key = RequestKey(request) else { return }
+        let (account, now, task) = (account(), stopwatch.elapsed, Self.currentTask)
+        var response = response
+        // It is that of another call.
+        response.trace = CallTrace()
+        core.withLock { [response] in $0.store(response, for: key, account, in: task, at: now) }
+    }
+
+    /// Takes note that a call brings nothing.
+    public func onFailure<R: Request>(_ request: R, error: HttpError) async {
+        guard let key = RequestKey(request) else { return }
+        let task = Self.currentTask
+        core.withLock { $0.fail(key, in: task) }
+    }
+
+    /// What tells calls of the same request apart: a call asks and tells its hook in one task.
+    private static var currentTask: Int { withUnsafeCurrentTask { $0?.hashValue ?? 0 } }
+}
+
+extension CachingServiceHook: CustomStringConvertible, CustomReflectable {
+    /// How much is remembered, and nothing of what.
+    public var description: String { "CachingServiceHook with \(count) results" }
+
+    /// Shows the description.
+    public var customMirror: Mirror { Mirror(self, children: ["hook": description]) }
+}

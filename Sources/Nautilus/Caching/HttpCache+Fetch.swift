@@ -1,0 +1,127 @@
+import Foundation
+
+extension HttpCache {
+    /// Has the server answer, and keeps what may be kept.
+    ///
+    /// - Parameter stored: What the server is asked about; nil when nothing is stored.
+    func fetch(
+        _ question: CacheQuestion,
+        validating stored: StoredResponse?,
+        _ next: Next
+    ) async throws -> HttpResponse<Data> {
+        let fetch = core.withLock { $0.begin(question.target, question.partition) }
+        defer { core.withLock { $0.end(fetch) } }
+        let (watch, requestTime) = (CredentialWatch(accounts, question.partition), now)
+        // A HEAD is answered by the server, and its answer compared with what is stored.
+        let validated = question.request.method == .get && stored?.hasValidator == true ? stored : nil
+        let request = validated?.validating(question.request) ?? question.request
+        let response: HttpResponse<Data>
+        do {
+            response = try await CredentialWatch.$current.withValue(watch) { try await next(request) }
+        } catch {
+            guard error.mayBeServerTrouble, let substitute = substitute(stored, question) else { throw error }
+            return substitute
+        }
+        if Self.serverErrors.contains(response.status), let substitute = substitute(stored, question) {
+            return substitute
+        }
+        let answer = CacheAnswer(response, question, fetch, watch, requestTime: requestTime, responseTime: now)
+        if let validated, response.status == 304 {
+            if let renewed = renew(validated, answer) { return renewed }
+            // It spoke of something else: a redirect has led elsewhere, or the resource has changed its tag.
+            return try await self.fetch(question, validating: nil, next)
+        }
+        if question.request.method == .head {
+            compare(stored, answer)
+        } else {
+            store(answer, replacing: stored)
+        }
+        return response
+    }
+
+    /// What stands in for an answer that failed (RFC 5861 §4); nil when it must not.
+    private func substitute(_ stored: StoredResponse?, _ question: CacheQuestion) -> HttpResponse<Data>? {
+        guard let stored else { return nil }
+        let freshness = freshness(of: stored)
+        let isAllowed = CacheDecision.allowsStaleIfError(
+            stored,
+            freshness,
+            request: question.control,
+            standard: staleIfError
+        )
+        return isAllowed ? response(stored, age: freshness.age, to: question.request) : nil
+    }
+
+    /// What counts as an error (RFC 5861 §4).
+    private static let serverErrors: Set<Int> = [500, 502, 503, 504]
+
+    /// Stores the answer to a GET, or forgets what it replaces.
+    private func store(_ answer: CacheAnswer, replacing stored: StoredResponse?) {
+        guard answer.isOwn else { return }
+        if let fresh = answer.stored, keep(fresh, answer) { return }
+        // An error says nothing of what is stored; and whoever forbids to keep an answer has not lost the one before.
+        guard let stored, answer.response.status < 400, !answer.question.control.noStore else { return }
+        forget(stored, answer)
+    }
+
+    /// The stored response, renewed by a 304 (RFC 9111 §4.3.4); nil when that is about another one.
+    private func renew(_ stored: StoredResponse, _ answer: CacheAnswer) -> HttpResponse<Data>? {
+        guard answer.isOfTarget, stored.isValidated(by: answer.response) else { return nil }
+        guard let renewed = answer.renewed(stored) else {
+            // It is the one, and must not be kept any longer.
+            if answer.isOwn { forget(stored, answer) }
+            return response(stored, age: 0, to: answer.question.request, url: answer.response.url)
+        }
+        // Whoever forbids to keep an answer has not lost the one before.
+        if answer.isOwn, !answer.question.control.noStore, !keep(renewed, answer) { forget(stored, answer) }
+        let age = freshness(of: renewed).age
+        return response(renewed, age: age, to: answer.question.request, url: answer.response.url)
+    }
+
+    /// Takes the answer to a HEAD for a word about what is stored (RFC 9111 §4.3.5).
+    private func compare(_ stored: StoredResponse?, _ answer: CacheAnswer) {
+        guard answer.isOwn, let stored, answer.response.status == 200, stored.status == 200,
+            !answer.question.control.noStore
+        else { return }
+        let renewed = stored.isDescribed(by: answer.response) ? answer.renewed(stored) : nil
+        if let renewed, keep(renewed, answer) { return }
+        forget(stored, answer)
+    }
+
+    /// - Returns: Whether it is kept.
+    private func keep(_ stored: StoredResponse, _ answer: CacheAnswer) -> Bool {
+        let lifetime = freshness(of: stored).lifetime
+        guard CacheStorage.allows(stored, request: answer.question.control, lifetime: lifetime) else { return false }
+        return core.withLock { core in
+            guard core.store(stored, from: answer.fetch) else { return false }
+            writeVariants(answer, of: core)
+            return true
+        }
+    }
+
+    /// What was stored is outdated, and what has come must not be stored.
+    private func forget(_ stored: StoredResponse, _ answer: CacheAnswer) {
+        core.withLock { core in
+            core.remove(stored, from: answer.fetch)
+            writeVariants(answer, of: core)
+        }
+    }
+
+    /// Begun under the lock, as removals are, so that nothing is written after it has been removed.
+    private func writeVariants(_ answer: CacheAnswer, of core: CacheCore) {
+        let (target, partition) = (answer.question.target, answer.question.partition)
+        disk?.write(core.variants(target, partition), target, partition)
+    }
+}
+
+extension Error {
+    /// Whether it stands for what a server in trouble, or the way to it, makes of a request: not for what this side
+    /// did.
+    fileprivate var mayBeServerTrouble: Bool {
+        guard let error = self as? HttpError else { return false }
+        switch error.kind {
+        case .transport, .timeout, .refused: return true
+        default: return false
+        }
+    }
+}

@@ -1,0 +1,162 @@
+import Foundation
+
+/// A response as a cache keeps it, with what its age is computed from.
+struct StoredResponse: Hashable, Sendable {
+    let status: Int
+    private(set) var header: HttpHeader
+    let body: Data
+    /// The fields of the request that `Vary` names, as they were: nil for one that was not there.
+    private(set) var selectors: [String: String?]
+    /// When the request was sent and the answer received, in seconds since 1970.
+    private(set) var requestTime: Int64
+    private(set) var responseTime: Int64
+    /// What the header says, read once, since every hit asks for it.
+    private(set) var control: CacheControl
+    /// When the server made it, in seconds since 1970; nil where that is not said, and its receipt counts (RFC 9110
+    /// §6.6.1).
+    private(set) var date: Int64?
+
+    init(
+        status: Int,
+        header: HttpHeader,
+        body: Data,
+        selectors: [String: String?],
+        requestTime: Int64,
+        responseTime: Int64
+    ) {
+        self.status = status
+        self.header = header.storable
+        self.body = body
+        self.selectors = selectors
+        self.requestTime = requestTime
+        self.responseTime = responseTime
+        self.control = CacheControl(header)
+        self.date = header.seconds(of: .date, now: responseTime)
+    }
+
+    /// The response to `request`; nil when it must not be used again, as a `Vary` that names `*` or a secret has it.
+    init?(_ response: HttpResponse<Data>, to request: HttpRequest, requestTime: Int64, responseTime: Int64) {
+        guard let selectors = Self.selectors(response.header, request) else { return nil }
+        self.init(
+            status: response.status,
+            header: response.header,
+            body: response.body,
+            selectors: selectors,
+            requestTime: requestTime,
+            responseTime: responseTime
+        )
+    }
+
+    /// Whether it answers `request`: all fields that `Vary` names are the same (RFC 9111 §4.1).
+    func matches(_ request: HttpRequest) -> Bool {
+        selectors.allSatisfy { name, value in request.header.selector(HttpHeader.Name(name)) == value }
+    }
+
+    /// Whether there is something to validate it by.
+    var hasValidator: Bool { header[.eTag] != nil || header[.lastModified] != nil }
+
+    /// The request with the conditions under which the server need not send it again (§4.3.1).
+    func validating(_ request: HttpRequest) -> HttpRequest {
+        var request = request
+        if let tag = header[.eTag] { request.header[.ifNoneMatch] = tag }
+        if let date = header[.lastModified] { request.header[.ifModifiedSince] = date }
+        return request
+    }
+
+    /// Whether a 304 is about this response, and not about another one of the same URL (§4.3.4).
+    func isValidated(by response: HttpResponse<Data>) -> Bool {
+        guard let tag = response.header[.eTag] else { return true }
+        return header[.eTag]?.isWeaklyEqualTag(to: tag) ?? false
+    }
+
+    /// Whether the answer to a HEAD is about this response (§4.3.5).
+    func isDescribed(by response: HttpResponse<Data>) -> Bool {
+        if let tag = response.header[.eTag], header[.eTag]?.isWeaklyEqualTag(to: tag) != true { return false }
+        if let date = response.header[.lastModified], header[.lastModified] != date { return false }
+        // Whose body has been unpacked on the way has another length.
+        guard let length = response.header[.contentLength], header["Content-Encoding"] == nil else { return true }
+        return Int(length) == body.count
+    }
+
+    /// This response with what a 304, or the answer to a HEAD, says anew (§3.2).
+    ///
+    /// - Returns: Nil when no other request may get it any longer.
+    func freshened(
+        by response: HttpResponse<Data>,
+        to request: HttpRequest,
+        requestTime: Int64,
+        responseTime: Int64
+    ) -> StoredResponse? {
+        var updated = self
+        // The length is the body's that is here, and so is what was done to it.
+        let kept: Set<HttpHeader.Name> = [.contentLength, .contentType, "Content-Encoding", "Content-Range"]
+        let newer = response.header.storable.fields.filter { !kept.contains($0.name) }
+        updated.header.merge(HttpHeader(newer))
+        // They told how old the former answer was; what this one does not say, its receipt tells.
+        for name in [HttpHeader.Name.age, .date] where response.header[name] == nil { updated.header[name] = nil }
+        (updated.requestTime, updated.responseTime) = (requestTime, responseTime)
+        updated.control = CacheControl(updated.header)
+        updated.date = updated.header.seconds(of: .date, now: responseTime)
+        guard let selectors = Self.selectors(updated.header, request) else { return nil }
+        updated.selectors = selectors
+        return updated
+    }
+
+    /// What the request has for the names of `Vary`; nil for a response that no other request may get.
+    ///
+    /// A secret is no selector, since it would have to be stored. `Authorization` alone is left to the account.
+    private static func selectors(_ header: HttpHeader, _ request: HttpRequest) -> [String: String?]? {
+        guard let vary = header[.vary] else { return [:] }
+        var selectors: [String: String?] = [:]
+        for name in vary.split(separator: ",") {
+            let name = HttpHeader.Name(name.trimmingBlanks.lowercased())
+            if name == .authorization || name.rawValue.isEmpty { continue }
+            guard name.rawValue != "*", !name.isSensitive else { return nil }
+            selectors.updateValue(request.header.selector(name), forKey: name.rawValue)
+        }
+        return selectors
+    }
+
+    /// About how many bytes of memory it takes.
+    var size: Int {
+        let texts = header.fields.reduce(0) { $0 + $1.name.rawValue.utf8.count + $1.value.utf8.count + 32 }
+        return body.count + texts + selectors.reduce(0) { $0 + $1.key.utf8.count + ($1.value?.utf8.count ?? 0) } + 256
+    }
+}
+
+extension HttpHeader {
+    /// The fields that may be kept: nothing that is between two neighbours only (RFC 9110 §7.6.1), and no secret, so
+    /// that no cookie is ever set twice.
+    fileprivate var storable: HttpHeader {
+        let named = (self["Connection"] ?? "").split(separator: ",").map { Name(String($0.trimmingBlanks)) }
+        let dropped = Self.hopByHop.union(named)
+        return HttpHeader(fields.filter { !dropped.contains($0.name) && !$0.name.isSensitive })
+    }
+
+    private static let hopByHop: Set<Name> = [
+        "Connection", "Keep-Alive", "Proxy-Connection", "TE", "Trailer", "Transfer-Encoding", "Upgrade",
+    ]
+
+    /// A field's value as it selects a response: several in one line, without the blanks around each (RFC 9111 §4.1).
+    fileprivate func selector(_ name: Name) -> String? {
+        self[name].map { $0.split(separator: ",").map { $0.trimmingBlanks }.joined(separator: ",") }
+    }
+}
+
+extension StringProtocol {
+    /// Without the blanks and tabs around it.
+    var trimmingBlanks: String {
+        let isBlank: (Character) -> Bool = { $0 == " " || $0 == "\t" }
+        let start = drop(while: isBlank)
+        return String(start.reversed().drop(while: isBlank).reversed())
+    }
+}
+
+extension String {
+    /// Whether two entity tags are the same but for their weakness (RFC 9110 §8.8.3.2).
+    fileprivate func isWeaklyEqualTag(to other: String) -> Bool {
+        let (own, other) = (trimmingBlanks, other.trimmingBlanks)
+        return (own.hasPrefix("W/") ? own.dropFirst(2) : own[...])
+            == (other.hasPrefix("W/") ? other.dropFirst(2) : other[...])
+    }
+}

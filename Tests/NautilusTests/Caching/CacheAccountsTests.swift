@@ -1,0 +1,124 @@
+import Foundation
+import NautilusTesting
+import Testing
+
+@testable import Nautilus
+
+@Suite("HttpCache: accounts", .timeLimit(.minutes(10)))
+struct CacheAccountsTests {
+    /// Stamps what a user's token would be.
+    private struct Stamp: Retrier {
+        let user: Locked<String?>
+
+        mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
+            if let user = user.withLock({ $0 }) { httpRequest.header[.authorization] = "Bearer \(user)" }
+        }
+
+        mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { false }
+
+        static func factory(_ user: Locked<String?>) -> AnyRetrierFactory { AnyRetrierFactory { Stamp(user: user) } }
+    }
+
+    private static func world(
+        _ user: Locked<String?>,
+        _ accounts: CacheAccounts,
+        onRequest: @escaping @Sendable (HttpRequest) -> Void = { _ in },
+        vary: String? = nil
+    ) -> CacheWorld {
+        CacheWorld(accounts: accounts, retrier: Stamp.factory(user)) { request, _ in
+            onRequest(request)
+            var header: HttpHeader = ["Cache-Control": "max-age=60"]
+            header["Vary"] = vary
+            return .reply(header: header, text: request.header[.authorization] ?? "nobody")
+        }
+    }
+
+    @Test(
+        "an answer to a credential that a retrier stamps is not stored unless that is allowed, whatever the server says"
+    )
+    func anonymousOnly() async throws {
+        let user = Locked<String?>("anna")
+        let world = Self.world(user, .anonymousOnly)
+        for _ in 1...2 { #expect(await world.get() == "200 Bearer anna") }
+        #expect((world.transport.count, world.cache.responseCount) == (2, 0))
+        user.withLock { $0 = nil }
+        #expect(await world.get() == "200 nobody")
+        #expect(await world.get() == "200 nobody age 0")
+        #expect(world.transport.count == 3)
+    }
+
+    @Test(
+        "a credential that the request has itself passes the cache by, in both directions",
+        arguments: ["Authorization", "Cookie", "X-Api-Key", "X-Session-Token"] as [HttpHeader.Name]
+    )
+    func visibleCredential(name: HttpHeader.Name) async throws {
+        let world = CacheWorld { _, _ in .reply(header: ["Cache-Control": "max-age=60"], text: "one") }
+        let header = HttpHeader([.init(name: name, value: "secret")])
+        for _ in 1...2 { #expect(await world.get(header) == "200 one") }
+        #expect(world.cache.responseCount == 0)
+        #expect(await world.get() == "200 one")
+        #expect(await world.get(header) == "200 one")
+        #expect(world.transport.count == 4)
+    }
+
+    @Test("each account has its own answers, nobody signed in has none of theirs, and signing out forgets one's own")
+    func separate() async throws {
+        let user = Locked<String?>(nil)
+        let world = Self.world(user, .separate { _ in user.withLock { $0 } }, vary: "Authorization")
+        for name in ["anna", "bert", nil, "anna", "bert", nil] {
+            user.withLock { $0 = name }
+            #expect(await world.get().hasPrefix("200 \(name.map { "Bearer \($0)" } ?? "nobody")"))
+        }
+        #expect((world.transport.count, world.cache.responseCount) == (3, 3))
+        await world.cache.removeAll(ofAccount: "anna")
+        #expect(world.cache.responseCount == 2)
+        user.withLock { $0 = "bert" }
+        #expect(await world.get() == "200 Bearer bert age 0")
+        user.withLock { $0 = "anna" }
+        #expect(await world.get() == "200 Bearer anna")
+    }
+
+    @Test("a change of the account while the answer is under way leaves it stored for nobody")
+    func changedMeanwhile() async throws {
+        let user = Locked<String?>("anna")
+        let world = Self.world(user, .separate { _ in user.withLock { $0 } }) { _ in user.withLock { $0 = "bert" } }
+        #expect(await world.get() == "200 Bearer anna")
+        #expect(world.cache.responseCount == 0)
+    }
+
+    @Test("a change that is undone before the answer comes leaves it stored for nobody: it was stamped as the other")
+    func changedAndBack() async throws {
+        let (user, asked) = (Locked<String?>("anna"), Counter())
+        // The account is anna's when the cache asks first, bert's when the request is stamped, and anna's at the end.
+        let accounts = CacheAccounts.separate { _ in asked.increment() == 2 ? "bert" : "anna" }
+        let world = Self.world(user, accounts)
+        #expect(await world.get() == "200 Bearer anna")
+        #expect((asked.value, world.cache.responseCount) == (3, 0))
+    }
+
+    @Test("what one account has changed is forgotten for all")
+    func invalidation() async throws {
+        let user = Locked<String?>("anna")
+        let world = Self.world(user, .separate { _ in user.withLock { $0 } })
+        _ = await world.get()
+        user.withLock { $0 = "bert" }
+        _ = await world.get(method: .delete)
+        #expect(world.cache.responseCount == 0)
+    }
+
+    @Test("neither an account nor a token shows in any description")
+    func redaction() async throws {
+        let user = Locked<String?>("anna")
+        let world = Self.world(user, .separate { _ in user.withLock { $0 } })
+        _ = await world.get()
+        let partition = CachePartition(account: "anna")
+        var dumped = ""
+        dump(partition, to: &dumped)
+        dump(world.cache, to: &dumped)
+        #expect(world.cache.responseCount == 1)
+        let text = [dumped, "\(partition)", String(reflecting: partition), "\(world.cache)"].joined()
+        #expect(!text.contains("anna") && !text.contains("things"))
+        #expect(partition.digest != CachePartition(account: nil).digest)
+        #expect(!partition.digest.contains("anna"))
+    }
+}

@@ -1,0 +1,168 @@
+import Foundation
+import NautilusTesting
+import Testing
+
+@testable import Nautilus
+
+@Suite("HttpCache on disk", .timeLimit(.minutes(10)))
+struct CacheDiskTests {
+    /// A folder's place, which nobody has created; removed with the value.
+    private final class Place {
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent("Cache-\(UUID().uuidString)/responses")
+
+        deinit { try? FileManager.default.removeItem(at: url.deletingLastPathComponent()) }
+
+        var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []).sorted() }
+        var paths: [String] { names.map { url.path + "/" + $0 } }
+        var size: Int { paths.reduce(0) { $0 + ((try? FileStatus(of: $1, followsLinks: false))?.size ?? 0) } }
+    }
+
+    private static func world(
+        _ place: Place,
+        maxBytes: Int = 1 << 20,
+        memory: Int = 1 << 20,
+        accounts: CacheAccounts = .anonymousOnly,
+        body: Data = Data("one".utf8)
+    ) -> CacheWorld {
+        CacheWorld(accounts: accounts, maxBytes: memory, folder: CacheFolder(place.url, maxBytes: maxBytes)) { _, _ in
+            .reply(
+                header: ["Cache-Control": "max-age=60", "Set-Cookie": "id=secret", "Vary": "Accept, X-Absent"],
+                body: body
+            )
+        }
+    }
+
+    @Test("a response outlives its process, for this user alone, and no name tells its URL or its account")
+    func survives() async throws {
+        let place = Place()
+        let first = Self.world(place, accounts: .separate { _ in "anna" })
+        #expect(await first.get(["Accept": "text/plain"], ["things", "secret-token"]) == "200 one")
+        await first.cache.flush()
+        #expect(place.names.count == 1)
+        #expect(!place.names.joined().contains("secret") && !place.names.joined().contains("anna"))
+        let content = try Data(contentsOf: URL(fileURLWithPath: place.paths[0]))
+        for secret in ["id=secret", "secret-token", "anna"] { #expect(content.range(of: Data(secret.utf8)) == nil) }
+        let modes = try (place.paths + [place.url.path]).map { try FileStatus(of: $0, followsLinks: false)?.mode }
+        #expect(modes == [0o600, 0o700])
+
+        let second = Self.world(place, accounts: .separate { _ in "anna" })
+        #expect(await second.get(["Accept": "text/plain"], ["things", "secret-token"]) == "200 one age 0")
+        #expect(await second.get(["Accept": "text/html"], ["things", "secret-token"]) == "200 one")
+        #expect(second.transport.count == 1)
+        let other = Self.world(place, accounts: .separate { _ in "bert" })
+        #expect(await other.get(["Accept": "text/plain"], ["things", "secret-token"]) == "200 one")
+    }
+
+    @Test("a file in which any byte is changed, or that ends early, is not stored, and is removed")
+    func damaged() async throws {
+        let data = try CacheFile.encode([.test(["ETag": "\"1\""], selectors: ["accept": "a", "x-absent": nil])])
+        #expect(CacheFile.decode(data) == [.test(["ETag": "\"1\""], selectors: ["accept": "a", "x-absent": nil])])
+        for index in data.indices {
+            var damaged = data
+            damaged[index] ^= 1
+            #expect(CacheFile.decode(damaged) == nil, "byte \(index)")
+            #expect(CacheFile.decode(data.prefix(index)) == nil, "\(index) bytes")
+        }
+        let place = Place()
+        let first = Self.world(place)
+        _ = await first.get()
+        await first.cache.flush()
+        try Data("torn".utf8).write(to: URL(fileURLWithPath: try #require(place.paths.first)))
+        let second = Self.world(place, memory: 0)
+        #expect(await second.get() == "200 one")
+        await second.cache.flush()
+        #expect(place.names == [])
+    }
+
+    @Test("what is changed or removed is gone from the disk as well")
+    func removal() async throws {
+        let (place, user) = (Place(), Locked("anna"))
+        let world = Self.world(place, accounts: .separate { _ in user.withLock { $0 } })
+        for name in ["anna", "bert"] {
+            user.withLock { $0 = name }
+            for route in [["a"], ["b"]] as [HttpRoute] { _ = await world.get([:], route) }
+        }
+        await world.cache.flush()
+        #expect(place.names.count == 4)
+        _ = await world.get([:], ["a"], method: .post)
+        await world.cache.flush()
+        #expect(place.names.count == 2)
+        await world.cache.removeAll(ofAccount: "anna")
+        #expect(place.names.count == 1)
+        try Data("not the cache's".utf8).write(to: place.url.appendingPathComponent("other"))
+        await world.cache.removeAll()
+        #expect(place.names == ["other"])
+    }
+
+    @Test("the folder is bounded: what was not used for longest goes first")
+    func bounds() async throws {
+        let place = Place()
+        let world = Self.world(place, maxBytes: 20_000, body: Data(repeating: 0x41, count: 1_000))
+        for number in 0..<40 {
+            _ = await world.get([:], ["things", number])
+            await world.cache.flush()
+            #expect(place.size <= 20_000)
+        }
+        let later = Self.world(place, maxBytes: 20_000)
+        #expect(await later.get([:], ["things", 39]).hasSuffix("age 0"))
+        #expect(await later.get([:], ["things", 0]) == "200 one")
+    }
+
+    @Test("a folder that others may enter is not used, and no call fails for it")
+    func notPrivate() async throws {
+        let place = Place()
+        try FileManager.default.createDirectory(
+            at: place.url,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o755]
+        )
+        let world = Self.world(place)
+        #expect(await world.get() == "200 one")
+        await world.cache.removeAll()
+        #expect(await world.get() == "200 one")
+        await world.cache.flush()
+        #expect(place.names == [])
+    }
+
+    @Test("a symbolic link in the place of a file is not followed")
+    func link() async throws {
+        let place = Place()
+        let first = Self.world(place)
+        _ = await first.get()
+        await first.cache.flush()
+        let path = try #require(place.paths.first)
+        let elsewhere = place.url.deletingLastPathComponent().appendingPathComponent("elsewhere")
+        try FileManager.default.moveItem(atPath: path, toPath: elsewhere.path)
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: elsewhere.path)
+        #expect(await Self.world(place).get() == "200 one")
+    }
+
+    @Test("many caches that share a folder never read a torn response")
+    func shared() async throws {
+        let place = Place()
+        let url = place.url
+        let bodies = (0..<4).map { Data(repeating: UInt8($0), count: 10_000) }
+        let target = try #require(CacheTarget(trafficRequest))
+        await withTaskGroup(of: Void.self) { group in
+            for body in bodies {
+                group.addTask {
+                    let disk = CacheDisk(CacheFolder(url))
+                    for _ in 0..<50 {
+                        let stored = StoredResponse(
+                            status: 200,
+                            header: [:],
+                            body: body,
+                            selectors: [:],
+                            requestTime: 0,
+                            responseTime: 0
+                        )
+                        disk.write([stored], target, CachePartition(account: nil))
+                        let read = await disk.read(target, CachePartition(account: nil))
+                        #expect(read.count == 1 && bodies.contains(read[0].body))
+                    }
+                }
+            }
+        }
+        #expect(place.names.count == 1)
+    }
+}

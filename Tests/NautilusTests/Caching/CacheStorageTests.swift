@@ -1,0 +1,92 @@
+import Foundation
+import Testing
+
+@testable import Nautilus
+
+@Suite("CacheStorage: what may be stored, RFC 9111 §3")
+struct CacheStorageTests {
+    private static let fresh: HttpHeader = ["Cache-Control": "max-age=60"]
+
+    @Test(
+        "a response is stored when nothing speaks against it, and something for it",
+        arguments: [
+            (200, fresh, "", true), (404, fresh, "", true), (403, fresh, "", true), (500, fresh, "", true),
+            // 206 and 304 are not whole; below 200 nothing is final.
+            (206, fresh, "", false), (304, fresh, "", false), (103, fresh, "", false), (600, fresh, "", false),
+            // Another request would follow it.
+            (301, fresh, "", false), (302, fresh, "", false), (303, fresh, "", false), (307, fresh, "", false),
+            (308, fresh, "", false),
+            // §5.2.1.5, §5.2.2.5: either side forbids it.
+            (200, fresh, "no-store", false), (200, ["Cache-Control": "max-age=60, no-store"], "", false),
+            (200, ["Cache-Control": "private, max-age=60"], "", true), (200, fresh, "no-cache", true),
+            // §5.2.2.3: a status that is understood need not heed the no-store beside must-understand.
+            (200, ["Cache-Control": "max-age=60, no-store, must-understand"], "", true),
+            (403, ["Cache-Control": "max-age=60, must-understand"], "", false),
+            // Nothing speaks for a status that is not cacheable by itself.
+            (403, ["ETag": "\"1\""], "", false), (403, ["ETag": "\"1\"", "Cache-Control": "public"], "", true),
+            (403, ["Expires": httpDate(60)], "", true), (200, ["ETag": "\"1\""], "", true),
+            // What can be neither served nor validated is kept for nothing.
+            (200, [:], "", false), (200, ["Cache-Control": "max-age=0"], "", false),
+            (200, ["Cache-Control": "max-age=0, stale-while-revalidate=5"], "", true),
+            (200, ["Cache-Control": "max-age=0, stale-if-error=5"], "", true),
+            (200, ["Cache-Control": "s-maxage=60"], "", false),
+        ] as [(Int, HttpHeader, String, Bool)]
+    )
+    func allows(status: Int, header: HttpHeader, request: String, isAllowed: Bool) {
+        let stored = StoredResponse.test(header, status: status)
+        let lifetime = Freshness(stored, now: CacheWorld.start, heuristicCap: 3_600).lifetime
+        let control = CacheControl(request.isEmpty ? [:] : ["Cache-Control": request])
+        #expect(CacheStorage.allows(stored, request: control, lifetime: lifetime) == isAllowed)
+    }
+
+    @Test(
+        "parts and the caller's own conditions pass by",
+        arguments: [
+            "Range", "If-Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since",
+        ] as [HttpHeader.Name]
+    )
+    func conditions(name: HttpHeader.Name) throws {
+        #expect(CacheStorage.concerns(try .test()))
+        #expect(!CacheStorage.concerns(try .test(header: HttpHeader([.init(name: name, value: "x")]))))
+    }
+
+    @Test("no secret and nothing between neighbours is kept of a header")
+    func header() {
+        let stored = StoredResponse.test([
+            "Set-Cookie": "id=secret", "X-Auth-Token": "secret", "WWW-Authenticate": "Bearer",
+            "Content-Type": "text/plain",
+            "Connection": "close, X-Hop", "X-Hop": "1", "Keep-Alive": "timeout=5", "Transfer-Encoding": "chunked",
+            "ETag": "\"1\"",
+        ])
+        #expect(stored.header == ["Content-Type": "text/plain", "ETag": "\"1\""])
+    }
+
+    @Test("responses that vary by everything or by a secret are for nobody else; Authorization is left to the account")
+    func vary() throws {
+        let request = try HttpRequest.test(header: [
+            "Accept": "text/html ,  text/plain", "Authorization": "Bearer secret",
+        ])
+        func selectors(_ vary: String) -> [String: String?]? {
+            StoredResponse(.test(header: ["Vary": vary]), to: request, requestTime: 0, responseTime: 0)?.selectors
+        }
+        #expect(selectors("accept, Accept-Language") == ["accept": "text/html,text/plain", "accept-language": nil])
+        #expect(selectors("Authorization") == [:])
+        #expect(selectors("*") == nil)
+        #expect(selectors("Accept, *") == nil)
+        #expect(selectors("Cookie") == nil)
+        #expect(selectors("X-Api-Key") == nil)
+    }
+
+    @Test(
+        "a target is the URL without its fragment, and with a path",
+        arguments: [
+            ("https://api.example.com", "/"), ("https://api.example.com?a=1", "/?a=1"),
+            ("https://api.example.com/#part", "/"), ("https://api.example.com/a/b?c=d/e#f", "/a/b?c=d/e"),
+            ("HTTPS://API.example.com:443/a", "/a"), ("https://user:word@api.example.com/a", "/a"),
+        ]
+    )
+    func target(url: String, path: String) throws {
+        let target = try #require(CacheTarget(try .test(url)))
+        #expect((target.path, target.origin.description) == (path, "https://api.example.com"))
+    }
+}

@@ -1,0 +1,198 @@
+import Foundation
+import NautilusTesting
+import Testing
+
+@testable import Nautilus
+
+@Suite("RequestCoalescing", .timeLimit(.minutes(10)))
+struct RequestCoalescingTests {
+    /// Ten calls at once against a server that takes a second; how they ended, and how many exchanges there were.
+    private static func storm(
+        _ calls: [Call] = Array(repeating: .get, count: 10),
+        accounts: CacheAccounts = .anonymousOnly,
+        ignoring: Set<HttpHeader.Name> = [],
+        retrier: any RetrierFactory = NilRetrier.factory(),
+        reply: @escaping @Sendable (_ number: Int) -> ScriptedReply = { .reply(text: "answer \($0)") }
+    ) async throws -> (outcomes: [String: Int], exchanges: Int) {
+        try await simulate { simulation in
+            let (number, clock) = (Counter(), simulation.clock)
+            let transport = ScriptedTransport(clock: clock) { _, _ in
+                .delay(.seconds(1), then: reply(number.increment()))
+            }
+            let coalescing = RequestCoalescing(accounts: accounts, ignoring: ignoring)
+            let service = AnyHttpService(
+                apiUrl: "api.example.com",
+                interceptors: [coalescing],
+                retrierFactory: retrier,
+                transport: transport,
+                clock: clock
+            )
+            let outcomes = await withTaskGroup(of: String.self) { group in
+                for call in calls {
+                    group.addTask {
+                        do throws(HttpError) {
+                            return try await call.schedule(with: service)
+                        } catch {
+                            return "\(error.kind)"
+                        }
+                    }
+                }
+                return await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+            }
+            #expect((coalescing.exchangeCount, coalescing.waitingCount) == (0, 0))
+            return (outcomes, transport.count)
+        }
+    }
+
+    @Test("ten identical calls are one exchange, and each gets its answer")
+    func identical() async throws {
+        let (outcomes, exchanges) = try await Self.storm()
+        #expect((outcomes, exchanges) == (["answer 1": 10], 1))
+    }
+
+    @Test(
+        "what differs is sent by itself: URL, method, header, timeout; and nothing that is not safe waits",
+        arguments: [
+            ([Call.get, Call(route: ["others"])], 2), ([Call.get, Call(method: .head)], 2),
+            ([Call.get, Call(header: ["Accept": "text/plain"])], 2), ([Call.get, Call(timeout: .seconds(9))], 2),
+            ([Call.post, Call.post], 2), ([Call(method: .delete), Call(method: .delete)], 2),
+            ([Call(header: ["X-Number": "1"]), Call(header: ["X-Number": "2"])], 1), ([Call.get, Call.get], 1),
+            ([Call(method: .head), Call(method: .head)], 1),
+        ]
+    )
+    func different(calls: [Call], exchanges: Int) async throws {
+        #expect(try await Self.storm(calls, ignoring: ["x-number"]).exchanges == exchanges)
+    }
+
+    @Test("an answer of any status but 401 and 407 is everybody's; those are tried by each in turn")
+    func statuses() async throws {
+        let shared = try await Self.storm { _ in .status(500) }
+        #expect((shared.outcomes, shared.exchanges) == (["status 500": 10], 1))
+        let unauthorized = try await Self.storm { $0 <= 3 ? .status(401) : .reply(text: "answer \($0)") }
+        #expect((unauthorized.outcomes, unauthorized.exchanges) == (["status 401": 3, "answer 4": 7], 4))
+    }
+
+    @Test("a failure of the network is everybody's, and each repeats it by its own retrier")
+    func failures() async throws {
+        let (outcomes, exchanges) = try await Self.storm(retrier: steadyBackoff()) {
+            $0 == 1 ? .fail(.networkConnectionLost) : .reply(text: "answer \($0)")
+        }
+        // Without jitter they are back at the same moment.
+        #expect((outcomes, exchanges) == (["answer 2": 10], 2))
+    }
+
+    @Test("a leader that is cancelled is followed by the one who has waited for longest, and the others get its answer")
+    func cancelledLeader() async throws {
+        try await simulate { simulation in
+            let clock = simulation.clock
+            let transport = ScriptedTransport(clock: clock) { _, _ in .delay(.seconds(10), then: .reply(text: "ok")) }
+            let service = AnyHttpService(
+                apiUrl: "api.example.com",
+                interceptors: [RequestCoalescing()],
+                transport: transport,
+                clock: clock
+            )
+            let leader = BackgroundTask.start {
+                await #expect(throws: HttpError.self) { try await Call.get.schedule(with: service) }
+            }
+            try await clock.sleep(for: .seconds(1))
+            async let second = Call.get.schedule(with: service)
+            async let third = Call.get.schedule(with: service)
+            try await clock.sleep(for: .seconds(1))
+            leader.cancel()
+            await leader.value
+            #expect(try await [second, third] == ["ok", "ok"])
+            #expect(transport.attempts.map(\.start) == [.zero, .seconds(2)])
+            #expect(clock.now.offset == .seconds(12))
+        }
+    }
+
+    @Test("a follower waits until its own deadline, and the leader's is nobody else's")
+    func deadlines() async throws {
+        try await simulate { simulation in
+            let clock = simulation.clock
+            let transport = ScriptedTransport(clock: clock) { _, _ in .delay(.seconds(10), then: .reply(text: "ok")) }
+            let service = AnyHttpService(
+                apiUrl: "api.example.com",
+                interceptors: [RequestCoalescing()],
+                transport: transport,
+                clock: clock
+            )
+            @Sendable func end(_ deadline: Duration?) async -> String {
+                do throws(HttpError) {
+                    return "\(try await Call(deadline: deadline).schedule(with: service)) at \(clock.now.offset)"
+                } catch {
+                    return "\(error.kind) at \(clock.now.offset)"
+                }
+            }
+            async let leader = end(.seconds(5))
+            try await clock.sleep(for: .seconds(1))
+            async let hasty = end(.seconds(2))
+            async let patient = end(nil)
+            #expect(await leader == "the deadline of 5 s passed at 5.0 seconds")
+            #expect(await hasty == "the deadline of 2 s passed at 3.0 seconds")
+            #expect(await patient == "ok at 15.0 seconds")
+            #expect(transport.count == 2)
+        }
+    }
+
+    @Test("accounts are kept apart, and without a word about them nobody gets an answer to another's credential")
+    func accounts() async throws {
+        struct Stamp: Retrier {
+            mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
+                httpRequest.header[.authorization] = "Bearer secret"
+            }
+            mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { false }
+        }
+        let stamp = AnyRetrierFactory { Stamp() }
+        #expect(try await Self.storm(retrier: stamp).exchanges == 10)
+        #expect(try await Self.storm(accounts: .separate { _ in nil }, retrier: stamp).exchanges == 10)
+        #expect(try await Self.storm(accounts: .separate { _ in "anna" }, retrier: stamp).exchanges == 1)
+        let visible = Array(repeating: Call(header: ["Authorization": "Bearer secret"]), count: 10)
+        #expect(try await Self.storm(visible).exchanges == 10)
+        #expect(try await Self.storm(visible, accounts: .separate { _ in "anna" }).exchanges == 1)
+        let byUser = (0..<10).map { Call(header: ["X-User": "\($0 % 2)"]) }
+        let separate = CacheAccounts.separate { $0.header["X-User"] }
+        #expect(try await Self.storm(byUser, accounts: separate, ignoring: ["X-User"], retrier: stamp).exchanges == 2)
+    }
+
+    @Test("a cache before it stores an answer to another's exchange only if it may store that exchange's")
+    func cacheBefore() async throws {
+        struct Stamp: Retrier {
+            mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
+                httpRequest.header[.authorization] = "Bearer secret"
+            }
+            mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { false }
+        }
+        try await simulate { simulation in
+            for (retrier, stored) in [(AnyRetrierFactory { Stamp() }, 0), (AnyRetrierFactory { NilRetrier() }, 1)] {
+                let world = CacheWorld(
+                    clock: simulation.clock,
+                    retrier: retrier,
+                    inside: [RequestCoalescing(accounts: .separate { _ in "anna" })]
+                ) { _, _ in
+                    .delay(.seconds(1), then: .reply(header: ["Cache-Control": "max-age=60"], text: "one"))
+                }
+                await withTaskGroup(of: String.self) { group in
+                    for _ in 0..<10 { group.addTask { await world.get() } }
+                    for await answer in group { #expect(answer == "200 one") }
+                }
+                #expect((world.transport.count, world.cache.responseCount) == (1, stored))
+            }
+        }
+    }
+
+    @Test("a request that the leader's own exchange makes does not wait for it")
+    func nested() async throws {
+        let (coalescing, sent) = (RequestCoalescing(), Counter())
+        @Sendable func ask(_ depth: Int) async throws -> Int {
+            let response = try await coalescing.intercept(trafficRequest, context: .test()) { _ in
+                sent.increment()
+                return depth == 0 ? .test() : .test(try await ask(depth - 1))
+            }
+            return response.status
+        }
+        #expect(try await ask(2) == 200)
+        #expect(sent.value == 3)
+    }
+}

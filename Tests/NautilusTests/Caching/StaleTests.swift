@@ -1,0 +1,148 @@
+import Foundation
+import NautilusTesting
+import Testing
+
+@testable import Nautilus
+
+@Suite("HttpCache: stale answers, RFC 5861", .timeLimit(.minutes(10)))
+struct StaleTests {
+    private static let header: HttpHeader = [
+        "Cache-Control": "max-age=60, stale-while-revalidate=60", "ETag": "\"1\"",
+    ]
+
+    @Test("ten calls get the stale answer at once, one exchange renews it behind them, and the hook hears of ten calls")
+    func revalidation() async throws {
+        try await simulate { simulation in
+            let hook = CountingHook()
+            let world = CacheWorld(clock: simulation.clock, hook: hook) { request, _ in
+                request.header["If-None-Match"] == nil
+                    ? .reply(header: Self.header, text: "one")
+                    : .delay(.seconds(1), then: .status(304, header: Self.header))
+            }
+            #expect(await world.get() == "200 one")
+            try await simulation.clock.sleep(for: .seconds(70))
+            let before = simulation.clock.now
+            await withTaskGroup(of: String.self) { group in
+                for _ in 0..<10 { group.addTask { await world.get() } }
+                for await answer in group { #expect(answer == "200 one age 70") }
+            }
+            #expect(simulation.clock.now == before)
+            try await simulation.clock.sleep(for: .seconds(2))
+            #expect(world.sentTags == ["-", "\"1\""])
+            // The second that the 304 was on its way counts, too.
+            #expect(await world.get() == "200 one age 2")
+            #expect(hook.scheduled.value == 12)
+        }
+    }
+
+    @Test("a revalidation that fails leaves the stale answer, and the next call begins another")
+    func failingRevalidation() async throws {
+        try await simulate { simulation in
+            let world = CacheWorld(clock: simulation.clock) { request, _ in
+                request.header["If-None-Match"] == nil ? .reply(header: Self.header, text: "one") : .status(500)
+            }
+            #expect(await world.get() == "200 one")
+            for second in 60...62 {
+                try await simulation.clock.sleep(for: .seconds(second == 60 ? 60 : 1))
+                #expect(await world.get() == "200 one age \(second)")
+                try await simulation.clock.sleep(for: .milliseconds(1))
+            }
+            #expect(world.transport.count == 4)
+        }
+    }
+
+    @Test("a revalidation has a deadline of its own, and outlives the call that began it")
+    func deadline() async throws {
+        try await simulate { simulation in
+            let world = CacheWorld(clock: simulation.clock) { request, _ in
+                request.header["If-None-Match"] == nil
+                    ? .reply(header: Self.header, text: "one")
+                    : .delay(.seconds(5), then: .status(304, header: Self.header))
+            }
+            #expect(await world.get() == "200 one")
+            try await simulation.clock.sleep(for: .seconds(60))
+            let call = BackgroundTask.start {
+                let response = try? await Call(deadline: .seconds(10)).response(with: world.service)
+                #expect(response?.header["Age"] == "60")
+            }
+            await call.value
+            call.cancel()
+            try await simulation.clock.sleep(for: .seconds(6))
+            #expect(await world.get() == "200 one age 6")
+            #expect(world.transport.count == 2)
+        }
+    }
+
+    @Test("without a call to repeat, the first revalidates itself while the others get the stale answer")
+    func inTheForeground() async throws {
+        try await simulate { simulation in
+            let clock = simulation.clock
+            let cache = HttpCache(wallClock: { clock.date })
+            let sent = Counter()
+            @Sendable func ask() async throws -> String {
+                let response = try await cache.intercept(trafficRequest, context: .test()) { request in
+                    sent.increment()
+                    guard request.header["If-None-Match"] != nil else { return .test(header: Self.header) }
+                    try await clock.sleep(for: .seconds(1))
+                    return .test(304, header: Self.header)
+                }
+                return response.header["Age"] ?? "-"
+            }
+            #expect(try await ask() == "-")
+            try await clock.sleep(for: .seconds(60))
+            async let first = ask()
+            try await clock.sleep(for: .milliseconds(1))
+            #expect(try await ask() == "60")
+            #expect(try await first == "1")
+            #expect(sent.value == 2)
+        }
+    }
+
+    @Test(
+        "a stale answer stands in for a server that fails, and not for what this side has done",
+        arguments: [
+            (ScriptedReply.status(500), true), (.status(502), true), (.status(503), true), (.status(504), true),
+            (.status(501), false), (.status(429), false), (.status(404), false),
+            (.fail(.notConnectedToInternet, delivery: .notSent), true), (.fail(.timedOut), true),
+            (.fail(CancellationError()), false),
+        ]
+    )
+    func staleIfError(reply: ScriptedReply, standsIn: Bool) async throws {
+        let world = CacheWorld.answering(
+            .reply(header: ["Cache-Control": "max-age=60, stale-if-error=30", "ETag": "\"1\""], text: "one"),
+            reply,
+            reply
+        )
+        #expect(await world.get() == "200 one")
+        world.advance(89)
+        #expect((await world.get() == "200 one age 89") == standsIn)
+        world.advance(1)
+        #expect(await world.get() != "200 one age 90")
+        #expect(world.transport.count == 3)
+    }
+
+    @Test("where the server does not say, the cache's own time holds")
+    func standard() async throws {
+        let world = CacheWorld.answering(
+            .reply(header: ["Cache-Control": "max-age=60"], text: "one"),
+            .fail(.notConnectedToInternet),
+            .fail(.notConnectedToInternet),
+            staleIfError: .seconds(10)
+        )
+        #expect(await world.get() == "200 one")
+        world.advance(69)
+        #expect(await world.get() == "200 one age 69")
+        world.advance(1)
+        #expect(await world.get().hasPrefix("network failure"))
+    }
+}
+
+/// Counts what it is asked.
+private final class CountingHook: ServiceHook {
+    let scheduled = Counter()
+
+    func onSchedule<R: Request>(_ request: R) async throws -> HttpResponse<R.Result>? {
+        scheduled.increment()
+        return nil
+    }
+}

@@ -1,0 +1,31 @@
+import Foundation
+import NautilusTesting
+import Testing
+
+@testable import Nautilus
+
+@Suite("What is read while it comes is kept by nobody")
+struct StreamedCachingTests {
+    private struct Export: Request, Hashable {
+        typealias Result = HttpBodyStream
+    }
+
+    @Test("each call has an exchange and a body of its own", arguments: ["cache", "coalescing", "hook"])
+    func passedBy(what: String) async throws {
+        let transport = ScriptedTransport { _, _ in
+            .chunks(header: ["Cache-Control": "max-age=60"], [Data("a".utf8), Data("b".utf8)])
+        }
+        let interceptors: [String: [any HttpInterceptor]] = ["cache": [HttpCache()], "coalescing": [RequestCoalescing()]]
+        let service = AnyHttpService(
+            apiUrl: "api.example.com",
+            interceptors: interceptors[what] ?? [],
+            hook: CachingServiceHook(for: .seconds(60)) { "me" },
+            transport: transport
+        )
+        for _ in 1...2 {
+            let body = try await Export().schedule(with: service)
+            #expect(try await body.collected(limit: 10) == Data("ab".utf8))
+        }
+        #expect(transport.count == 2)
+    }
+}
