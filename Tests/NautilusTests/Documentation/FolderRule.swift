@@ -13,7 +13,7 @@ struct FolderRule {
     /// The rows, the first on top; folders of one row never name each other.
     static let rows = [
         ["Support"], ["Request"], ["Trace"], ["Response"], ["Attempt"], ["Transport", "Interceptor", "Retry"],
-        ["Traffic"], ["Authorization"], ["Service"], ["Call"],
+        ["Traffic"], ["Authorization"], ["Service"], ["Call"], ["Pages", "Styles"],
     ]
 
     /// The rows of `NautilusOAuth`.
