@@ -15,8 +15,8 @@ public struct ItemSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, 
         Iterator(pages: pages.makeAsyncIterator(), request: pages.first)
     }
 
-    /// A reader of items.
-    public struct Iterator: AsyncIteratorProtocol {
+    /// A reader of items; a value that may be read on any actor, by one reader at a time.
+    public struct Iterator: AsyncIteratorProtocol, Sendable {
         private var pages: PageSequence<R, Failure>.Iterator
         private let request: R
         private var items: ArraySlice<R.Item> = []

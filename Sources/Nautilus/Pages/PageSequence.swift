@@ -27,8 +27,8 @@ public struct PageSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, 
         )
     }
 
-    /// A reader of pages.
-    public struct Iterator: AsyncIteratorProtocol {
+    /// A reader of pages; a value that may be read on any actor, by one reader at a time.
+    public struct Iterator: AsyncIteratorProtocol, Sendable {
         private var reader: PageReader<R, Failure>
         private let service: AnyHttpService<Failure>
         private let isPrefetching: Bool

@@ -74,6 +74,16 @@ struct PageSequenceTests {
         #expect(transport.count == 4)
     }
 
+    @Test("pages and items are read on an actor, in a loop and by hand")
+    @MainActor func onActor() async throws {
+        let service = PageService(transport: Self.numbered(pages: 2))
+        var numbers: [Int] = []
+        for try await number in NumberedPages().items(with: service) { numbers.append(number) }
+        var items = NumberedPages().items(with: service).makeAsyncIterator()
+        while let number = try await items.next() { numbers.append(number) }
+        #expect(numbers == [10, 11, 20, 21, 10, 11, 20, 21])
+    }
+
     @Test("every reader begins with the first page")
     func readers() async throws {
         let transport = Self.numbered(pages: 1)
