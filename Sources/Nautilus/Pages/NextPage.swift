@@ -9,3 +9,19 @@ public enum NextPage<R: Request>: Sendable {
     /// `http`.
     case link(String)
 }
+
+extension NextPage: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Which of the two it is, without the link, in which a token may be, and without the request.
+    public var description: String {
+        switch self {
+        case .request: "the next request"
+        case .link: "the next link"
+        }
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Shows the description.
+    public var customMirror: Mirror { Mirror(self, children: ["next": description]) }
+}

@@ -161,6 +161,14 @@ struct PageLinkTests {
         #expect(transport.count == 1)
     }
 
+    @Test("a next page does not print its link")
+    func redaction() {
+        let next = NextPage<LinkedPages>.link("/2?cursor=s3cret")
+        var dumped = ""
+        dump(next, to: &dumped)
+        #expect(!"\(next) \(String(reflecting: next)) \(dumped)".contains("s3cret"))
+    }
+
     @Test("plain http may link to plain http")
     func plain() async throws {
         let transport = ScriptedTransport(.json([1], header: ["Link": "</2>; rel=next"]), .json([2]))
