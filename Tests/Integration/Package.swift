@@ -43,4 +43,23 @@ let package = Package(
             ]
         ),
     ]
+
+    // So are the publishers, with the files that they use of the library's own, against OpenCombine. The alias has the
+    // library's build find no Combine here, whatever is built first: it names no package and is the same everywhere.
+    package.dependencies.append(
+        .package(url: "https://github.com/OpenCombine/OpenCombine", exact: "0.14.0")
+    )
+    package.targets += [
+        .target(
+            name: "CombineOnLinux",
+            dependencies: ["OpenCombine", .product(name: "Nautilus", package: "Nautilus")],
+            swiftSettings: [.unsafeFlags(["-module-alias", "Combine=OpenCombine"])]
+        ),
+        .testTarget(
+            name: "CombineTests",
+            dependencies: [
+                "CombineOnLinux", "OpenCombine", .product(name: "NautilusTesting", package: "Nautilus"),
+            ]
+        ),
+    ]
 #endif

@@ -1,12 +1,12 @@
 import Nautilus
 
-/// One page of all notes.
-public struct ListNotes: JsonRequest {
+/// One page of all notes, and with `items(with:)` all notes.
+public struct ListNotes: JsonRequest, NumberPaginatedRequest {
     /// A page.
     public typealias Result = NotePage
 
     /// The page's number, from 1.
-    public let page: Int
+    public var page: Int
 
     /// Asks for a page. Default: the first.
     public init(page: Int = 1) {
@@ -21,4 +21,9 @@ public struct ListNotes: JsonRequest {
     public var usesSnakeCase: Bool { true }
     /// 10 s: a note is small, and another attempt is better than a long silence.
     public var timeout: Duration? { .seconds(10) }
+
+    /// The page's notes.
+    public func items(of page: NotePage) -> [Note] { page.notes }
+    /// Whether the server has no more.
+    public func isLast(_ page: HttpResponse<NotePage>) -> Bool { self.page >= page.body.pageCount }
 }

@@ -26,7 +26,9 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     let lifetime: @Sendable (Credential) -> Duration?
     private let random: any RandomSource
     private let observer: any CallObserver
-    private let broadcast = Broadcast<Event>(bufferLimit: 100)
+    let broadcast = Broadcast<Event>(bufferLimit: 100)
+    /// Of grants only the latest is of use.
+    let grantBroadcast = Broadcast<Grant?>(bufferLimit: 1, latest: .some(nil))
     private let listener: (@Sendable (Event) -> Void)?
 
     /// Creates a coordinator.
@@ -171,6 +173,7 @@ extension RefreshCoordinator {
                 case .session(let event):
                     listener?(event)
                     broadcast.send(event)
+                    publishGrant()
                 case .call(let event): if observer.isEnabled { observer.observe(event) }
                 }
             }

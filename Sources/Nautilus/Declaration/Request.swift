@@ -121,7 +121,7 @@ extension Request {
 
     /// Reads the whole body, and decodes that.
     public func decode(_ response: HttpResponse<HttpBodyStream>) async throws -> Result {
-        try decode(response.replacingBody(try await response.body.collected(limit: 67_108_864)))
+        try decode(response.replacingBody(try await response.wholeBody()))
     }
 }
 
@@ -168,4 +168,9 @@ extension Data {
         }
         return text
     }
+}
+
+extension HttpResponse<HttpBodyStream> {
+    /// The whole body, up to 64 MiB, which is what a transport takes of one that is not streamed.
+    func wholeBody() async throws -> Data { try await body.collected(limit: 67_108_864) }
 }

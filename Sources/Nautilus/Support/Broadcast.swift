@@ -1,16 +1,21 @@
-/// One sender, any number of streams.
+/// One sender, any number of streams, which may begin with what was sent last.
 package final class Broadcast<Element: Sendable>: Sendable {
     private struct Subscribers {
         var streams: [(id: Int, continuation: AsyncStream<Element>.Continuation)] = []
         var lastId = 0
+        var latest: Element?
     }
 
     /// How many elements a stream keeps for a reader that is slow, or has forgotten it.
     private let bufferLimit: Int
-    private let subscribers = Locked(Subscribers())
+    private let subscribers: Locked<Subscribers>
 
-    package init(bufferLimit: Int) {
+    /// - Parameters:
+    ///   - bufferLimit: How many elements are kept for each stream.
+    ///   - latest: What counts as sent last before anything was. Default: nil, nothing.
+    package init(bufferLimit: Int, latest: Element? = nil) {
         self.bufferLimit = bufferLimit
+        self.subscribers = Locked(Subscribers(latest: latest))
     }
 
     deinit {
@@ -20,10 +25,17 @@ package final class Broadcast<Element: Sendable>: Sendable {
     /// How many streams are read, or may be.
     var streamCount: Int { subscribers.withLock { $0.streams.count } }
 
+    /// What was sent last; nil when nothing was.
+    var latest: Element? { subscribers.withLock { $0.latest } }
+
     /// A new stream of all that is sent from now on.
-    package func stream() -> AsyncStream<Element> {
+    ///
+    /// - Parameter replaysLatest: Whether it begins with what was sent last, if anything was. Default: false.
+    package func stream(replayingLatest replaysLatest: Bool = false) -> AsyncStream<Element> {
         let (stream, continuation) = AsyncStream<Element>.makeStream(bufferingPolicy: .bufferingNewest(bufferLimit))
         let id = subscribers.withLock { subscribers in
+            // Under the lock, so that nothing newer comes first; nobody reads the stream yet, so this runs no code.
+            if replaysLatest, let latest = subscribers.latest { continuation.yield(latest) }
             subscribers.lastId += 1
             subscribers.streams.append((subscribers.lastId, continuation))
             return subscribers.lastId
@@ -34,7 +46,11 @@ package final class Broadcast<Element: Sendable>: Sendable {
 
     /// Sends `element` to every stream.
     package func send(_ element: Element) {
-        for (_, continuation) in subscribers.withLock({ $0.streams }) { continuation.yield(element) }
+        let streams = subscribers.withLock { subscribers in
+            subscribers.latest = element
+            return subscribers.streams
+        }
+        for (_, continuation) in streams { continuation.yield(element) }
     }
 
     private func remove(_ id: Int) {

@@ -104,6 +104,13 @@ public final class OAuthSession: Sendable {
     ///
     /// A stream keeps the latest 100 events for a slow reader, and ends with the session.
     public var events: AsyncStream<SessionEvent> { broadcast.stream() }
+
+    /// What happens to the session, from the latest event on, for a listener that comes late; otherwise as ``events``.
+    ///
+    /// - Parameter replaysLatest: Whether the stream begins with the event that happened last, if any has.
+    public func events(replayingLatest replaysLatest: Bool) -> AsyncStream<SessionEvent> {
+        broadcast.stream(replayingLatest: replaysLatest)
+    }
 }
 
 extension OAuthSession: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

@@ -21,6 +21,19 @@ struct SessionChangeTests {
         }
     }
 
+    @Test("a listener that comes late hears of the latest event if it wants to")
+    func lateListener() async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn()
+            let (late, plain) = (session.events(replayingLatest: true), session.events(replayingLatest: false))
+            try await session.signOut()
+            var names: [String] = []
+            for await event in late.prefix(2) { names.append(event.name) }
+            for await event in plain.prefix(1) { names.append(event.name) }
+            #expect(names == ["signedIn", "signedOut", "signedOut"])
+        }
+    }
+
     @Test("nobody signed in: calls fail with that, and nothing is sent")
     func nobody() async throws {
         try await SessionWorld.run { world in

@@ -14,6 +14,7 @@ struct FolderRule {
     static let rows = [
         ["Support"], ["Request"], ["Trace"], ["Response"], ["Declaration"], ["Attempt"],
         ["Transport", "Interceptor", "Retry"], ["Traffic"], ["Authorization"], ["Service"], ["Caching"], ["Call"],
+        ["Pages", "Styles"],
     ]
 
     /// The rows of `NautilusOAuth`.

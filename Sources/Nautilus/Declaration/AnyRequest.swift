@@ -1,0 +1,108 @@
+import Foundation
+
+/// A request from values, written where it is called, or any request with its type erased.
+///
+/// ```swift
+/// let note = try await AnyRequest(.get, ["notes", 7], as: Note.self).schedule(with: service)
+///
+/// var search: AnyRequest<[Note]> = AnyRequest(FindNotes(tags: ["sea"]))
+/// ```
+/// Only the result's type remains. What is called in more than one place deserves a type of its own, with a name.
+public struct AnyRequest<Result: Sendable>: Request {
+    private let base: any Request
+    private let make: @Sendable (Data) throws -> Result
+    private let makeFromResponse: @Sendable (HttpResponse<Data>) throws -> Result
+    private let makeFromStream: @Sendable (HttpResponse<HttpBodyStream>) async throws -> Result
+
+    /// Erases the type of `request`. Its properties are still read again for every attempt.
+    public init<R: Request>(_ request: R) where R.Result == Result {
+        self.base = request
+        self.make = { try request.decode($0) }
+        self.makeFromResponse = { try request.decode($0) }
+        self.makeFromStream = { try await request.decode($0) }
+    }
+
+    /// Creates a request from values; every parameter is as in ``Request``, with the same default.
+    ///
+    /// - Parameters:
+    ///   - method: The method. No default, so that what a call does can be read where it is made.
+    ///   - route: The path below the service's base URL.
+    ///   - decode: Makes the result from the response's body.
+    public init(
+        _ method: HttpMethod,
+        _ route: HttpRoute,
+        query: HttpQuery = [:],
+        header: HttpHeader = [:],
+        body: HttpBody = .empty,
+        acceptedStatusCodes: HttpStatusCodes = .success,
+        timeout: Duration? = .seconds(60),
+        deadline: Duration? = nil,
+        decode: @escaping @Sendable (Data) throws -> Result
+    ) {
+        self.base = RequestValues(
+            method: method,
+            route: route,
+            query: query,
+            header: header,
+            body: body,
+            acceptedStatusCodes: acceptedStatusCodes,
+            timeout: timeout,
+            deadline: deadline
+        )
+        self.make = decode
+        self.makeFromResponse = { try decode($0.body) }
+        self.makeFromStream = { try decode(try await $0.wholeBody()) }
+    }
+
+    /// The base request's.
+    public var url: (any UrlConvertible)? { base.url }
+    /// The base request's.
+    public var usesSecureProtocol: Bool? { base.usesSecureProtocol }
+    /// The base request's.
+    public var method: HttpMethod { base.method }
+    /// The base request's.
+    public var route: HttpRoute { base.route }
+    /// The base request's.
+    public var query: HttpQuery { base.query }
+    /// The base request's.
+    public var header: HttpHeader { base.header }
+    /// The base request's.
+    public var body: HttpBody { base.body }
+    /// The base request's.
+    public var encoder: JSONEncoder { base.encoder }
+    /// The base request's.
+    public var acceptedStatusCodes: HttpStatusCodes { base.acceptedStatusCodes }
+    /// The base request's.
+    public var priority: RequestPriority { base.priority }
+    /// The base request's.
+    public var timeout: Duration? { base.timeout }
+    /// The base request's.
+    public var deadline: Duration? { base.deadline }
+    /// The base request's.
+    public var streamsResponse: Bool { base.streamsResponse }
+    /// The base request's.
+    public var allowsHedging: Bool { base.allowsHedging }
+
+    /// As the base request does.
+    public func decode(_ data: Data) throws -> Result { try make(data) }
+    /// As the base request does.
+    public func decode(_ response: HttpResponse<Data>) throws -> Result { try makeFromResponse(response) }
+    /// As the base request does.
+    public func decode(_ response: HttpResponse<HttpBodyStream>) async throws -> Result {
+        try await makeFromStream(response)
+    }
+}
+
+/// A request that is nothing but its values.
+private struct RequestValues: Request {
+    typealias Result = Void
+
+    let method: HttpMethod
+    let route: HttpRoute
+    let query: HttpQuery
+    let header: HttpHeader
+    let body: HttpBody
+    let acceptedStatusCodes: HttpStatusCodes
+    let timeout: Duration?
+    let deadline: Duration?
+}

@@ -1,0 +1,42 @@
+/// The items of a list, page by page: those of one page at once, then the next page's call.
+///
+/// ```swift
+/// for try await note in ListNotes().items(with: service) { print(note.title) }
+/// ```
+/// A page without items is passed over. Everything else is as in ``PageSequence``.
+public struct ItemSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, Sendable {
+    /// What the pages hold.
+    public typealias Element = R.Item
+
+    let pages: PageSequence<R, Failure>
+
+    /// A reader that begins with the first page.
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(pages: pages.makeAsyncIterator(), request: pages.first)
+    }
+
+    /// A reader of items; a value that may be read on any actor, by one reader at a time.
+    public struct Iterator: AsyncIteratorProtocol, Sendable {
+        private var pages: PageSequence<R, Failure>.Iterator
+        private let request: R
+        private var items: ArraySlice<R.Item> = []
+
+        init(pages: PageSequence<R, Failure>.Iterator, request: R) {
+            self.pages = pages
+            self.request = request
+        }
+
+        /// The next item; nil when there is none, and after an error.
+        ///
+        /// - Throws: As the pages do.
+        public mutating func next() async throws(Failure) -> R.Item? {
+            while true {
+                if let item = items.popFirst() { return item }
+                // The page that was read is let go of before the next one comes.
+                items = []
+                guard let page = try await pages.next() else { return nil }
+                items = request.items(of: page.body)[...]
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+/// The pages of a list, one after the other, each a call of its own with its own retrier.
+///
+/// ```swift
+/// for try await page in ListNotes().pages(with: service) { print(page.body.notes.count, page.header["X-Total-Count"]) }
+/// ```
+/// Nothing is asked for before the first page is waited for, nor after the reader has left the loop. A reader gets all
+/// pages from the first one; several readers make calls of their own. After an error, and after the last page, comes
+/// nil.
+///
+/// What it throws is `Failure`: `next()` says so everywhere, a loop where the system's sequences can (macOS 15, iOS 18
+/// and Linux), and before that the error is one by its type all the same.
+public struct PageSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, Sendable {
+    /// A page, with its status, its header and the trace of its call.
+    public typealias Element = HttpResponse<R.Result>
+
+    let first: R
+    let service: AnyHttpService<Failure>
+    let limit: Int?
+    let isPrefetching: Bool
+
+    /// A reader that begins with the first page.
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(
+            reader: PageReader(first: first, service: service, limit: limit),
+            service: service,
+            isPrefetching: isPrefetching
+        )
+    }
+
+    /// A reader of pages; a value that may be read on any actor, by one reader at a time.
+    public struct Iterator: AsyncIteratorProtocol, Sendable {
+        private var reader: PageReader<R, Failure>
+        private let service: AnyHttpService<Failure>
+        private let isPrefetching: Bool
+        private var prefetch: PagePrefetch<Element, Failure>?
+
+        init(reader: PageReader<R, Failure>, service: AnyHttpService<Failure>, isPrefetching: Bool) {
+            self.reader = reader
+            self.service = service
+            self.isPrefetching = isPrefetching
+        }
+
+        /// The next page; nil when there is none, and after an error.
+        ///
+        /// - Throws: The service's own error, made by ``HttpService/mapError(_:)`` from the page's call, or from a
+        ///   ``PaginationError`` underneath an `HttpError` of kind `custom`.
+        public mutating func next() async throws(Failure) -> Element? {
+            switch reader.position {
+            case .end:
+                return nil
+            case .failure(let failure):
+                reader.end()
+                throw failure
+            case .page(let target):
+                let page: Element
+                do throws(Failure) {
+                    page = try await self.page(at: target)
+                } catch {
+                    reader.end()
+                    throw error
+                }
+                reader.advance(from: target, after: page)
+                if isPrefetching, case .page(let next) = reader.position {
+                    prefetch = PagePrefetch { [service] () async throws(Failure) in
+                        try await next.response(with: service)
+                    }
+                }
+                return page
+            }
+        }
+
+        private mutating func page(at target: PageTarget<R>) async throws(Failure) -> Element {
+            defer { prefetch = nil }
+            guard let prefetch else { return try await target.response(with: service) }
+            return try await prefetch.page()
+        }
+    }
+}

@@ -1,0 +1,24 @@
+/// Why there is no next page although the server names one. It lies underneath the `HttpError` that surfaces.
+public enum PaginationError: PrintableError, Hashable {
+    /// The page of this number, from 1, leads back to one that has been read before.
+    case loop(page: Int)
+    /// The page of this number, from 1, has a link that is no `http` or `https` URL.
+    case invalidLink(page: Int)
+    /// The page of this number, from 1, came by `https` and leads to `http`.
+    case insecureLink(page: Int)
+
+    /// What is wrong, and what to do.
+    public var description: String {
+        switch self {
+        case .loop(let page):
+            "Page \(page) leads back to one that was read before, so reading on would never end; "
+                + "check that next(after:) takes the place of the next page from the response, not from the request, "
+                + "or report it to those who run the server."
+        case .invalidLink(let page):
+            "Page \(page) leads to something that is no http or https URL; check where its link is read."
+        case .insecureLink(let page):
+            "Page \(page) came by https and leads to http; have the server name its public URL, "
+                + "as behind a proxy that ends TLS, or ask for pages by number or cursor."
+        }
+    }
+}

@@ -1,0 +1,50 @@
+#if canImport(Combine)
+    import Combine
+
+    /// A call as a publisher: one value, or the service's own error.
+    ///
+    /// ```swift
+    /// let note = GetNote(id: 7).publisher(with: service)
+    /// note.receive(on: DispatchQueue.main).sink(receiveCompletion: { … }, receiveValue: { … }).store(in: &subscriptions)
+    /// ```
+    /// Lazy: the call is made when the first subscriber asks for a value. Shared: all subscribers get what that one call
+    /// comes to, those included who come later, and copies of the publisher share it, too. It is cancelled when the last
+    /// subscriber leaves before its end; the next one has it made anew. For a call per subscriber, make a publisher for
+    /// each: `Deferred { GetNote(id: 7).publisher(with: service) }`.
+    ///
+    /// Values come on the thread on which the call ends; add `receive(on:)` for another. Retries are the retrier's: the
+    /// operator `retry(_:)` would get the same error again.
+    public struct CallPublisher<Output: Sendable, Failure: Error>: Publisher, Sendable {
+        private let call: SharedCall<Output, Failure>
+
+        init(_ start: @escaping SharedCall<Output, Failure>.Start) {
+            self.call = SharedCall(start)
+        }
+
+        /// Adds a subscriber.
+        public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+            subscriber.receive(subscription: CallSubscription(call, SubscriberBox(subscriber)))
+        }
+    }
+
+    extension Request {
+        /// The call as a publisher of its decoded result, made when somebody subscribes.
+        public func publisher<S: HttpService>(with service: S) -> CallPublisher<Result, S.RequestError> {
+            CallPublisher { schedule(with: service, on: nil, completion: $0) }
+        }
+
+        /// The call as a publisher of its result with status, header and trace, made when somebody subscribes.
+        public func responsePublisher<S: HttpService>(
+            with service: S
+        ) -> CallPublisher<HttpResponse<Result>, S.RequestError> {
+            CallPublisher { response(with: service, on: nil, completion: $0) }
+        }
+    }
+
+    extension AnyCancellable {
+        /// Cancels a call that was started with a completion handler when it is let go of.
+        public convenience init(_ call: CallHandle) {
+            self.init { call.cancel() }
+        }
+    }
+#endif

@@ -1,0 +1,83 @@
+#if canImport(Combine)
+    import Combine
+
+    /// One subscriber's reading of a coordinator's grants: each is taken from the stream when it has been asked for, so
+    /// that the stream keeps the latest.
+    final class GrantSubscription<Credential: Sendable>: Subscription, Sendable {
+        typealias Grant = RefreshCoordinator<Credential>.Grant
+
+        private struct State {
+            /// How many are asked for; nil for all.
+            var demand: Int? = 0
+            var reader: Task<Void, Never>?
+            var isCancelled = false
+        }
+
+        private let subscriber: SubscriberBox<Grant?, Never>
+        private let state = Locked(State())
+        /// Wakes the reader when more is asked for.
+        private let demands = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+
+        init(_ subscriber: SubscriberBox<Grant?, Never>) {
+            self.subscriber = subscriber
+        }
+
+        func start(_ grants: AsyncStream<Grant?>) {
+            let reader = Task { await read(grants) }
+            let isCancelled = state.withLock { state in
+                state.reader = reader
+                return state.isCancelled
+            }
+            if isCancelled { reader.cancel() }
+        }
+
+        func request(_ demand: Subscribers.Demand) {
+            add(demand)
+            demands.continuation.yield()
+        }
+
+        func cancel() {
+            _ = subscriber.take()
+            demands.continuation.finish()
+            let reader = state.withLock { state in
+                state.isCancelled = true
+                return state.reader
+            }
+            reader?.cancel()
+        }
+
+        private func read(_ grants: AsyncStream<Grant?>) async {
+            var grants = grants.makeAsyncIterator()
+            var demands = demands.stream.makeAsyncIterator()
+            while true {
+                while !takeDemand() {
+                    // Cancelled.
+                    guard await demands.next() != nil else { return }
+                }
+                guard let grant = await grants.next() else { break }
+                guard let downstream = subscriber.downstream else { return }
+                add(downstream.receive(grant))
+            }
+            // The coordinator is gone, or this was cancelled, and then nobody is told.
+            subscriber.take()?.complete(.finished)
+        }
+
+        private func add(_ demand: Subscribers.Demand) {
+            let more = demand.max
+            state.withLock { state in
+                guard let left = state.demand, let more else { return state.demand = nil }
+                let (sum, isTooLarge) = left.addingReportingOverflow(more)
+                state.demand = isTooLarge ? nil : sum
+            }
+        }
+
+        private func takeDemand() -> Bool {
+            state.withLock { state in
+                guard let demand = state.demand else { return true }
+                guard demand > 0 else { return false }
+                state.demand = demand - 1
+                return true
+            }
+        }
+    }
+#endif

@@ -1,0 +1,36 @@
+#if canImport(Combine)
+    import Combine
+
+    /// A subscriber, until it is given up.
+    final class SubscriberBox<Input: Sendable, Failure: Error>: Sendable {
+        /// What a subscriber takes.
+        struct Downstream: @unchecked Sendable {
+            // Unchecked: subscribers say nothing of threads, and Combine calls them from any, one call at a time.
+            let receive: (Input) -> Subscribers.Demand
+            let complete: (Subscribers.Completion<Failure>) -> Void
+        }
+
+        private let held: Locked<Downstream?>
+
+        init<S: Subscriber>(_ subscriber: S) where S.Input == Input, S.Failure == Failure {
+            let downstream = Downstream(
+                receive: { subscriber.receive($0) },
+                complete: { subscriber.receive(completion: $0) }
+            )
+            held = Locked(downstream)
+        }
+
+        /// The subscriber; nil once it has been given up.
+        var downstream: Downstream? { held.withLock { $0 } }
+
+        /// Gives it up.
+        ///
+        /// - Returns: Nil when that has happened already.
+        func take() -> Downstream? {
+            held.withLock { held in
+                defer { held = nil }
+                return held
+            }
+        }
+    }
+#endif

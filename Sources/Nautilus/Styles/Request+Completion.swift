@@ -1,0 +1,76 @@
+import Dispatch
+
+// For code that cannot wait: each of these starts the call at once, in a task of its own.
+extension Request {
+    /// Calls the service, and hands the decoded result to `completion` on the main actor, where views live.
+    ///
+    /// - Parameters:
+    ///   - service: Where the call goes.
+    ///   - completion: Called exactly once, also when the call is cancelled, and on the main actor not before this has
+    ///     returned; let go of afterwards.
+    /// - Returns: What cancels the call.
+    @discardableResult
+    public func schedule<S: HttpService>(
+        with service: S,
+        completion: @escaping @MainActor @Sendable (Swift.Result<Result, S.RequestError>) -> Void
+    ) -> CallHandle {
+        response(with: service) { completion($0.map(\.body)) }
+    }
+
+    /// Calls the service, and hands the decoded result to `completion` on a queue.
+    ///
+    /// - Parameters:
+    ///   - service: Where the call goes.
+    ///   - queue: Where `completion` runs; nil for wherever the call ends, a thread that must not be blocked.
+    ///   - completion: Called exactly once, also when the call is cancelled; let go of afterwards.
+    /// - Returns: What cancels the call.
+    @discardableResult
+    public func schedule<S: HttpService>(
+        with service: S,
+        on queue: DispatchQueue?,
+        completion: @escaping @Sendable (Swift.Result<Result, S.RequestError>) -> Void
+    ) -> CallHandle {
+        response(with: service, on: queue) { completion($0.map(\.body)) }
+    }
+
+    /// Calls the service, and hands the result with its status, header and trace to `completion` on the main actor.
+    ///
+    /// - Parameters:
+    ///   - service: Where the call goes.
+    ///   - completion: Called exactly once, also when the call is cancelled, and on the main actor not before this has
+    ///     returned; let go of afterwards.
+    /// - Returns: What cancels the call.
+    @discardableResult
+    public func response<S: HttpService>(
+        with service: S,
+        completion: @escaping @MainActor @Sendable (Swift.Result<HttpResponse<Result>, S.RequestError>) -> Void
+    ) -> CallHandle {
+        CallHandle { await completion(outcome(with: service)) }
+    }
+
+    /// Calls the service, and hands the result with its status, header and trace to `completion` on a queue.
+    ///
+    /// - Parameters:
+    ///   - service: Where the call goes.
+    ///   - queue: Where `completion` runs; nil for wherever the call ends, a thread that must not be blocked.
+    ///   - completion: Called exactly once, also when the call is cancelled; let go of afterwards.
+    /// - Returns: What cancels the call.
+    @discardableResult
+    public func response<S: HttpService>(
+        with service: S,
+        on queue: DispatchQueue?,
+        completion: @escaping @Sendable (Swift.Result<HttpResponse<Result>, S.RequestError>) -> Void
+    ) -> CallHandle {
+        CallHandle {
+            let outcome = await outcome(with: service)
+            guard let queue else { return completion(outcome) }
+            queue.async { completion(outcome) }
+        }
+    }
+
+    private func outcome<S: HttpService>(
+        with service: S
+    ) async -> Swift.Result<HttpResponse<Result>, S.RequestError> {
+        await Swift.Result { () async throws(S.RequestError) in try await response(with: service) }
+    }
+}

@@ -1,0 +1,45 @@
+/// One call for any number of takers: made when the first of them asks, cancelled when the last one leaves.
+///
+/// What it comes to is kept for those who ask later, so that how many calls are made never depends on how fast a server
+/// answers. After a cancellation the next who asks has it made anew.
+final class SharedCall<Output: Sendable, Failure: Error>: Sendable {
+    /// What the call came to.
+    typealias Outcome = Result<Output, Failure>
+    /// Starts the call.
+    typealias Start = @Sendable (_ completion: @escaping @Sendable (Outcome) -> Void) -> CallHandle
+
+    private let state = Locked(SharedCallState<Output, Failure>())
+    private let start: Start
+
+    init(_ start: @escaping Start) {
+        self.start = start
+    }
+
+    /// Lets a taker in, which has not asked yet.
+    ///
+    /// - Parameter take: Called at most once, after the taker has asked, unless it has left.
+    func join(_ taker: ObjectIdentifier, _ take: @escaping @Sendable (Outcome) -> Void) {
+        state.withLock { $0.join(taker, take) }
+    }
+
+    /// Has the call made, or takes what it came to.
+    func ask(_ taker: ObjectIdentifier) {
+        switch state.withLock({ $0.ask(taker) }) {
+        case .nothing: break
+        case .deliver(let outcome, let take): take(outcome)
+        case .start(let run):
+            let handle = start { [self] in end(run, $0) }
+            // All have left meanwhile.
+            if !state.withLock({ $0.keep(handle, of: run) }) { handle.cancel() }
+        }
+    }
+
+    /// Lets a taker go; nothing for one that is not there.
+    func leave(_ taker: ObjectIdentifier) {
+        state.withLock { $0.leave(taker) }?.cancel()
+    }
+
+    private func end(_ run: Int, _ outcome: Outcome) {
+        for take in state.withLock({ $0.end(run, outcome) }) { take(outcome) }
+    }
+}

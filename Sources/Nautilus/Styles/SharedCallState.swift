@@ -1,0 +1,84 @@
+/// What the lock of a ``SharedCall`` guards: who is there, and how far the call is. It calls nobody.
+struct SharedCallState<Output: Sendable, Failure: Error>: Sendable {
+    typealias Outcome = Result<Output, Failure>
+    typealias Take = @Sendable (Outcome) -> Void
+
+    /// What has to be done for one who asks, once the lock is released.
+    enum Answer: Sendable {
+        case nothing
+        case deliver(Outcome, Take)
+        case start(run: Int)
+    }
+
+    private enum Phase: Sendable {
+        case idle
+        /// The handle is nil for the moment that starting takes.
+        case running(CallHandle?)
+        case ended(Outcome)
+    }
+
+    private struct Taker: Sendable {
+        let take: Take
+        var hasAsked = false
+    }
+
+    private var phase = Phase.idle
+    private var takers: [ObjectIdentifier: Taker] = [:]
+    /// The number of the call made last: those before it were given up.
+    private var run = 0
+
+    /// Lets a taker in, which has not asked yet.
+    mutating func join(_ id: ObjectIdentifier, _ take: @escaping Take) {
+        takers[id] = Taker(take: take)
+    }
+
+    mutating func ask(_ id: ObjectIdentifier) -> Answer {
+        guard let taker = takers[id] else { return .nothing }
+        takers[id]?.hasAsked = true
+        switch phase {
+        case .running:
+            return .nothing
+        case .ended(let outcome):
+            takers[id] = nil
+            return .deliver(outcome, taker.take)
+        case .idle:
+            run += 1
+            phase = .running(nil)
+            return .start(run: run)
+        }
+    }
+
+    /// Keeps the handle of a call that was started.
+    ///
+    /// - Returns: Whether the call is still wanted, or has ended by itself.
+    mutating func keep(_ handle: CallHandle, of run: Int) -> Bool {
+        guard run == self.run else { return false }
+        switch phase {
+        case .idle: return false
+        case .ended: return true
+        case .running:
+            phase = .running(handle)
+            return true
+        }
+    }
+
+    /// Those who take the outcome; nobody takes that of a call which was given up.
+    mutating func end(_ run: Int, _ outcome: Outcome) -> [Take] {
+        guard run == self.run, case .running = phase else { return [] }
+        phase = .ended(outcome)
+        let asking = takers.filter(\.value.hasAsked)
+        for id in asking.keys { takers[id] = nil }
+        return asking.values.map(\.take)
+    }
+
+    /// Lets a taker go; nothing for one that is not there.
+    ///
+    /// - Returns: The call to cancel, since nobody is left; nil when there is none.
+    mutating func leave(_ id: ObjectIdentifier) -> CallHandle? {
+        guard takers.removeValue(forKey: id) != nil, takers.isEmpty, case .running(let handle) = phase else {
+            return nil
+        }
+        phase = .idle
+        return handle
+    }
+}

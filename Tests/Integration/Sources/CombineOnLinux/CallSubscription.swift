@@ -1,0 +1,1 @@
+../../../../Sources/Nautilus/Styles/Combine/CallSubscription.swift

@@ -1,0 +1,96 @@
+import CombineOnLinux
+import NautilusTesting
+import OpenCombine
+import Testing
+
+@Suite("A coordinator's grants as a publisher", .timeLimit(.minutes(2)))
+struct GrantPublisherTests {
+    private typealias Grants = Recorder<RefreshCoordinator<String>.Grant?, Never>
+
+    private let coordinator = RefreshCoordinator<String>(clock: ManualClock()) { $0 + "'" }
+
+    @Test("the present grant first, then each that takes its place, to every subscriber")
+    func all() async throws {
+        let early = Grants()
+        coordinator.grantPublisher.subscribe(early)
+        await early.reaches(1)
+        coordinator.signIn("a")
+        await early.reaches(2)
+        let late = Grants()
+        coordinator.grantPublisher.subscribe(late)
+        await late.reaches(1)
+        _ = try await coordinator.refresh(rejecting: try #require(coordinator.current))
+        await early.reaches(3)
+        await late.reaches(2)
+        coordinator.signOut()
+        await early.reaches(4)
+        await late.reaches(3)
+        #expect(early.all.map { $0?.credential } == [nil, "a", "a'", nil])
+        #expect(late.all.map { $0?.credential } == ["a", "a'", nil])
+    }
+
+    @Test("demand is honoured: the latest when it is asked for, and not those in between")
+    func demand() async throws {
+        let recorder = Grants(asking: .none)
+        coordinator.grantPublisher.subscribe(recorder)
+        coordinator.signIn("a")
+        coordinator.signIn("b")
+        recorder.ask(.max(1))
+        await recorder.reaches(1)
+        for name in ["c", "d", "e"] { coordinator.signIn(name) }
+        // Whatever runs has the time to run too far.
+        for _ in 0..<100 { await Task.yield() }
+        #expect(recorder.all.map { $0?.credential } == ["b"])
+        recorder.ask(.max(1))
+        await recorder.reaches(2)
+        #expect(recorder.all.map { $0?.credential } == ["b", "e"])
+    }
+
+    @Test("what a subscriber asks for with each value counts")
+    func more() async throws {
+        let recorder = Grants(asking: .max(1), more: .max(1))
+        coordinator.grantPublisher.subscribe(recorder)
+        for count in 1...20 {
+            await recorder.reaches(count)
+            coordinator.signIn("\(count)")
+        }
+        #expect(recorder.all.map { $0?.credential ?? "nobody" } == ["nobody"] + (1...19).map(String.init))
+    }
+
+    @Test("it ends with the coordinator, and holds it no longer than its own self")
+    func end() async {
+        let recorder = Grants()
+        weak var released: RefreshCoordinator<String>?
+        do {
+            let coordinator = RefreshCoordinator<String>(credential: "a", clock: ManualClock()) { $0 }
+            released = coordinator
+            coordinator.grantPublisher.subscribe(recorder)
+            await recorder.reaches(1)
+        }
+        await recorder.end()
+        #expect(recorder.all.map { $0?.credential } == ["a"])
+        #expect(released == nil)
+    }
+
+    @Test("after a cancellation nothing comes, and nothing is kept alive")
+    func cancellation() async {
+        final class Owner: Sendable {}
+        weak var released: Owner?
+        let heard = Recorder<Int, Never>()
+        var subscription: AnyCancellable?
+        do {
+            let owner = Owner()
+            released = owner
+            subscription = coordinator.grantPublisher.sink { [owner] _ in
+                _ = owner
+                _ = heard.receive(1)
+            }
+        }
+        await heard.reaches(1)
+        #expect(subscription != nil)
+        subscription = nil
+        coordinator.signIn("a")
+        while released != nil, !Task.isCancelled { await Task.yield() }
+        #expect(heard.all.count == 1)
+    }
+}

@@ -1,0 +1,109 @@
+import Testing
+
+@testable import Nautilus
+
+@Suite("RefreshCoordinator: streams that begin with the latest", .timeLimit(.minutes(2)))
+struct RefreshStreamsTests {
+    private let coordinator = RefreshCoordinator<String>(clock: TestClock()) { $0 + "'" }
+
+    @Test("a late listener hears the latest event first, then what follows; one that wants no past hears only that")
+    func events() async {
+        coordinator.signIn("a")
+        coordinator.signOut()
+        coordinator.signIn("b")
+        let late = coordinator.events(replayingLatest: true)
+        let plain = coordinator.events(replayingLatest: false)
+        let property = coordinator.events
+        coordinator.signOut()
+        #expect(await late.first(2) == ["signedIn 2", "signedOut 2"])
+        #expect(await plain.first(1) == ["signedOut 2"])
+        #expect(await property.first(1) == ["signedOut 2"])
+    }
+
+    @Test("without any event there is nothing to replay")
+    func noEvent() async {
+        let stream = coordinator.events(replayingLatest: true)
+        coordinator.signIn("a")
+        #expect(await stream.first(1) == ["signedIn 1"])
+    }
+
+    @Test("grants begin with the present one, nil for nobody, and a slow reader gets the latest")
+    func grants() async throws {
+        var early = coordinator.grants.makeAsyncIterator()
+        #expect(await Self.text(early.next()) == "nobody")
+        coordinator.signIn("a")
+        #expect(await Self.text(early.next()) == "a")
+        let first = try #require(coordinator.current)
+        coordinator.replace(first, with: "b")
+        coordinator.signOut()
+        coordinator.signIn("c")
+        #expect(await Self.text(early.next()) == "c")
+        var late = coordinator.grants.makeAsyncIterator()
+        #expect(await late.next()??.generation == coordinator.current?.generation)
+        coordinator.signOut()
+        #expect(await Self.text(late.next()) == "nobody")
+        #expect(await Self.text(early.next()) == "nobody")
+    }
+
+    @Test("a refresh brings its grant, and one that fails brings none")
+    func refreshes() async throws {
+        struct Unreachable: Error {}
+        let fails = Locked(false)
+        let coordinator = RefreshCoordinator<String>(credential: "a", clock: TestClock()) { credential in
+            if fails.withLock({ $0 }) { throw Unreachable() }
+            return credential + "'"
+        }
+        var grants = coordinator.grants.makeAsyncIterator()
+        let first = try #require(await grants.next() ?? nil)
+        _ = try await coordinator.refresh(rejecting: first)
+        let second = try #require(await grants.next() ?? nil)
+        #expect(second.credential == "a'")
+        fails.withLock { $0 = true }
+        await #expect(throws: RefreshError.self) { try await coordinator.refresh(rejecting: second) }
+        coordinator.signOut()
+        #expect(await Self.text(grants.next()) == "nobody", "nothing came between")
+    }
+
+    /// A grant as the tests write it; `end` for the end of a stream.
+    private static func text(_ grant: RefreshCoordinator<String>.Grant??) -> String {
+        switch grant {
+        case nil: "end"
+        case .some(nil): "nobody"
+        case .some(let grant?): grant.credential
+        }
+    }
+
+    @Test("the streams end with the coordinator")
+    func end() async {
+        var streams: (AsyncStream<RefreshEvent>, AsyncStream<RefreshCoordinator<String>.Grant?>)?
+        do {
+            let coordinator = RefreshCoordinator<String>(credential: "a", clock: TestClock()) { $0 }
+            streams = (coordinator.events(replayingLatest: true), coordinator.grants)
+        }
+        var (events, grants) = (0, 0)
+        if let streams {
+            for await _ in streams.0 { events += 1 }
+            for await _ in streams.1 { grants += 1 }
+        }
+        #expect(events == 1)
+        #expect(grants == 1)
+    }
+
+    @Test("with many senders, a new stream never gets the past after the present")
+    func order() async {
+        let broadcast = Broadcast<Int>(bufferLimit: 1_000)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { for number in 1...500 { broadcast.send(number) } }
+            for _ in 0..<8 {
+                group.addTask {
+                    var seen: [Int] = []
+                    for await number in broadcast.stream(replayingLatest: true) {
+                        seen.append(number)
+                        if number == 500 { break }
+                    }
+                    #expect(seen == Array((seen.first ?? 0)...500))
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+import Foundation
+import Nautilus
+import NautilusTesting
+import Testing
+
+@Suite("A service derived from another")
+struct OverridingTests {
+    /// Has something of its own in everything, and counts how often it is read.
+    struct Original: HttpService {
+        struct Failure: Error { let status: Int? }
+
+        let transport: any HttpTransport
+        var reads = Counter()
+        var apiUrl: any UrlConvertible { "original.example.com/v1" }
+        var usesSecureProtocol: Bool { false }
+        var header: HttpHeader { ["X-A": "original", "X-B": "original"] }
+        var asyncHeader: HttpHeader {
+            get async throws { ["X-C": "original \(reads.increment())", "X-D": "original"] }
+        }
+        var interceptors: [any HttpInterceptor] { [Marking(name: "X-Original")] }
+        var retrierFactory: any RetrierFactory {
+            ScriptedRetrier.factory { asked, _ in .init(booleanLiteral: asked < 2) }
+        }
+        var maxAttempts: Int { 50 }
+
+        func mapError(_ error: HttpError) -> Failure { Failure(status: error.status) }
+    }
+
+    struct Marking: HttpInterceptor {
+        let name: HttpHeader.Name
+        func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
+            var request = request
+            request.header[name] = "1"
+            return try await next(request)
+        }
+    }
+
+    struct Fulfilling: ServiceHook {
+        func onSchedule<R: Request>(_ request: R) async throws -> HttpResponse<R.Result>? {
+            ("hooked" as? R.Result).map { HttpResponse(body: $0) }
+        }
+    }
+
+    @Test("nothing overridden is the base service, typed error and all")
+    func nothing() async throws {
+        let transport = ScriptedTransport(.status(503), .status(503), .status(404))
+        let service = Original(transport: transport).overriding()
+        do throws(Original.Failure) {
+            _ = try await Call.get.schedule(with: service)
+            Issue.record("it should fail")
+        } catch {
+            #expect(error.status == 404)
+        }
+        let sent = try #require(transport.attempts.first?.request)
+        #expect(sent.url.absoluteString == "http://original.example.com/v1/things")
+        #expect(sent.header["X-Original"] == "1")
+        #expect(transport.attempts.map { $0.header["X-C"] } == ["original 1", "original 2", "original 3"])
+        #expect(service.maxAttempts == 50)
+    }
+
+    @Test("a header that overrides wins over both of the base, whose other fields stay")
+    func header() async throws {
+        let transport = ScriptedTransport(.reply(text: "ok"))
+        let service = Original(transport: transport).overriding(header: ["x-b": "mine", "X-D": "mine", "X-E": "mine"])
+        _ = try await Call(header: ["X-E": "request"]).schedule(with: service)
+        let header = try #require(transport.attempts.first?.header)
+        #expect(
+            ["X-A", "X-B", "X-C", "X-D", "X-E"].map { header[HttpHeader.Name($0)] } == [
+                "original", "mine", "original 1", "mine", "request",
+            ]
+        )
+        #expect(header.values(of: "X-B") == ["mine"])
+        #expect(service.header["X-B"] == "mine")
+    }
+
+    @Test("where calls go is overridden, with and without a scheme")
+    func address() async throws {
+        let transport = ScriptedTransport(.reply(text: "ok"), afterLast: .repeat)
+        let base = Original(transport: transport)
+        _ = try await Call.get.schedule(with: base.overriding(apiUrl: "staging.example.com"))
+        _ = try await Call.get.schedule(with: base.overriding(apiUrl: "staging.example.com", usesSecureProtocol: true))
+        _ = try await Call.get.schedule(with: base.overriding(usesSecureProtocol: true))
+        #expect(
+            transport.attempts.map(\.request.url.absoluteString) == [
+                "http://staging.example.com/things", "https://staging.example.com/things",
+                "https://original.example.com/v1/things",
+            ]
+        )
+    }
+
+    @Test("interceptors, retrier, transport and the most attempts are replaced, one at a time")
+    func parts() async throws {
+        let unused = ScriptedTransport()
+        let base = Original(transport: unused)
+        var transport = ScriptedTransport(.status(503))
+        var service = base.overriding(retrierFactory: NilRetrier.factory(), transport: transport)
+        await #expect(throws: Original.Failure.self) { try await Call.get.schedule(with: service) }
+        #expect(transport.count == 1)
+
+        transport = ScriptedTransport(.status(503), .status(503))
+        service = base.overriding(transport: transport, maxAttempts: 2)
+        await #expect(throws: Original.Failure.self) { try await Call.get.schedule(with: service) }
+        #expect(transport.count == 2)
+
+        transport = ScriptedTransport(.reply(text: "ok"))
+        service = base.overriding(interceptors: base.interceptors + [Marking(name: "X-Mine")], transport: transport)
+        _ = try await Call.get.schedule(with: service)
+        #expect(transport.attempts.first?.header["X-Original"] == "1")
+        #expect(transport.attempts.first?.header["X-Mine"] == "1")
+
+        transport = ScriptedTransport(.reply(text: "ok"))
+        _ = try await Call.get.schedule(with: base.overriding(interceptors: [], transport: transport))
+        #expect(transport.attempts.first?.header["X-Original"] == nil)
+        #expect(unused.count == 0)
+    }
+
+    @Test("hook, observer and clock are replaced")
+    func watchers() async throws {
+        let unused = ScriptedTransport()
+        let hooked = Original(transport: unused).overriding(hook: Fulfilling())
+        #expect(try await Call.get.schedule(with: hooked) == "hooked")
+        #expect(unused.count == 0)
+
+        try await simulate { simulation in
+            let observer = RecordingObserver()
+            let transport = ScriptedTransport(.delay(.seconds(3), then: .reply(text: "ok")), clock: simulation.clock)
+            let service = Original(transport: transport).overriding(observer: observer, clock: simulation.clock)
+            let response = try await Call.get.response(with: service)
+            #expect(response.trace.duration == .seconds(3))
+            #expect(!observer.events.isEmpty)
+        }
+    }
+
+    @Test("an override of an override counts last, and keeps what the first said otherwise")
+    func twice() async throws {
+        let transport = ScriptedTransport(.reply(text: "ok"))
+        let service = Original(transport: ScriptedTransport())
+            .overriding(apiUrl: "first.example.com", header: ["X-A": "first", "X-B": "first"])
+            .overriding(header: ["X-B": "second"], transport: transport)
+        _ = try await Call.get.schedule(with: service)
+        let sent = try #require(transport.attempts.first?.request)
+        #expect(sent.url.host == "first.example.com")
+        #expect(sent.header["X-A"] == "first")
+        #expect(sent.header["X-B"] == "second")
+    }
+}
