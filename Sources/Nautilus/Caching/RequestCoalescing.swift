@@ -64,8 +64,8 @@ public final class RequestCoalescing: HttpInterceptor {
         next: Next
     ) async throws -> HttpResponse<Data> {
         // A body that is read while it comes has one reader.
-        guard request.method == .get || request.method == .head, request.body.isEmpty, !context.streamsResponse, mayWait,
-            let target = CacheTarget(request)
+        guard request.method == .get || request.method == .head, request.body.isEmpty, !context.streamsResponse,
+            mayWait, let target = CacheTarget(request)
         else { return try await next(request) }
         let partition = accounts.partition(for: request)
         if partition.account == nil, request.hasCredential { return try await next(request) }

@@ -25,5 +25,7 @@ struct LinkedRequest<Base: Request>: Request {
 
     func decode(_ data: Data) throws -> Base.Result { try base.decode(data) }
     func decode(_ response: HttpResponse<Data>) throws -> Base.Result { try base.decode(response) }
-    func decode(_ response: HttpResponse<HttpBodyStream>) async throws -> Base.Result { try await base.decode(response) }
+    func decode(_ response: HttpResponse<HttpBodyStream>) async throws -> Base.Result {
+        try await base.decode(response)
+    }
 }

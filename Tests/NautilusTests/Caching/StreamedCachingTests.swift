@@ -15,7 +15,9 @@ struct StreamedCachingTests {
         let transport = ScriptedTransport { _, _ in
             .chunks(header: ["Cache-Control": "max-age=60"], [Data("a".utf8), Data("b".utf8)])
         }
-        let interceptors: [String: [any HttpInterceptor]] = ["cache": [HttpCache()], "coalescing": [RequestCoalescing()]]
+        let interceptors: [String: [any HttpInterceptor]] = [
+            "cache": [HttpCache()], "coalescing": [RequestCoalescing()],
+        ]
         let service = AnyHttpService(
             apiUrl: "api.example.com",
             interceptors: interceptors[what] ?? [],
