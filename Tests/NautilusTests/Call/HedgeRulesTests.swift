@@ -121,7 +121,7 @@ struct HedgeRulesTests {
         ]
     )
     func cannotFinish(request: Call, isSent: Bool) async throws {
-        let latencies = OriginLatencies(minimumCount: 1)
+        let latencies = OriginLatencies(minimumCount: 1, clock: ManualClock())
         latencies.record(.milliseconds(50), of: try testOrigin())
         let call = try await hedged(request, .hang, .hang, latencies: latencies)
         #expect(call.sends.count == (isSent ? 2 : 1))
@@ -184,7 +184,7 @@ struct HedgeRulesTests {
 
     @Test("what is slow is observed: the time that nineteen of twenty have not exceeded")
     func observed() async throws {
-        let latencies = OriginLatencies()
+        let latencies = OriginLatencies(clock: ManualClock())
         for latency in 1...100 { latencies.record(.milliseconds(latency), of: try testOrigin()) }
         let slow = try await hedged(.get, .hang, .ok(after: 10), after: .observed(), latencies: latencies)
         #expect(slow.hedge == .sent(after: .milliseconds(95), winner: .second))
@@ -208,7 +208,7 @@ struct HedgeRulesTests {
     @Test("each success is noted once, also when the retrier has the same latencies")
     func notedOnce() async throws {
         for sharing in [true, false] {
-            let latencies = OriginLatencies(minimumCount: 2)
+            let latencies = OriginLatencies(minimumCount: 2, clock: ManualClock())
             let retrier = BackoffRetrier.factory(budget: .unlimited, latencies: sharing ? latencies : nil)
             _ = try await hedged(.get, .ok(after: 10), latencies: latencies, retrier: retrier)
             #expect(latencies.median(of: try testOrigin()) == nil)
@@ -219,7 +219,7 @@ struct HedgeRulesTests {
 
     @Test("what is noted is the time from the first send, so that what is slow stays slow")
     func latency() async throws {
-        let latencies = OriginLatencies(minimumCount: 1)
+        let latencies = OriginLatencies(minimumCount: 1, clock: ManualClock())
         _ = try await hedged(.get, .hang, .ok(after: 10), latencies: latencies)
         #expect(latencies.median(of: try testOrigin()) == .milliseconds(110))
         _ = try await hedged(.post, .ok(after: 1), latencies: latencies)
