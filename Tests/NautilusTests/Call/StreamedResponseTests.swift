@@ -104,22 +104,39 @@ struct StreamedResponseTests {
         #expect(error?.response?.body.starts(with: Data("why".utf8)) == true)
     }
 
-    @Test("the timeout bounds each wait for more, and not all of them together", arguments: [(9, nil), (11, 11)])
-    func idle(pause: Int, failsAfter: Int?) async throws {
-        let transport = ScriptedTransport(.chunks(data("a", "b", "c"), pause: .seconds(pause)), clock: clock)
-        let body = try await Export().schedule(with: service(transport))
-        let reading = Task {
-            var count = 0
-            for try await _ in body { count += 1 }
-            return count
+    @Test("the timeout bounds each wait for more, and not all of them together", arguments: [9, 11])
+    func idle(pause: Int) async throws {
+        let (outcome, time) = try await simulate { simulation in
+            let clock = simulation.clock
+            let reply = ScriptedReply.chunks(data("a", "b", "c"), pause: .seconds(pause))
+            let service = AnyHttpService(
+                apiUrl: "api.example.com",
+                transport: ScriptedTransport(reply, clock: clock),
+                clock: clock
+            )
+            let start = clock.now
+            let body = try await Export().schedule(with: service)
+            var outcome: String
+            do throws(HttpError) {
+                var count = 0
+                var chunks = body.makeAsyncIterator()
+                while try await nextChunk(&chunks) != nil { count += 1 }
+                outcome = "\(count) chunks"
+            } catch {
+                outcome = "\(error.kind)"
+            }
+            return (outcome, start.duration(to: clock.now))
         }
-        await clock.run()
-        let result = await reading.result
-        if failsAfter == nil {
-            #expect(try result.get() == 3)
-        } else {
-            let error = #expect(throws: HttpError.self) { try result.get() }
-            #expect(error?.kind == .timeout(.seconds(10)))
+        // The end is waited for, too.
+        #expect(outcome == (pause == 9 ? "3 chunks" : "\(FailureKind.timeout(.seconds(10)))"))
+        #expect(time == (pause == 9 ? .seconds(36) : .seconds(10)))
+    }
+
+    private func nextChunk(_ chunks: inout HttpBodyStream.AsyncIterator) async throws(HttpError) -> Data? {
+        do {
+            return try await chunks.next()
+        } catch {
+            throw error as? HttpError ?? HttpError(.custom, stage: .decode, underlying: error)
         }
     }
 
