@@ -27,10 +27,16 @@ struct MessageStreamTests {
 
     private let clock = ManualClock()
 
+    private static func backoff(_ delay: Duration = .zero, maxAttempts: Int = 3) -> any RetrierFactory {
+        // The budget of the process is for all tests together.
+        let backoff = Backoff.constant(delay, jitter: .none)
+        return BackoffRetrier.factory(backoff: backoff, maxAttempts: maxAttempts, budget: .unlimited)
+    }
+
     private func service(
         _ transport: ScriptedWebSocketTransport,
         url: String = "api.example.com/v1",
-        retrierFactory: any RetrierFactory = BackoffRetrier.factory(backoff: .constant(.zero), maxAttempts: 3)
+        retrierFactory: any RetrierFactory = backoff()
     ) -> Service {
         Service(apiUrl: url, retrierFactory: retrierFactory, webSocketTransport: transport, clock: clock)
     }
@@ -260,8 +266,7 @@ struct MessageStreamTests {
     @Test("the backoff between two connections is slept on the service's clock")
     func backoff() async throws {
         let transport = ScriptedWebSocketTransport(.accept { $0.drop() }, Self.greeting)
-        let factory = BackoffRetrier.factory(backoff: .constant(.seconds(5), jitter: .none))
-        let chat = try await Chat().schedule(with: service(transport, retrierFactory: factory))
+        let chat = try await Chat().schedule(with: service(transport, retrierFactory: Self.backoff(.seconds(5))))
         let reading = Task {
             var lines = chat.makeAsyncIterator()
             return try await lines.next()
