@@ -4,6 +4,8 @@ import PackageDescription
 let package = Package(
     name: "NautilusExamples",
     platforms: [.macOS(.v13)],
+    // The tests of other transports are run against the same servers.
+    products: [.library(name: "ScriptedSockets", targets: ["ScriptedSockets"])],
     dependencies: [
         .package(name: "Nautilus", path: ".."),
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),

@@ -4,6 +4,8 @@ import PackageDescription
 let package = Package(
     name: "NautilusBenchmarks",
     platforms: [.macOS(.v13)],
+    // The benchmark of the other transport is run against the same server.
+    products: [.library(name: "LoopbackServer", targets: ["LoopbackServer"])],
     dependencies: [.package(name: "Nautilus", path: "../..")],
     targets: [
         .target(name: "AllocationCounter"),

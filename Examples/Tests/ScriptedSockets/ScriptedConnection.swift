@@ -43,6 +43,15 @@ public actor ScriptedConnection {
         (try? await readChunks()) ?? []
     }
 
+    /// Reads the `count` bytes of a body behind a head that has been read, and keeps none of them.
+    ///
+    /// - Throws: What the socket throws when the peer leaves first.
+    public func skip(_ count: Int) async throws {
+        var left = count - buffer.count
+        buffer = []
+        while left > 0 { left -= try await socket.read(atMost: min(left, 1 << 20)).count }
+    }
+
     /// Says nothing more and reads until the peer leaves; returns what came.
     public func readToEnd() async -> Data {
         while (try? await fill()) != nil {}

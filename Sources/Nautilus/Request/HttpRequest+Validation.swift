@@ -2,7 +2,11 @@ extension HttpRequest {
     /// Refuses what must not go on the wire.
     ///
     /// Asked more than once on a request's way: interceptors and retriers add fields, and a transport may be used alone.
-    func validate() throws(InvalidRequest) {
+    /// A transport asks before it sends anything.
+    ///
+    /// - Throws: ``InvalidRequest``: the method or a name is no token, a value would split the header, or the method
+    ///   carries no body.
+    public func validate() throws(InvalidRequest) {
         guard method.rawValue.isToken else { throw .method }
         for field in header.fields {
             guard field.name.rawValue.isToken else { throw .headerName }

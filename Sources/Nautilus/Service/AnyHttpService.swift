@@ -37,6 +37,8 @@ public struct AnyHttpService<RequestError: Error>: HttpService {
     /// The base service's.
     public var transport: any HttpTransport { base.transport }
     /// The base service's.
+    public var webSocketTransport: any WebSocketTransport { base.webSocketTransport }
+    /// The base service's.
     public var clock: any Clock<Duration> { base.clock }
     /// The base service's.
     public var maxAttempts: Int { base.maxAttempts }

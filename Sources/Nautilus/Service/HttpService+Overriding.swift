@@ -18,6 +18,7 @@ extension HttpService {
     ///   - hook: In place of the base's.
     ///   - observer: In place of the base's.
     ///   - transport: What moves bytes instead.
+    ///   - webSocketTransport: What opens web sockets instead.
     ///   - clock: What time is measured and slept on instead.
     ///   - maxAttempts: The most attempts of any call.
     public func overriding(
@@ -30,6 +31,7 @@ extension HttpService {
         hook: (any ServiceHook)? = nil,
         observer: (any CallObserver)? = nil,
         transport: (any HttpTransport)? = nil,
+        webSocketTransport: (any WebSocketTransport)? = nil,
         clock: (any Clock<Duration>)? = nil,
         maxAttempts: Int? = nil
     ) -> AnyHttpService<RequestError> {
@@ -45,6 +47,7 @@ extension HttpService {
                 ownHook: hook,
                 ownObserver: observer,
                 ownTransport: transport,
+                ownWebSocketTransport: webSocketTransport,
                 ownClock: clock,
                 ownMaxAttempts: maxAttempts
             )
@@ -64,6 +67,7 @@ private struct OverridingService<Base: HttpService>: HttpService {
     let ownHook: (any ServiceHook)?
     let ownObserver: (any CallObserver)?
     let ownTransport: (any HttpTransport)?
+    let ownWebSocketTransport: (any WebSocketTransport)?
     let ownClock: (any Clock<Duration>)?
     let ownMaxAttempts: Int?
 
@@ -78,6 +82,7 @@ private struct OverridingService<Base: HttpService>: HttpService {
     var hook: any ServiceHook { ownHook ?? base.hook }
     var observer: any CallObserver { ownObserver ?? base.observer }
     var transport: any HttpTransport { ownTransport ?? base.transport }
+    var webSocketTransport: any WebSocketTransport { ownWebSocketTransport ?? base.webSocketTransport }
     var clock: any Clock<Duration> { ownClock ?? base.clock }
     var maxAttempts: Int { ownMaxAttempts ?? base.maxAttempts }
 

@@ -34,6 +34,8 @@ public protocol HttpService: Sendable {
     var observer: any CallObserver { get }
     /// What moves bytes. Default: the process's shared `URLSessionTransport`.
     var transport: any HttpTransport { get }
+    /// What opens web sockets. Default: URL loading's; on Linux, whose Foundation has none, ``WebSocketsUnavailable``.
+    var webSocketTransport: any WebSocketTransport { get }
     /// What time is measured and slept on. Default: `ContinuousClock`, which goes on while the machine sleeps.
     var clock: any Clock<Duration> { get }
     /// The most attempts of any call, whatever its retrier says. Default: 100, far above sensible retriers and far
@@ -65,6 +67,14 @@ extension HttpService {
     public var observer: any CallObserver { NilCallObserver() }
     /// The shared URL loading transport.
     public var transport: any HttpTransport { URLSessionTransport.shared }
+    /// URL loading's web sockets, where it has some.
+    public var webSocketTransport: any WebSocketTransport {
+        #if canImport(FoundationNetworking)
+            WebSocketsUnavailable()
+        #else
+            URLSessionWebSocketTransport()
+        #endif
+    }
     /// The continuous clock.
     public var clock: any Clock<Duration> { ContinuousClock() }
     /// 100.

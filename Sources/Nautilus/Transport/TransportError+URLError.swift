@@ -6,8 +6,12 @@ import Foundation
 
 extension TransportError {
     /// The failure that `code` stands for, in words of our own.
-    init(_ code: URLError.Code) {
-        self = .failed(code, delivery: code.delivery, reason: code.reason)
+    ///
+    /// - Parameters:
+    ///   - code: URL loading's word for it.
+    ///   - delivery: What the server may have done, where a transport knows. Default: nil, what the code says.
+    public init(_ code: URLError.Code, delivery: Delivery? = nil) {
+        self = .failed(code, delivery: delivery ?? code.delivery, reason: code.reason)
     }
 
     /// The failure of a body stream that could not be collected. Nothing was sent.

@@ -1,0 +1,48 @@
+// swift-tools-version: 6.0
+import PackageDescription
+
+let package = Package(
+    name: "AsyncHTTPClientTransport",
+    platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9)],
+    products: [.library(name: "AsyncHTTPClientTransport", targets: ["AsyncHTTPClientTransport"])],
+    dependencies: [
+        .package(name: "Nautilus", path: "../.."),
+        .package(name: "NautilusBenchmarks", path: "../../Tests/Benchmarks"),
+        .package(name: "NautilusExamples", path: ".."),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.81.0"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.26.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
+    ],
+    targets: [
+        .target(
+            name: "AsyncHTTPClientTransport",
+            dependencies: [
+                "Nautilus", .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOFoundationCompat", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ]
+        ),
+        .executableTarget(
+            name: "transport-benchmark",
+            dependencies: [
+                "AsyncHTTPClientTransport", "Nautilus", .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "LoopbackServer", package: "NautilusBenchmarks"),
+            ]
+        ),
+        .testTarget(
+            name: "AsyncHTTPClientTransportTests",
+            dependencies: [
+                "AsyncHTTPClientTransport", "Nautilus",
+                .product(name: "NautilusTesting", package: "Nautilus"),
+                .product(name: "ScriptedSockets", package: "NautilusExamples"),
+            ]
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,21 @@
+import AsyncHTTPClient
+import NIOPosix
+
+/// One client and who may use it: closed when nobody holds it any more, neither the transport nor an exchange.
+final class ClientConnections: Sendable {
+    let client: HTTPClient
+    let lines: ConnectionLines
+
+    init(_ configuration: AsyncHTTPClientTransport.Configuration) {
+        self.client = HTTPClient(
+            eventLoopGroupProvider: .shared(HTTPClient.defaultEventLoopGroup),
+            configuration: configuration.clientConfiguration
+        )
+        self.lines = ConnectionLines(limit: configuration.connectionsPerHost)
+    }
+
+    deinit {
+        // Nothing is under way any more, so there is nothing that could fail.
+        client.shutdown { _ in }
+    }
+}

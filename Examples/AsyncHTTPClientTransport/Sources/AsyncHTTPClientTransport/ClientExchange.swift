@@ -1,0 +1,248 @@
+import AsyncHTTPClient
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOHTTP1
+import Nautilus
+
+/// One request under way, and the caller who waits for its answer.
+///
+/// The answer can come from two sides, the client's reports and a cancellation anywhere, and is given once.
+final class ClientExchange: HTTPClientResponseDelegate {
+    /// What a successful exchange yields; of a streamed one, without the body.
+    struct Answer: Sendable {
+        let head: HTTPResponseHead
+        let body: ByteBuffer
+    }
+
+    typealias Continuation = CheckedContinuation<Answer, any Error>
+
+    private enum Stage {
+        case new
+        case inLine(CheckedContinuation<Void, any Error>)
+        case waiting(Continuation)
+        case answered
+    }
+
+    private struct State {
+        var stage = Stage.new
+        /// Whether it has left the line with a connection, which it is to give back.
+        var hasConnection = false
+        var isCancelled = false
+        /// Whether the client has reported its end.
+        var isComplete = false
+        /// Whether anything was written; what fails before was not sent.
+        var isSent = false
+        var task: HTTPClient.Task<Void>?
+        var feeding: Task<Void, Never>?
+        /// Whether the client still waits for more of the request's body.
+        var isFeeding = false
+        /// The bytes that are still to come of a streamed answer; nil when nobody knows.
+        var bytesLeft: Int64?
+        /// Whether the answer has overtaken the request's body, the rest of which is not sent.
+        var isEarly = false
+        var head: HTTPResponseHead?
+        var body = ByteBuffer()
+    }
+
+    private let method: HttpMethod
+    /// The most bytes of a body that is not streamed.
+    private let responseLimit: Int
+    /// Where the body goes when it is streamed; nil when it is not.
+    private let chunks: ResponseChunks?
+    /// Guards everything about the exchange: the client reports on its threads, the caller cancels on any.
+    private let state = NIOLockedValueBox(State())
+
+    init(method: HttpMethod, responseLimit: Int, chunks: ResponseChunks? = nil) {
+        self.method = method
+        self.responseLimit = responseLimit
+        self.chunks = chunks
+    }
+}
+
+/// What the caller does with it.
+extension ClientExchange {
+    /// Waits in line.
+    ///
+    /// - Throws: `CancellationError`, out of the line.
+    func waitForConnection() async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            let result: Result<Void, any Error>? = state.withLockedValue { state in
+                if state.hasConnection { return .success(()) }
+                if state.isCancelled { return .failure(CancellationError()) }
+                state.stage = .inLine(continuation)
+                return nil
+            }
+            if let result { continuation.resume(with: result) }
+        }
+    }
+
+    /// Its turn in line has come; false when it has left.
+    func connectionIsFree() -> Bool {
+        let (isTaken, continuation) = state.withLockedValue { state in
+            guard !state.isCancelled else { return (false, CheckedContinuation<Void, any Error>?.none) }
+            state.hasConnection = true
+            guard case .inLine(let continuation) = state.stage else { return (true, nil) }
+            state.stage = .new
+            return (true, continuation)
+        }
+        continuation?.resume()
+        return isTaken
+    }
+
+    /// Sends the request over the connection that it has.
+    func begin(
+        _ request: HTTPClient.Request,
+        to origin: HttpOrigin,
+        over connections: ClientConnections,
+        _ continuation: Continuation
+    ) {
+        let isCancelled = state.withLockedValue { state in
+            if !state.isCancelled { state.stage = .waiting(continuation) }
+            return state.isCancelled
+        }
+        guard !isCancelled else {
+            connections.lines.leave(origin)
+            continuation.resume(throwing: CancellationError())
+            return
+        }
+        let task = connections.client.execute(request: request, delegate: self)
+        let isLate = state.withLockedValue { state in
+            state.task = task
+            return state.isCancelled
+        }
+        task.futureResult.whenComplete { result in
+            connections.lines.leave(origin)
+            self.complete(result)
+        }
+        if isLate { task.cancel() }
+    }
+
+    /// Ends it: at once for whoever waits, and then on the wire.
+    func cancel() {
+        fail(CancellationError(), isCancellation: true)
+    }
+
+    /// Ends it with an error of the request's own body.
+    func fail(_ error: any Error) {
+        fail(error, isCancellation: false)
+    }
+
+    /// Remembers what makes the request's body, which ends with the exchange.
+    func feed(by feeding: Task<Void, Never>) {
+        let isOver = state.withLockedValue { state in
+            guard !state.isComplete, !state.isCancelled else { return true }
+            (state.feeding, state.isFeeding) = (feeding, true)
+            return false
+        }
+        if isOver { feeding.cancel() }
+    }
+
+    /// The request's body has been handed over.
+    func isFed() {
+        state.withLockedValue { $0.isFeeding = false }
+    }
+
+    private func fail(_ error: any Error, isCancellation: Bool) {
+        let (stage, task, feeding) = state.withLockedValue { state in
+            defer {
+                state.isCancelled = true
+                state.stage = .answered
+            }
+            return (state.stage, state.task, state.feeding)
+        }
+        chunks?.finish(.failure(error), dropping: isCancellation)
+        switch stage {
+        case .inLine(let continuation): continuation.resume(throwing: error)
+        case .waiting(let continuation): continuation.resume(throwing: error)
+        case .new, .answered: break
+        }
+        feeding?.cancel()
+        task?.cancel()
+    }
+}
+
+/// What the client reports.
+extension ClientExchange {
+    func didSendRequestHead(task: HTTPClient.Task<Void>, _ head: HTTPRequestHead) {
+        state.withLockedValue { $0.isSent = true }
+    }
+
+    func didReceiveHead(task: HTTPClient.Task<Void>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
+        if let chunks {
+            let answer = Answer(head: head, body: ByteBuffer())
+            // From 300 on the client sends no more of the body, and then waits for its end for ever: so the answer's end is
+            // found here. Where its length is not known, its body is left out.
+            let isOver = state.withLockedValue { state in
+                state.bytesLeft = answer.bodyLength(of: method)
+                state.isEarly = state.isFeeding && head.status.code >= 300
+                return state.isEarly && state.bytesLeft ?? 0 == 0
+            }
+            if isOver { chunks.finish(.success(())) }
+            resolve(.success(answer))
+            return task.eventLoop.makeSucceededVoidFuture()
+        }
+        // Not after HEAD nor with 204 or 304, where the length describes another body, nor of one that is compressed.
+        if let length = Answer(head: head, body: ByteBuffer()).bodyLength(of: method), length > responseLimit {
+            return task.eventLoop.makeFailedFuture(TransportError.responseTooLarge(limit: responseLimit))
+        }
+        state.withLockedValue { $0.head = head }
+        return task.eventLoop.makeSucceededVoidFuture()
+    }
+
+    func didReceiveBodyPart(task: HTTPClient.Task<Void>, _ buffer: ByteBuffer) -> EventLoopFuture<Void> {
+        if let chunks {
+            defer { if isOver(after: buffer.readableBytes) { chunks.finish(.success(())) } }
+            return chunks.write(buffer, on: task.eventLoop)
+        }
+        let fits = state.withLockedValue { state in
+            guard state.body.readableBytes + buffer.readableBytes <= responseLimit else { return false }
+            if state.body.readableBytes == 0 {
+                state.body = buffer
+            } else {
+                state.body.writeImmutableBuffer(buffer)
+            }
+            return true
+        }
+        return fits
+            ? task.eventLoop.makeSucceededVoidFuture()
+            : task.eventLoop.makeFailedFuture(TransportError.responseTooLarge(limit: responseLimit))
+    }
+
+    /// Whether these bytes end an answer that has overtaken the request's body.
+    private func isOver(after count: Int) -> Bool {
+        state.withLockedValue { state in
+            state.bytesLeft? -= Int64(count)
+            return state.isEarly && state.bytesLeft == 0
+        }
+    }
+
+    func didFinishRequest(task: HTTPClient.Task<Void>) {}
+
+    private func complete(_ result: Result<Void, any Error>) {
+        let (isSent, isWhole, head, body, feeding) = state.withLockedValue { state in
+            // Both hold on to this exchange.
+            defer { (state.task, state.feeding, state.isComplete) = (nil, nil, true) }
+            return (state.isSent, state.bytesLeft == 0, state.head, state.body, state.feeding)
+        }
+        feeding?.cancel()
+        switch result {
+        case .success:
+            chunks?.finish(.success(()))
+            if let head { resolve(.success(Answer(head: head, body: body))) }
+        case .failure(let error):
+            let failure = TransportError(of: error, isSent: isSent)
+            // A server may answer and close before the client has taken note that it has sent all.
+            chunks?.finish(isWhole ? .success(()) : .failure(failure))
+            resolve(.failure(failure))
+        }
+    }
+
+    private func resolve(_ result: Result<Answer, any Error>) {
+        let continuation: Continuation? = state.withLockedValue { state in
+            guard case .waiting(let continuation) = state.stage else { return nil }
+            state.stage = .answered
+            return continuation
+        }
+        continuation?.resume(with: result)
+    }
+}

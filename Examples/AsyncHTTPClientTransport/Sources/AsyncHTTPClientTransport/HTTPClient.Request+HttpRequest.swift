@@ -1,0 +1,109 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOFoundationCompat
+import NIOHTTP1
+import NIOPosix
+import Nautilus
+
+extension HTTPClient.Request {
+    /// The client's form of `request`.
+    ///
+    /// - Parameters:
+    ///   - request: What is to be sent.
+    ///   - exchange: What is told when its body cannot be made.
+    ///   - asksForCompression: Whether to name the encodings that the client undoes, unless the request names some.
+    /// - Throws: `InvalidRequest` for what must not go on the wire, and `TransportError` for a URL that is not HTTP or a
+    ///   stream that has been read. Nothing was sent.
+    init(_ request: HttpRequest, for exchange: ClientExchange, asksForCompression: Bool) throws {
+        try request.validate()
+        guard let scheme = request.url.scheme?.lowercased(), scheme == "https" || scheme == "http" else {
+            throw TransportError(.unsupportedURL)
+        }
+        var fields: [(String, String)] = []
+        fields.reserveCapacity(request.header.fields.count + 1)
+        var namesEncodings = false
+        for field in request.header.fields where field.name != .contentLength && field.name != .host {
+            // The client refuses them as well, but names no name.
+            guard field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+                throw InvalidRequest.headerValue(name: field.name)
+            }
+            if field.name == .acceptEncoding { namesEncodings = true }
+            fields.append((field.name.rawValue, field.value))
+        }
+        if asksForCompression, !namesEncodings { fields.append(("Accept-Encoding", "gzip, deflate")) }
+        do {
+            try self.init(
+                url: request.url,
+                method: HTTPMethod(rawValue: request.method.rawValue),
+                headers: HTTPHeaders(fields),
+                body: HTTPClient.Body(request.body, for: exchange)
+            )
+        } catch let error as HTTPClientError {
+            throw TransportError(of: error, isSent: false)
+        }
+    }
+}
+
+extension HTTPClient.Body {
+    /// - Returns: Nil for no body.
+    fileprivate init?(_ body: HttpBody.Payload, for exchange: ClientExchange) throws {
+        switch body {
+        case .empty: return nil
+        case .data(let data):
+            if data.isEmpty { return nil }
+            self = .byteBuffer(ByteBuffer(data: data))
+        case .stream(let stream):
+            guard stream.isReplayable else { throw TransportError.streamIsSpent }
+            self = .stream(contentLength: stream.length) { writer in
+                let sent = HTTPClient.defaultEventLoopGroup.any().makePromise(of: Void.self)
+                exchange.feed(by: sent.completeWithTask { try await writer.write(stream, for: exchange) })
+                return sent.futureResult
+            }
+        }
+    }
+}
+
+extension HTTPClient.Body.StreamWriter {
+    /// Writes chunk by chunk, each as soon as the connection takes more.
+    fileprivate func write(_ stream: HttpBodyStream, for exchange: ClientExchange) async throws {
+        var chunks = stream.makeAsyncIterator()
+        while let chunk = try await next(of: &chunks, for: exchange) {
+            // Fails when the exchange has ended, of which its caller hears elsewhere.
+            try await write(.byteBuffer(ByteBuffer(data: chunk))).get()
+        }
+        exchange.isFed()
+    }
+
+    private func next(
+        of chunks: inout HttpBodyStream.AsyncIterator,
+        for exchange: ClientExchange
+    ) async throws -> Data? {
+        do {
+            return try await chunks.next()
+        } catch HttpBodyStream.ReadError.alreadyRead {
+            // Somebody else has read it meanwhile.
+            exchange.fail(TransportError.streamIsSpent)
+            throw TransportError.streamIsSpent
+        } catch {
+            // The exchange ended first, and took this along.
+            if !Task.isCancelled { exchange.fail(error) }
+            throw error
+        }
+    }
+}
+
+extension HttpHeader.Name {
+    fileprivate static let acceptEncoding = HttpHeader.Name("Accept-Encoding")
+    fileprivate static let host = HttpHeader.Name("Host")
+}
+
+extension TransportError {
+    fileprivate static var streamIsSpent: TransportError {
+        .failed(
+            .requestBodyStreamExhausted,
+            delivery: .notSent,
+            reason: "The body's stream has been read; declare the body with a factory to send it again."
+        )
+    }
+}

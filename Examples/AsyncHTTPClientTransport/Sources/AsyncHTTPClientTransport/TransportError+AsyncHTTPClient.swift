@@ -1,0 +1,58 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOHTTPCompression
+import NIOPosix
+import NIOSSL
+import Nautilus
+
+extension TransportError {
+    /// The failure that the client reports.
+    ///
+    /// - Parameters:
+    ///   - error: What the client, or something below it, has thrown.
+    ///   - isSent: Whether anything of the request was written: what fails before is `notSent`, whatever it is.
+    init(of error: any Error, isSent: Bool) {
+        switch error {
+        case let error as TransportError: self = error
+        case let error as HTTPClientError where error == .bodyLengthMismatch:
+            let reason = "The body's stream has not as many bytes as were declared."
+            self = .failed(.requestBodyStreamExhausted, delivery: isSent ? .maybeExecuted : .notSent, reason: reason)
+        default:
+            let code = isSent ? URLError.Code(endingExchange: error) : URLError.Code(preventingExchange: error)
+            self.init(code, delivery: isSent ? .maybeExecuted : .notSent)
+        }
+    }
+}
+
+extension URLError.Code {
+    /// What kept a request from being sent.
+    fileprivate init(preventingExchange error: any Error) {
+        switch error {
+        case let error as NIOConnectionError where error.connectionErrors.isEmpty: self = .cannotFindHost
+        case let error as HTTPClientError where error == .invalidURL || error == .emptyHost: self = .badURL
+        case let error as HTTPClientError where error == .emptyScheme: self = .unsupportedURL
+        case let error as HTTPClientError where error == .tlsHandshakeTimeout: self = .secureConnectionFailed
+        case NIOSSLError.handshakeFailed(let error) where "\(error)".contains("CERTIFICATE_VERIFY_FAILED"):
+            self = .serverCertificateUntrusted
+        case let error as NIOSSLExtraError where error == .failedToValidateHostname:
+            self = .serverCertificateUntrusted
+        case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: self = .secureConnectionFailed
+        default: self = .cannotConnectToHost
+        }
+    }
+
+    /// What ended an exchange that had begun.
+    fileprivate init(endingExchange error: any Error) {
+        switch error {
+        case HTTPParserError.invalidEOFState, HTTPParserError.closedConnection: self = .networkConnectionLost
+        case is HTTPParserError: self = .badServerResponse
+        case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError:
+            self = .cannotDecodeContentData
+        case is IOError, is ChannelError, is NIOSSLError, is BoringSSLError: self = .networkConnectionLost
+        case let error as HTTPClientError where error == .remoteConnectionClosed: self = .networkConnectionLost
+        default: self = .unknown
+        }
+    }
+}

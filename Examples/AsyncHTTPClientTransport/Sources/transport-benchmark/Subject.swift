@@ -1,0 +1,95 @@
+import AsyncHTTPClient
+import AsyncHTTPClientTransport
+import Foundation
+import Nautilus
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// One way to make the same call, decoded.
+struct Subject: Sendable {
+    let name: String
+    let call: @Sendable () async throws -> Void
+
+    /// Makes `calls` calls by `width` tasks.
+    func run(calls: Int, atOnce width: Int) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<width {
+                group.addTask { for _ in 0..<(calls / width) { try await call() } }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// Raw `URLSession` first, the bare client second: the others are compared with these.
+    static func all(port: Int) throws -> [Subject] {
+        guard let url = URL(string: "http://127.0.0.1:\(port)/v1/notes/7") else { throw URLError(.badURL) }
+        let client = HTTPClient(eventLoopGroupProvider: .singleton)
+        return [
+            Subject(name: "URLSession.data(for:)") { try await session(url) },
+            Subject(name: "HTTPClient.execute(_:timeout:)") { try await bare(url.absoluteString, client) },
+            nautilus("Nautilus", port, NilRetrier.factory(), AsyncHTTPClientTransport()),
+            nautilus("Nautilus, backoff", port, BackoffRetrier.factory(), AsyncHTTPClientTransport()),
+            nautilus("Nautilus on URLSession", port, NilRetrier.factory(), URLSessionTransport()),
+        ]
+    }
+
+    private static func session(_ url: URL) async throws {
+        var request = URLRequest(url: url)
+        for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
+        let (data, response) = try await URLSession.shared.data(for: request)
+        guard (response as? HTTPURLResponse)?.statusCode == 200 else { throw URLError(.badServerResponse) }
+        _ = try JSONDecoder().decode(Note.self, from: data)
+    }
+
+    private static func bare(_ url: String, _ client: HTTPClient) async throws {
+        var request = HTTPClientRequest(url: url)
+        for (name, value) in fields { request.headers.add(name: name, value: value) }
+        let response = try await client.execute(request, timeout: .seconds(60))
+        guard response.status == .ok else { throw URLError(.badServerResponse) }
+        let body = try await response.body.collect(upTo: 1 << 20)
+        _ = try JSONDecoder().decode(Note.self, from: Data(body.readableBytesView))
+    }
+
+    private static func nautilus(
+        _ name: String,
+        _ port: Int,
+        _ retrierFactory: any RetrierFactory,
+        _ transport: any HttpTransport
+    ) -> Subject {
+        let service = Notes(
+            apiUrl: "http://127.0.0.1:\(port)/v1",
+            retrierFactory: retrierFactory,
+            transport: transport
+        )
+        return Subject(name: name) { _ = try await GetNote().schedule(with: service) }
+    }
+
+    fileprivate static let fields = [
+        ("Accept", "application/json"), ("User-Agent", "Notes/1.0"), ("Authorization", "Bearer 0123456789"),
+    ]
+}
+
+/// What the server answers.
+struct Note: Codable, Sendable {
+    let id: Int
+    let title: String
+    let text: String
+    let isPinned: Bool
+    let tags: [String]
+}
+
+private struct GetNote: JsonRequest {
+    typealias Result = Note
+    var route: HttpRoute { ["notes", 7] }
+}
+
+private struct Notes: HttpService {
+    let apiUrl: any UrlConvertible
+    let header = HttpHeader(
+        Subject.fields.map { HttpHeader.Field(name: HttpHeader.Name($0.0), value: $0.1) }
+    )
+    let retrierFactory: any RetrierFactory
+    let transport: any HttpTransport
+}

@@ -1,0 +1,120 @@
+import AsyncHTTPClientTransport
+import Foundation
+import Nautilus
+import ScriptedSockets
+import Testing
+
+@Suite("Connections are kept, shared and given back", .timeLimit(.minutes(10)))
+struct ConnectionTests {
+    @Test("one after the other, exchanges share a connection, streamed or not")
+    func kept() async throws {
+        let transport = AsyncHTTPClientTransport()
+        try await ScriptedServer.run { connection in
+            while true {
+                _ = try await connection.readRequest()
+                try await connection.respond(body: Data("abc".utf8))
+            }
+        } whileOpen: { server in
+            for _ in 0..<5 {
+                let streamed = try await stream(.get, server.url, through: transport)
+                #expect(try await text(streamed.body) == "abc")
+                #expect(try await send(.get, server.url, through: transport).body == Data("abc".utf8))
+            }
+            #expect(await server.connectionCount == 1)
+        }
+    }
+
+    @Test("no more at once than configured: the rest waits in line, and leaves it when it is cancelled")
+    func line() async throws {
+        let transport = AsyncHTTPClientTransport(configuration: .init(connectionsPerHost: 1))
+        try await ScriptedServer.run { connection in
+            while try await connection.readRequest().path != "/open" {
+                try await connection.respond(body: Data("abc".utf8))
+            }
+            try await connection.write("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n")
+            try await connection.hang()
+        } whileOpen: { server in
+            let url = server.url.appendingPathComponent("open")
+            var open: HttpResponse? = try await stream(.get, url, through: transport)
+            #expect(open?.status == 200)
+            let cancelled = Task { try await send(.get, server.url, through: transport) }
+            cancelled.cancel()
+            await #expect(throws: CancellationError.self) { try await cancelled.value }
+            let waiting = (0..<20).map { _ in Task { try await send(.get, server.url, through: transport).status } }
+            open = nil
+            for task in waiting { #expect(try await task.value == 200) }
+            #expect(await server.requests.count == 21)
+        }
+    }
+
+    @Test("a host that hangs holds up no other, and its line is left at once by who is cancelled")
+    func hanging() async throws {
+        let transport = AsyncHTTPClientTransport(configuration: .init(connectionsPerHost: 1))
+        try await ScriptedServer.run {
+            try await $0.hang()
+        } whileOpen: { hanging in
+            let stuck = (0..<3).map { _ in Task { try await send(.get, hanging.url, through: transport) } }
+            await hanging.firstConnection()
+            try await ScriptedServer.run { connection in
+                _ = try await connection.readRequest()
+                try await connection.respond()
+            } whileOpen: { server in
+                let response = try await send(.get, server.url, through: transport)
+                #expect(response.status == 200)
+            }
+            for task in stuck {
+                task.cancel()
+                await #expect(throws: CancellationError.self) { try await task.value }
+            }
+        }
+    }
+
+    @Test("2000 exchanges, cancelled or dropped at any point: nothing hangs, and the transport goes on")
+    func storm() async throws {
+        let transport = AsyncHTTPClientTransport()
+        let part = Data(count: 100_000)
+        try await ScriptedServer.run { connection in
+            while true {
+                _ = try await connection.readRequest()
+                try await connection.respond(body: part)
+            }
+        } whileOpen: { server in
+            let ended = try await withThrowingTaskGroup(of: Int.self) { group in
+                for number in 0..<2000 {
+                    group.addTask {
+                        await exchange(number, server.url, through: transport)
+                        return 1
+                    }
+                }
+                return try await group.reduce(0, +)
+            }
+            #expect(ended == 2000)
+            #expect(try await send(.get, server.url, through: transport).body == part)
+        }
+    }
+
+    /// One of the storm: every second is streamed, some readers leave early, every third is cancelled somewhere.
+    private func exchange(_ number: Int, _ url: URL, through transport: AsyncHTTPClientTransport) async {
+        let call = Task {
+            guard number.isMultiple(of: 2) else {
+                return try await send(.get, url, through: transport).body.count
+            }
+            let response = try await stream(.get, url, through: transport)
+            var (count, left) = (0, number % 5)
+            for try await chunk in response.body {
+                count += chunk.count
+                left -= 1
+                if left == 0 { break }
+            }
+            return count
+        }
+        if number.isMultiple(of: 3) {
+            for _ in 0..<(number % 50) { await Task.yield() }
+            call.cancel()
+        }
+        switch await call.result {
+        case .success(let count): #expect(count > 0 && count <= 100_000)
+        case .failure(let error): #expect(error is CancellationError && number.isMultiple(of: 3), "\(error)")
+        }
+    }
+}

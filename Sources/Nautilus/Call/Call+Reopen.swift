@@ -1,0 +1,23 @@
+extension Call {
+    /// A call that goes on where a connection was lost: its retrier decides on the loss, as on a failed attempt.
+    init(reopening request: R, with service: S) {
+        let clock = service.clock
+        self.init(
+            request: request,
+            service: service,
+            clock: clock,
+            deadline: nil,
+            retrier: service.retrierFactory.create(for: request),
+            recorder: TraceRecorder(R.self, clock: clock, observer: service.observer)
+        )
+    }
+
+    /// Waits as long as the retrier says, and goes the path again.
+    ///
+    /// - Throws: The loss when the retrier does not retry; the last failure when nothing could be opened.
+    mutating func reopen(after loss: HttpError) async throws(HttpError) -> HttpResponse<R.Result> {
+        let delay = try await delay(after: loss)
+        try await sleep(for: delay, after: loss)
+        return try await run()
+    }
+}

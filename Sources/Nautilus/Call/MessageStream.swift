@@ -1,0 +1,186 @@
+import Foundation
+
+/// An open web socket: messages come as an asynchronous sequence, and go by ``send(_:)``.
+///
+/// When the connection breaks off, or the server goes away, the service's retrier decides on another one, as it does
+/// on another attempt; credentials are stamped anew. Meanwhile the reader waits, and so do senders. What that means:
+/// - Messages that the server sent while there was no connection have not come: ask for what was missed.
+/// - A message that was being sent when the connection broke is not sent again, since it may have arrived:
+///   ``send(_:)`` throws, with the delivery `maybeExecuted`. One that was not begun waits for the next connection.
+/// - A message whose sending had returned may be lost with the connection all the same, as with any socket; who must
+///   know that it arrived needs an answer to it.
+///
+/// One task reads; any may send. Somebody has to read, since it is the reader who finds out that the server has closed the
+/// socket, behind the last message. Releasing the stream closes the socket, and so does cancelling the task that reads.
+public final class MessageStream<R: StreamRequest>: AsyncSequence, Sendable {
+    /// One message.
+    public typealias Element = R.Result
+
+    private let request: R
+    private let link: WebSocketLink
+    private let keeper: Task<Void, Never>
+    private let mapError: @Sendable (HttpError) -> any Error
+
+    init<S: HttpService>(_ request: R, _ connection: any WebSocketConnection, service: S) {
+        let link = WebSocketLink(connection)
+        let mapError: @Sendable (HttpError) -> any Error = { service.mapError($0) }
+        self.request = request
+        self.link = link
+        self.mapError = mapError
+        // It outlives the deadline of the call around it.
+        self.keeper = Task.detached {
+            await Self.keep(link, request, WebSocketService(service), mapError)
+        }
+    }
+
+    deinit {
+        keeper.cancel()
+        // A connection that nobody holds closes itself.
+        link.end(CancellationError())
+    }
+
+    /// How many connections there have been so far, the first included; 0 once the stream has ended.
+    public var connectionCount: Int { link.connectionCount }
+
+    /// Sends a message; returns when the connection has taken it.
+    ///
+    /// - Throws: The service's error, made of what ``StreamRequest/encode(_:)`` threw, of the connection's failure, or of
+    ///   what has ended the stream; `CancellationError`.
+    public func send(_ message: R.Message) async throws {
+        let encoded: WebSocketMessage
+        do {
+            encoded = try request.encode(message)
+        } catch {
+            throw mapError(HttpError(.custom, stage: .build, delivery: .notSent, underlying: error))
+        }
+        try await onConnection { try await $0.send(encoded) }
+    }
+
+    /// Sends a ping and waits for its pong, which comes only while somebody reads.
+    ///
+    /// - Throws: What ``send(_:)`` throws.
+    public func ping() async throws {
+        try await onConnection { try await $0.ping() }
+    }
+
+    /// Closes the socket: the reader gets nil, senders an error.
+    ///
+    /// - Parameters:
+    ///   - code: Why. Default: 1000, it has served its purpose. One that must not be sent (RFC 6455 §7.4) becomes 1000.
+    ///   - reason: The words for it, at most 123 bytes of UTF-8; what is longer is left out. Default: none.
+    public func close(_ code: WebSocketCloseCode = .normalClosure, reason: String = "") async {
+        keeper.cancel()
+        let connection = link.end()
+        let closure = WebSocketClosure(
+            code.isSendable ? code : .normalClosure,
+            reason: reason.utf8.count <= 123 ? reason : ""
+        )
+        await connection?.close(closure)
+    }
+
+    /// The messages, for one reader.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(stream: self) }
+
+    /// Takes one message after the other.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        fileprivate let stream: MessageStream
+
+        /// The next message; nil when the socket was closed as it should be, on either side.
+        ///
+        /// - Throws: The service's error when the stream has ended, or when the message cannot be decoded; after that, and
+        ///   only after that, the next one can be read. `CancellationError`.
+        public mutating func next() async throws -> R.Result? { try await stream.next() }
+    }
+}
+
+extension MessageStream {
+    fileprivate func next() async throws -> R.Result? {
+        while let open = try await live() {
+            let message: WebSocketMessage
+            do {
+                message = try await open.connection.receive()
+            } catch {
+                try await settle(error, of: open)
+                continue
+            }
+            link.received(over: open)
+            do {
+                return try request.decode(message)
+            } catch {
+                throw mapError(HttpError(.decoding, stage: .decode, underlying: error))
+            }
+        }
+        return nil
+    }
+
+    private func onConnection(_ body: (any WebSocketConnection) async throws -> Void) async throws {
+        guard let open = try await link.current() else {
+            throw mapError(HttpError(wrapping: WebSocketClosure(.normalClosure), stage: .send, delivery: .notSent))
+        }
+        do {
+            try await body(open.connection)
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            // The reader finds out by itself why: what has come before the end is still to be read.
+            if !(error is WebSocketClosure) { link.lose(open, Self.loss(error)) }
+            throw mapError(HttpError(wrapping: error, stage: .send, delivery: .maybeExecuted))
+        }
+    }
+
+    /// The connection; a cancelled reader ends the stream.
+    private func live() async throws -> WebSocketLink.Open? {
+        do {
+            return try await link.current()
+        } catch is CancellationError {
+            await close(.goingAway)
+            throw CancellationError()
+        }
+    }
+
+    /// What follows the end of a connection: another one, or the end of the stream.
+    private func settle(_ error: any Error, of open: WebSocketLink.Open) async throws {
+        switch error {
+        case is CancellationError:
+            await close(.goingAway)
+            throw CancellationError()
+        case let closure as WebSocketClosure where closure.code.isNormal:
+            link.end()
+        case let closure as WebSocketClosure where !request.reconnects(after: closure):
+            link.end(mapError(HttpError(.custom, stage: .send, underlying: closure)))
+        default:
+            link.lose(open, Self.loss(error))
+        }
+    }
+
+    /// The end of a connection, as a retrier knows failures.
+    private static func loss(_ error: any Error) -> HttpError {
+        // Nothing that the opening request asked for is done twice.
+        var loss = HttpError(wrapping: error, stage: .send, delivery: .notSent)
+        loss.delivery = .notSent
+        if loss.kind == .custom { loss.kind = .transport(.networkConnectionLost) }
+        return loss
+    }
+
+    /// Replaces connections that are lost, until the retrier gives up or the stream is released.
+    private static func keep(
+        _ link: WebSocketLink,
+        _ request: R,
+        _ service: WebSocketService,
+        _ mapError: (HttpError) -> any Error
+    ) async {
+        let opening = WebSocketCall(request: request, handshake: service.handshake)
+        var call = Call(reopening: opening, with: service)
+        for await loss in link.losses {
+            // A connection that was good for something begins a new count of attempts.
+            if loss.hasReceived { call = Call(reopening: opening, with: service) }
+            do throws(HttpError) {
+                let connection = try await call.reopen(after: loss.error).body.connection
+                guard link.reopened(connection) else { return await connection.close(.init(.goingAway)) }
+            } catch {
+                link.end(mapError(error))
+                return
+            }
+        }
+    }
+}

@@ -1,0 +1,16 @@
+extension StreamRequest {
+    /// Opens the web socket, on the path of every call: headers, interceptors, credential, redirects, retries.
+    ///
+    /// - Returns: The open socket; releasing it closes it.
+    /// - Throws: The service's own error, made by ``HttpService/mapError(_:)`` from the last real failure.
+    public func schedule<S: HttpService>(with service: S) async throws(S.RequestError) -> MessageStream<Self> {
+        do throws(HttpError) {
+            let opening = WebSocketService(service)
+            let call = WebSocketCall(request: self, handshake: opening.handshake)
+            let connection = try await Call.response(to: call, with: opening).body.connection
+            return MessageStream(self, connection, service: service)
+        } catch {
+            throw service.mapError(error)
+        }
+    }
+}

@@ -1,0 +1,143 @@
+/// The connection that a message stream has at the moment: shared by its reader, its senders and what reconnects it.
+final class WebSocketLink: Sendable {
+    /// A connection, and how many there were before.
+    struct Open: Sendable {
+        let connection: any WebSocketConnection
+        let number: Int
+    }
+
+    /// A connection that is to be replaced.
+    struct Loss: Sendable {
+        let error: HttpError
+        /// Whether anything had come over it: only then does the retrier begin anew.
+        let hasReceived: Bool
+    }
+
+    fileprivate enum State {
+        case open(Open, hasReceived: Bool)
+        case lost(number: Int)
+        /// Nil: as it should.
+        case ended((any Error)?)
+    }
+
+    fileprivate struct Guarded {
+        var state: State
+        var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
+        var lastWaiter = 0
+    }
+
+    private let guarded: Locked<Guarded>
+    /// What has to be replaced, one after the other; ends with the link.
+    let losses: AsyncStream<Loss>
+    private let lossSink: AsyncStream<Loss>.Continuation
+
+    init(_ connection: any WebSocketConnection) {
+        self.guarded = Locked(Guarded(state: .open(Open(connection: connection, number: 1), hasReceived: false)))
+        (self.losses, self.lossSink) = AsyncStream.makeStream(of: Loss.self)
+    }
+
+    /// How many connections there have been.
+    var connectionCount: Int {
+        guarded.withLock { guarded in
+            switch guarded.state {
+            case .open(let open, _): open.number
+            case .lost(let number): number
+            case .ended: 0
+            }
+        }
+    }
+
+    /// The connection, as soon as there is one; nil when the link has ended as it should.
+    ///
+    /// - Throws: What it has ended with; `CancellationError`.
+    func current() async throws -> Open? {
+        while true {
+            try Task.checkCancellation()
+            switch guarded.withLock({ $0.state }) {
+            case .open(let open, _): return open
+            case .ended(let error?): throw error
+            case .ended(nil): return nil
+            case .lost: await change()
+            }
+        }
+    }
+
+    /// A message has come over `open`.
+    func received(over open: Open) {
+        guarded.withLock { guarded in
+            guard case .open(let current, false) = guarded.state, current.number == open.number else { return }
+            guarded.state = .open(current, hasReceived: true)
+        }
+    }
+
+    /// `open` is of no more use; only the first word of it counts.
+    func lose(_ open: Open, _ error: HttpError) {
+        guarded.withLock { guarded in
+            guard case .open(let current, let hasReceived) = guarded.state, current.number == open.number else {
+                return
+            }
+            guarded.state = .lost(number: current.number)
+            lossSink.yield(Loss(error: error, hasReceived: hasReceived))
+        }
+    }
+
+    /// A connection replaces the one that was lost; false when nobody waits for it any more.
+    func reopened(_ connection: any WebSocketConnection) -> Bool {
+        let (waiters, isWanted) = guarded.withLock { guarded -> ([CheckedContinuation<Void, Never>], Bool) in
+            guard case .lost(let number) = guarded.state else { return ([], false) }
+            guarded.state = .open(Open(connection: connection, number: number + 1), hasReceived: false)
+            return (guarded.takeWaiters(), true)
+        }
+        waiters.forEach { $0.resume() }
+        return isWanted
+    }
+
+    /// Ends it; only the first end counts.
+    ///
+    /// - Returns: The connection that was open; nil when none was.
+    @discardableResult
+    func end(_ error: (any Error)? = nil) -> (any WebSocketConnection)? {
+        let (connection, waiters) = guarded.withLock {
+            guarded -> ((any WebSocketConnection)?, [CheckedContinuation<Void, Never>]) in
+            switch guarded.state {
+            case .ended: return (nil, [])
+            case .lost:
+                guarded.state = .ended(error)
+                return (nil, guarded.takeWaiters())
+            case .open(let open, _):
+                guarded.state = .ended(error)
+                return (open.connection, guarded.takeWaiters())
+            }
+        }
+        lossSink.finish()
+        waiters.forEach { $0.resume() }
+        return connection
+    }
+
+    /// Waits until the state changes, or the task is cancelled.
+    private func change() async {
+        let id = guarded.withLock { guarded in
+            guarded.lastWaiter += 1
+            return guarded.lastWaiter
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let mustWait = guarded.withLock { guarded in
+                    guard case .lost = guarded.state, !Task.isCancelled else { return false }
+                    guarded.waiters[id] = continuation
+                    return true
+                }
+                if !mustWait { continuation.resume() }
+            }
+        } onCancel: {
+            guarded.withLock { $0.waiters.removeValue(forKey: id) }?.resume()
+        }
+    }
+}
+
+extension WebSocketLink.Guarded {
+    fileprivate mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
+        defer { waiters = [:] }
+        return Array(waiters.values)
+    }
+}

@@ -1,0 +1,110 @@
+import Foundation
+
+/// A service whose calls open web sockets: everything is the base service's but the transport.
+///
+/// So the opening goes the path of every call: headers, interceptors, credential, redirects, retries.
+struct WebSocketService: HttpService {
+    let base: any HttpService
+    let handshake: WebSocketHandshake
+
+    init(_ base: any HttpService) {
+        self.base = base
+        self.handshake = WebSocketHandshake(transport: base.webSocketTransport)
+    }
+
+    var apiUrl: any UrlConvertible { WebSocketBase(base: base.apiUrl) }
+    var usesSecureProtocol: Bool { base.usesSecureProtocol }
+    var header: HttpHeader { base.header }
+    var asyncHeader: HttpHeader { get async throws { try await base.asyncHeader } }
+    var interceptors: [any HttpInterceptor] { base.interceptors }
+    var retrierFactory: any RetrierFactory { base.retrierFactory }
+    var hook: any ServiceHook { base.hook }
+    var observer: any CallObserver { base.observer }
+    var transport: any HttpTransport { handshake }
+    var webSocketTransport: any WebSocketTransport { handshake.transport }
+    var clock: any Clock<Duration> { base.clock }
+    var maxAttempts: Int { base.maxAttempts }
+}
+
+/// A base URL whose scheme may be `ws` or `wss`: the opening request is one of HTTP (RFC 6455 §1.3), and so is its
+/// origin.
+struct WebSocketBase: UrlConvertible {
+    let base: any UrlConvertible
+
+    var urlString: String {
+        let text = base.urlString
+        guard let end = text.range(of: "://") else { return text }
+        switch text[..<end.lowerBound].lowercased() {
+        case "wss": return "https" + text[end.lowerBound...]
+        case "ws": return "http" + text[end.lowerBound...]
+        default: return text
+        }
+    }
+}
+
+/// A stream request as the call that opens its web socket.
+struct WebSocketCall<R: StreamRequest>: Request {
+    /// What is left of an open connection when nobody takes it: nothing, it closes itself.
+    struct Result: Sendable {
+        let connection: any WebSocketConnection
+    }
+
+    let request: R
+    let handshake: WebSocketHandshake
+
+    var url: (any UrlConvertible)? { request.url.map { WebSocketBase(base: $0) } }
+    var usesSecureProtocol: Bool? { request.usesSecureProtocol }
+    var route: HttpRoute { request.route }
+    var query: HttpQuery { request.query }
+    var timeout: Duration? { request.timeout }
+    var acceptedStatusCodes: HttpStatusCodes { 101 }
+
+    var header: HttpHeader {
+        var header = request.header
+        if !request.subprotocols.isEmpty {
+            header["Sec-WebSocket-Protocol"] = request.subprotocols.joined(separator: ", ")
+        }
+        return header
+    }
+
+    func decode(_ data: Data) throws -> Result {
+        // An interceptor that has answered by itself has opened nothing.
+        guard let connection = handshake.take() else { throw TransportError(.badServerResponse) }
+        return Result(connection: connection)
+    }
+}
+
+/// Opens a web socket where a call expects an exchange: the answer is its 101, and the connection lies beside it.
+struct WebSocketHandshake: HttpTransport {
+    let transport: any WebSocketTransport
+    /// What has been opened and was not taken yet.
+    private let opened = Locked<(any WebSocketConnection)?>(nil)
+
+    init(transport: any WebSocketTransport) {
+        self.transport = transport
+    }
+
+    func take() -> (any WebSocketConnection)? { opened.withLock { $0.take() } }
+
+    func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+        _ = take()
+        var handshake = request
+        handshake.url = request.url.withWebSocketScheme
+        switch try await transport.open(handshake, context: context) {
+        case .opened(let connection, let header):
+            opened.withLock { $0 = connection }
+            return HttpResponse(status: 101, header: header, body: Data(), url: request.url)
+        case .declined(var response):
+            response.url = request.url
+            return response
+        }
+    }
+}
+
+extension URL {
+    fileprivate var withWebSocketScheme: URL {
+        guard var components = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return self }
+        components.scheme = scheme?.lowercased() == "http" ? "ws" : "wss"
+        return components.url ?? self
+    }
+}

@@ -1,0 +1,137 @@
+import Foundation
+
+/// A web socket of an API, as a value: where it is, and which messages go both ways.
+///
+/// ```swift
+/// struct Chat: JsonStreamRequest {
+///     typealias Message = Line
+///     typealias Result = Line
+///     let room: String
+///     var route: HttpRoute { ["rooms", room] }
+/// }
+/// let chat = try await Chat(room: "shells").schedule(with: service)
+/// try await chat.send(Line(text: "Hello"))
+/// for try await line in chat { print(line.text) }
+/// ```
+/// Everything has a default but ``Message``, ``Result`` and, unless they are `String`, `Data` or ``WebSocketMessage``, or
+/// there is nothing to send, ``encode(_:)`` and ``decode(_:)``; a ``JsonStreamRequest`` has those, too.
+public protocol StreamRequest: Sendable {
+    /// What is sent; `Never` for a client that only listens.
+    associatedtype Message: Sendable
+    /// What is received.
+    associatedtype Result: Sendable
+
+    /// A base URL in place of the service's, with the scheme `wss`, `ws`, `https`, `http` or none; nil, the default, for
+    /// the service's own.
+    var url: (any UrlConvertible)? { get }
+    /// Whether a base URL without scheme means `wss`; nil, the default, for what the service says.
+    var usesSecureProtocol: Bool? { get }
+    /// The path below the base URL. Default: none.
+    var route: HttpRoute { get }
+    /// The query. Default: none.
+    var query: HttpQuery { get }
+    /// Fields of the opening request that win over the service's. Default: none.
+    var header: HttpHeader { get }
+    /// The protocols that are spoken over it, the preferred one first (RFC 6455 §1.9). Default: none is named.
+    var subprotocols: [String] { get }
+    /// How long one attempt to open it may take; nil for no limit. Default: 60 s, as of a ``Request``.
+    var timeout: Duration? { get }
+
+    /// Makes what goes on the wire.
+    ///
+    /// - Throws: Any error; nothing is sent then, and the sender gets it.
+    func encode(_ message: Message) throws -> WebSocketMessage
+    /// Makes a message of what has come.
+    ///
+    /// - Throws: Any error; the reader gets it, as an ``HttpError`` of kind `decoding`, and may read on.
+    func decode(_ message: WebSocketMessage) throws -> Result
+    /// Whether the service's retrier is asked for a new connection after `closure`, which was not a normal one.
+    ///
+    /// Default: ``WebSocketCloseCode/isPassing``. After a connection that broke off, the retrier is always asked.
+    func reconnects(after closure: WebSocketClosure) -> Bool
+}
+
+extension StreamRequest {
+    /// The service's own base URL.
+    public var url: (any UrlConvertible)? { nil }
+    /// What the service says.
+    public var usesSecureProtocol: Bool? { nil }
+    /// No path.
+    public var route: HttpRoute { [] }
+    /// No query.
+    public var query: HttpQuery { [:] }
+    /// No fields.
+    public var header: HttpHeader { [:] }
+    /// None.
+    public var subprotocols: [String] { [] }
+    /// 60 s.
+    public var timeout: Duration? { .seconds(60) }
+
+    /// Whether the code says that a new connection may go better.
+    public func reconnects(after closure: WebSocketClosure) -> Bool { closure.code.isPassing }
+}
+
+extension StreamRequest where Message == WebSocketMessage {
+    /// The message as it is.
+    public func encode(_ message: WebSocketMessage) throws -> WebSocketMessage { message }
+}
+
+extension StreamRequest where Message == String {
+    /// The text.
+    public func encode(_ message: String) throws -> WebSocketMessage { .text(message) }
+}
+
+extension StreamRequest where Message == Data {
+    /// The bytes.
+    public func encode(_ message: Data) throws -> WebSocketMessage { .data(message) }
+}
+
+extension StreamRequest where Message == Never {
+    /// Never called: this end only listens.
+    public func encode(_ message: Never) throws -> WebSocketMessage {}
+}
+
+extension StreamRequest where Result == WebSocketMessage {
+    /// The message as it is.
+    public func decode(_ message: WebSocketMessage) throws -> WebSocketMessage { message }
+}
+
+extension StreamRequest where Result == String {
+    /// The message as UTF-8 text.
+    ///
+    /// - Throws: `DecodingError.dataCorrupted` for bytes that are not UTF-8.
+    public func decode(_ message: WebSocketMessage) throws -> String {
+        if case .text(let text) = message { return text }
+        return try message.bytes.utf8Text()
+    }
+}
+
+extension StreamRequest where Result == Data {
+    /// The message's bytes.
+    public func decode(_ message: WebSocketMessage) throws -> Data { message.bytes }
+}
+
+/// A web socket whose messages are JSON, both ways.
+public protocol JsonStreamRequest: StreamRequest where Message: Encodable, Result: Decodable {
+    /// What encodes messages. Default: a new `JSONEncoder` with sorted keys.
+    var encoder: JSONEncoder { get }
+    /// What decodes messages. Default: a new `JSONDecoder`.
+    var decoder: JSONDecoder { get }
+}
+
+extension JsonStreamRequest {
+    /// A new encoder with sorted keys.
+    public var encoder: JSONEncoder { .withSortedKeys() }
+    /// A new decoder.
+    public var decoder: JSONDecoder { JSONDecoder() }
+
+    /// The message as a JSON text.
+    public func encode(_ message: Message) throws -> WebSocketMessage {
+        .text(String(decoding: try encoder.encode(message), as: UTF8.self))
+    }
+
+    /// The message from JSON, whether text or bytes.
+    public func decode(_ message: WebSocketMessage) throws -> Result {
+        try decoder.decode(Result.self, from: message.bytes)
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+
+/// Opens web sockets: no redirects, no retries, no policy, as an ``HttpTransport`` does for exchanges.
+///
+/// ```swift
+/// struct Offline: WebSocketTransport {
+///     func open(_ request: HttpRequest, context: AttemptContext) async throws -> WebSocketOpening {
+///         throw TransportError(.notConnectedToInternet)
+///     }
+/// }
+/// ```
+public protocol WebSocketTransport: Sendable {
+    /// Sends the opening request once, and returns the connection or the answer that came in its place.
+    ///
+    /// Cancelling the task ends the attempt at once, with `CancellationError`. Timeouts are the caller's.
+    ///
+    /// - Parameters:
+    ///   - request: A GET to a URL with the scheme `wss` or `ws`. The fields of the handshake itself are the transport's,
+    ///     but for `Sec-WebSocket-Protocol`.
+    ///   - context: What it may know of the attempt.
+    /// - Throws: ``TransportError``; ``InvalidRequest``; `CancellationError`.
+    func open(_ request: HttpRequest, context: AttemptContext) async throws -> WebSocketOpening
+}
+
+/// What an attempt to open a web socket has led to.
+public enum WebSocketOpening: Sendable {
+    /// It is open; the header is that of the 101.
+    case opened(any WebSocketConnection, header: HttpHeader)
+    /// The server has answered otherwise: 401, a redirect, 503.
+    case declined(HttpResponse<Data>)
+}
+
+/// One open web socket. Releasing it closes it.
+public protocol WebSocketConnection: Sendable {
+    /// Sends one message; returns when the connection takes more, so that a fast sender is held up.
+    ///
+    /// - Throws: ``WebSocketClosure``, ``TransportError``; `CancellationError`.
+    func send(_ message: WebSocketMessage) async throws
+    /// Waits for the next message. Called by one task at a time; what nobody asks for is not read, beyond a bounded
+    /// number of messages. Pings are answered meanwhile.
+    ///
+    /// - Throws: ``WebSocketClosure`` behind the last message; ``TransportError`` when the connection has broken off;
+    ///   `CancellationError`, after which the connection is of no more use.
+    func receive() async throws -> WebSocketMessage
+    /// Sends a ping and waits for its pong (RFC 6455 §5.5.2), which comes only while somebody receives.
+    ///
+    /// - Throws: What ``send(_:)`` throws.
+    func ping() async throws
+    /// Closes it; whoever still waits gets an error. Only the first closing counts.
+    func close(_ closure: WebSocketClosure) async
+}
+
+/// What stands in where the platform has no web sockets: on Linux, whose Foundation was built without.
+public struct WebSocketsUnavailable: WebSocketTransport, Error, CustomStringConvertible {
+    /// Creates it.
+    public init() {}
+
+    /// Always fails.
+    ///
+    /// - Throws: Itself.
+    public func open(_ request: HttpRequest, context: AttemptContext) async throws -> WebSocketOpening {
+        throw self
+    }
+
+    /// What is missing, and what to do.
+    public var description: String {
+        "Foundation has no web sockets on this platform; give the service a webSocketTransport that is built on another "
+            + "client."
+    }
+}

@@ -1,0 +1,99 @@
+import Nautilus
+
+/// One direction of a scripted web socket: holds a bounded number of messages, so that a fast sender waits for the
+/// reader.
+final class MessageChannel: Sendable {
+    private struct State {
+        var messages: [WebSocketMessage] = []
+        var ending: (any Error)?
+        var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
+        var lastWaiter = 0
+        /// Counts what a waiter may be waiting for.
+        var changes = 0
+
+        mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
+            defer { waiters = [:] }
+            return Array(waiters.values)
+        }
+    }
+
+    private let capacity: Int
+    private let state = Locked(State())
+
+    init(capacity: Int) {
+        self.capacity = max(1, capacity)
+    }
+
+    /// Waits for room.
+    ///
+    /// - Throws: What it has ended with; `CancellationError`.
+    func put(_ message: WebSocketMessage) async throws {
+        try await attempt { state -> Void? in
+            if let ending = state.ending { throw ending }
+            guard state.messages.count < self.capacity else { return nil }
+            state.messages.append(message)
+            return ()
+        }
+    }
+
+    /// Waits for a message; the end comes behind the last.
+    ///
+    /// - Throws: What it has ended with; `CancellationError`.
+    func take() async throws -> WebSocketMessage {
+        try await attempt { state -> WebSocketMessage? in
+            if !state.messages.isEmpty { return state.messages.removeFirst() }
+            if let ending = state.ending { throw ending }
+            return nil
+        }
+    }
+
+    /// Ends it; only the first end counts.
+    ///
+    /// - Parameter dropping: Whether what nobody has taken is lost with it.
+    func end(_ error: any Error, dropping: Bool = false) {
+        let waiters = state.withLock { state in
+            if state.ending == nil { state.ending = error }
+            if dropping { state.messages = [] }
+            state.changes += 1
+            return state.takeWaiters()
+        }
+        waiters.forEach { $0.resume() }
+    }
+
+    /// Tries again whenever something has changed, until there is a result.
+    private func attempt<Value: Sendable>(
+        _ body: @Sendable (inout State) throws -> Value?
+    ) async throws -> Value {
+        while true {
+            try Task.checkCancellation()
+            let (value, changes, waiters) = try state.withLock { state in
+                let value = try body(&state)
+                if value != nil { state.changes += 1 }
+                return (value, state.changes, value == nil ? [] : state.takeWaiters())
+            }
+            waiters.forEach { $0.resume() }
+            if let value { return value }
+            await change(since: changes)
+        }
+    }
+
+    /// Waits until something changes, or the task is cancelled.
+    private func change(since changes: Int) async {
+        let id = state.withLock { state in
+            state.lastWaiter += 1
+            return state.lastWaiter
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let mustWait = state.withLock { state in
+                    guard !Task.isCancelled, state.changes == changes else { return false }
+                    state.waiters[id] = continuation
+                    return true
+                }
+                if !mustWait { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.waiters.removeValue(forKey: id) }?.resume()
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import Nautilus
+
+/// Opens web sockets whose other end is a script: the server of a test, without a network.
+///
+/// ```swift
+/// let transport = ScriptedWebSocketTransport(
+///     .decline(401),
+///     .accept { socket in
+///         while true { try await socket.send(socket.receive()) }
+///     }
+/// )
+/// …
+/// #expect(transport.requests.count == 2)
+/// ```
+public final class ScriptedWebSocketTransport: WebSocketTransport {
+    /// What happens to one attempt to open a web socket.
+    public struct Opening: Sendable {
+        enum Step: Sendable {
+            case accept(@Sendable (ScriptedWebSocket) async throws -> Void)
+            case decline(HttpResponse<Data>)
+            case fail(any Error)
+            case hang
+        }
+
+        let step: Step
+
+        /// It is opened, and served by a script; when that returns, the socket is closed with 1000, and when it throws, the
+        /// connection breaks off.
+        public static func accept(_ serve: @escaping @Sendable (ScriptedWebSocket) async throws -> Void) -> Opening {
+            Opening(step: .accept(serve))
+        }
+
+        /// It is answered otherwise.
+        ///
+        /// - Parameters:
+        ///   - status: The status code.
+        ///   - header: The header. Default: none.
+        public static func decline(_ status: Int, header: HttpHeader = [:]) -> Opening {
+            Opening(step: .decline(HttpResponse(status: status, header: header, body: Data())))
+        }
+
+        /// No answer: the network fails.
+        public static func fail(_ code: URLError.Code) -> Opening {
+            Opening(step: .fail(TransportError(code)))
+        }
+
+        /// No answer, until the task is cancelled.
+        public static let hang = Opening(step: .hang)
+    }
+
+    private struct State {
+        var openings: [Opening]
+        var requests: [HttpRequest] = []
+        var sockets: [ScriptedWebSocket] = []
+    }
+
+    private let capacity: Int
+    private let state: Locked<State>
+
+    /// Creates a transport with a script.
+    ///
+    /// - Parameters:
+    ///   - openings: One for each attempt, in order; the next one fails with ``ScriptExhausted``.
+    ///   - capacity: How many messages each direction of a socket holds before its sender waits. Default: 1, so that a test
+    ///     sees who is held up.
+    public init(_ openings: Opening..., capacity: Int = 1) {
+        self.capacity = capacity
+        self.state = Locked(State(openings: openings))
+    }
+
+    /// Every opening request, in order.
+    public var requests: [HttpRequest] { state.withLock { $0.requests } }
+
+    /// The server's ends of all sockets that were opened, in order.
+    public var sockets: [ScriptedWebSocket] { state.withLock { $0.sockets } }
+
+    /// Opens a socket by the script.
+    ///
+    /// - Throws: What the script says, ``ScriptExhausted`` when it has no more to say, `CancellationError`.
+    public func open(_ request: HttpRequest, context: AttemptContext) async throws -> WebSocketOpening {
+        try Task.checkCancellation()
+        let (opening, count) = state.withLock { state in
+            state.requests.append(request)
+            return (state.openings.isEmpty ? nil : state.openings.removeFirst(), state.requests.count - 1)
+        }
+        switch opening?.step {
+        case nil: throw ScriptExhausted(request: request, replyCount: count)
+        case .fail(let error): throw error
+        case .decline(let response): return .declined(response)
+        case .hang:
+            // A stream that nobody feeds ends only with the task.
+            for await _ in AsyncStream<Never>(Never.self, { _ in }) {}
+            throw CancellationError()
+        case .accept(let serve):
+            let socket = ScriptedWebSocket(request, capacity: capacity)
+            state.withLock { $0.sockets.append(socket) }
+            let serving = Task {
+                do {
+                    try await serve(socket)
+                    socket.close(.normalClosure)
+                } catch {
+                    socket.drop()
+                }
+            }
+            return .opened(ScriptedWebSocketConnection(socket, serving: serving), header: ["Upgrade": "websocket"])
+        }
+    }
+}
