@@ -92,6 +92,6 @@ struct RedactionTests {
         Self.expectNoSecret(in: HttpBody.Payload.data(Data(Self.secret.utf8)), butSome: "6 bytes")
         let chunks = AsyncThrowingStream<Data, any Error> { $0.yield(Data(Self.secret.utf8)) }
         Self.expectNoSecret(in: try HttpBody.stream(chunks).payload(JSONEncoder.init), butSome: "a one-shot stream")
-        Self.expectNoSecret(in: HttpBodyStream(once: chunks), butSome: "HttpBodyStream")
+        Self.expectNoSecret(in: HttpBodyStream(once: chunks), butSome: "a one-shot stream")
     }
 }

@@ -33,7 +33,11 @@ struct StreamedResponseTests {
     private func service(_ transport: ScriptedTransport, retries: Int = 0) -> AnyHttpService<HttpError> {
         AnyHttpService(
             apiUrl: "api.example.com",
-            retrierFactory: BackoffRetrier.factory(backoff: .constant(.zero), maxAttempts: retries + 1),
+            retrierFactory: BackoffRetrier.factory(
+                backoff: .constant(.zero),
+                maxAttempts: retries + 1,
+                budget: .unlimited
+            ),
             transport: transport,
             clock: clock
         )
