@@ -2,14 +2,8 @@ extension Call {
     /// A call that goes on where a connection was lost: its retrier decides on the loss, as on a failed attempt.
     init(reopening request: R, with service: S) {
         let clock = service.clock
-        self.init(
-            request: request,
-            service: service,
-            clock: clock,
-            deadline: nil,
-            retrier: service.retrierFactory.create(for: request),
-            recorder: TraceRecorder(R.self, clock: clock, observer: service.observer)
-        )
+        let recorder = TraceRecorder(R.self, clock: clock, observer: service.observer)
+        self.init(request, service, clock, nil, recorder)
     }
 
     /// Waits as long as the retrier says, and goes the path again.

@@ -46,7 +46,7 @@ extension Call {
         return min(own, outer)
     }
 
-    private init(
+    init(
         _ request: R,
         _ service: S,
         _ clock: any Clock<Duration>,

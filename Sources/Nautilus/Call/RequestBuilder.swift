@@ -6,16 +6,23 @@ import Foundation
 /// and a one-shot body, since there is no other.
 struct RequestBuilder {
     private var key: String?
-    private var lastBody: HttpBody.Payload?
+    private var lastContent: Content?
+
+    /// A body, and what the header says of it: a form's boundary, say, which is another one for each body.
+    private struct Content {
+        let payload: HttpBody.Payload
+        let type: String?
+        let encoding: String?
+    }
 
     /// Whether the body can be sent once more.
-    var isReplayable: Bool { keptBody?.isReplayable ?? true }
+    var isReplayable: Bool { keptContent?.payload.isReplayable ?? true }
 
     /// The body of the attempt before, where it has to stay; nil where it is made anew.
-    private var keptBody: HttpBody.Payload? {
-        switch lastBody {
-        case .stream(let stream) where stream.isOneShot: lastBody
-        case .data where key != nil: lastBody
+    private var keptContent: Content? {
+        switch lastContent?.payload {
+        case .stream(let stream) where stream.isOneShot || key != nil: lastContent
+        case .data where key != nil: lastContent
         default: nil
         }
     }
@@ -37,10 +44,13 @@ struct RequestBuilder {
         header.merge(request.header)
         pinKey(in: &header)
 
-        let body = request.body
-        let payload = try keptBody ?? payload(of: body, request.encoder)
-        lastBody = payload
-        if !payload.isEmpty, header[.contentType] == nil { header[.contentType] = body.contentType }
+        let content = try keptContent ?? content(of: request.body, request.encoder)
+        lastContent = content
+        let payload = content.payload
+        if !payload.isEmpty {
+            if header[.contentType] == nil { header[.contentType] = content.type }
+            if header[.contentEncoding] == nil { header[.contentEncoding] = content.encoding }
+        }
 
         let built = HttpRequest(
             method: request.method,
@@ -74,14 +84,14 @@ struct RequestBuilder {
         }
     }
 
-    private func payload(
-        of body: HttpBody,
-        _ encoder: @autoclosure () -> JSONEncoder
-    ) throws -> HttpBody.Payload {
+    private func content(of body: HttpBody, _ encoder: @autoclosure () -> JSONEncoder) throws -> Content {
         do {
-            return try body.payload(encoder)
+            let payload = try body.payload(encoder)
+            return Content(payload: payload, type: body.contentType, encoding: body.contentEncoding)
         } catch let error as EncodingError {
             throw InvalidRequest.bodyNotEncodable(at: error.path)
+        } catch let error as HttpFileError {
+            throw InvalidRequest.file(error)
         }
     }
 }

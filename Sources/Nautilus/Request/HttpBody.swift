@@ -16,7 +16,19 @@ public struct HttpBody: Sendable {
 
     /// The media type that goes into `Content-Type` unless the request's header has one; nil for none.
     public let contentType: String?
+    /// What goes into `Content-Encoding` unless the request's header has one; nil for none.
+    var contentEncoding: String?
     let payload: @Sendable (_ encoder: () -> JSONEncoder) throws -> Payload
+
+    init(
+        contentType: String?,
+        contentEncoding: String? = nil,
+        payload: @escaping @Sendable (_ encoder: () -> JSONEncoder) throws -> Payload
+    ) {
+        self.contentType = contentType
+        self.contentEncoding = contentEncoding
+        self.payload = payload
+    }
 
     /// No body.
     public static let empty = HttpBody(contentType: nil) { _ in .empty }

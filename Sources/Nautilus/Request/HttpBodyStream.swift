@@ -14,8 +14,14 @@ public final class HttpBodyStream: AsyncSequence, Sendable {
     public enum ReadError: Error, Hashable, Sendable {
         /// A one-shot stream was read before; declare the body with a factory to make it replayable.
         case alreadyRead
-        /// The chunks added up to more than the reader takes, in bytes.
+        /// The chunks, or a line or an event in them, added up to more than the reader takes, in bytes.
         case tooLarge(limit: Int)
+    }
+
+    /// A body that is there in one piece.
+    enum Whole {
+        case bytes(Data)
+        case file(URL)
     }
 
     private enum Source {
@@ -29,8 +35,10 @@ public final class HttpBodyStream: AsyncSequence, Sendable {
     public let isOneShot: Bool
     /// How many bytes they are together; nil when nobody knows before they have come.
     public let length: Int64?
-    /// The file that the chunks are read from, for a transport that sends files by itself; nil when there is none.
-    let file: URL?
+    /// What the chunks are taken from, for a transport that sends such by itself; nil when they are made one by one.
+    let whole: Whole?
+    /// What such a transport tells how many bytes it has sent; nil when nobody asks.
+    let onSent: (@Sendable (Int64) -> Void)?
 
     /// A stream that comes once.
     ///
@@ -42,7 +50,7 @@ public final class HttpBodyStream: AsyncSequence, Sendable {
         self.source = Locked(.once { AsyncIterator(chunks) })
         self.isOneShot = true
         self.length = length
-        self.file = nil
+        (self.whole, self.onSent) = (nil, nil)
     }
 
     /// A stream that comes once, chunk by chunk as it is asked for.
@@ -54,7 +62,7 @@ public final class HttpBodyStream: AsyncSequence, Sendable {
         self.source = Locked(.once { AsyncIterator(take) })
         self.isOneShot = true
         self.length = length
-        self.file = nil
+        (self.whole, self.onSent) = (nil, nil)
     }
 
     /// A stream with bytes that are there already.
@@ -62,7 +70,7 @@ public final class HttpBodyStream: AsyncSequence, Sendable {
         self.source = Locked(.factory { AsyncIterator(once: bytes) })
         self.isOneShot = false
         self.length = Int64(bytes.count)
-        self.file = nil
+        (self.whole, self.onSent) = (.bytes(bytes), nil)
     }
 
     /// A stream that is made anew for everyone who reads it.
@@ -74,18 +82,19 @@ public final class HttpBodyStream: AsyncSequence, Sendable {
         length: Int64? = nil,
         from make: @escaping @Sendable () throws -> Chunks
     ) where Chunks.Element == Data {
-        self.init(length: length, file: nil, from: make)
+        self.init(length: length, whole: nil, from: make)
     }
 
     init<Chunks: AsyncSequence & Sendable>(
         length: Int64?,
-        file: URL?,
+        whole: Whole?,
+        onSent: (@Sendable (Int64) -> Void)? = nil,
         from make: @escaping @Sendable () throws -> Chunks
     ) where Chunks.Element == Data {
         self.source = Locked(.factory { AsyncIterator(try make()) })
         self.isOneShot = false
         self.length = length
-        self.file = file
+        (self.whole, self.onSent) = (whole, onSent)
     }
 
     /// Whether the chunks can still be read: false only for a one-shot stream that has been.

@@ -52,6 +52,8 @@ extension HttpHeader.Name {
     public static let acceptLanguage = HttpHeader.Name("Accept-Language")
     /// The credential.
     public static let authorization = HttpHeader.Name("Authorization")
+    /// How the body is encoded: `gzip`, say.
+    public static let contentEncoding = HttpHeader.Name("Content-Encoding")
     /// The body's size in bytes.
     public static let contentLength = HttpHeader.Name("Content-Length")
     /// The body's media type.

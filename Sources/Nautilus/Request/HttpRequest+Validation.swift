@@ -8,14 +8,21 @@ extension HttpRequest {
     ///   carries no body.
     public func validate() throws(InvalidRequest) {
         guard method.rawValue.isToken else { throw .method }
-        for field in header.fields {
+        try header.validate()
+        guard body.isEmpty || !["GET", "HEAD", "TRACE"].contains(method.rawValue) else {
+            throw .bodyNotAllowed(method)
+        }
+    }
+}
+
+extension HttpHeader {
+    /// Refuses what would not stay a header.
+    func validate() throws(InvalidRequest) {
+        for field in fields {
             guard field.name.rawValue.isToken else { throw .headerName }
             guard field.value.utf8.allSatisfy({ $0 != 0x0D && $0 != 0x0A && $0 != 0 }) else {
                 throw .headerValue(name: field.name)
             }
-        }
-        guard body.isEmpty || !["GET", "HEAD", "TRACE"].contains(method.rawValue) else {
-            throw .bodyNotAllowed(method)
         }
     }
 }

@@ -12,6 +12,10 @@ public enum InvalidRequest: Error, Hashable, Sendable, CustomStringConvertible {
     case headerValue(name: HttpHeader.Name)
     /// The body's value cannot be encoded; the place is a path of coding keys.
     case bodyNotEncodable(at: String)
+    /// A file that is to be sent cannot be read.
+    case file(HttpFileError)
+    /// The parts of a form contain every boundary that was drawn to part them.
+    case multipartBoundary
     /// The method does not take a body.
     case bodyNotAllowed(HttpMethod)
     /// The timeout or the deadline is not positive.
@@ -33,6 +37,10 @@ public enum InvalidRequest: Error, Hashable, Sendable, CustomStringConvertible {
             "The value of header \(name) contains a line break or NUL; remove it before it splits the header."
         case .bodyNotEncodable(let place):
             "The body cannot be encoded: the value at \(place) has no representation."
+        case .file(let error):
+            "The body cannot be read: \(error)"
+        case .multipartBoundary:
+            "No boundary was found that the parts of the form do not contain; use a random source that is random."
         case .bodyNotAllowed(let method):
             "\(method) does not carry a body; use POST, or put the values into the query."
         case .notPositive(let parameter):

@@ -18,13 +18,6 @@ public enum Jitter: Hashable, Sendable {
     }
 }
 
-extension RandomSource {
-    func clampedFraction() -> Double {
-        let draw = nextFraction()
-        return draw.isNaN ? 0 : min(max(draw, 0), 1)
-    }
-}
-
 extension Duration {
     /// A fraction of the duration; never more than all of it, though a Double cannot express every Duration.
     func scaled(by fraction: Double) -> Duration {

@@ -16,3 +16,10 @@ public struct SystemRandomSource: RandomSource {
         Double.random(in: 0...1)
     }
 }
+
+extension RandomSource {
+    func clampedFraction() -> Double {
+        let draw = nextFraction()
+        return draw.isNaN ? 0 : min(max(draw, 0), 1)
+    }
+}

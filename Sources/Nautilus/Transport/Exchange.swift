@@ -112,6 +112,11 @@ extension Exchange {
         return true
     }
 
+    /// Takes note of how many bytes of the request's body have been sent.
+    func sent(_ count: Int64) {
+        streams?.onSent?(count)
+    }
+
     /// Answers with what has come, or with `fallback` when the delegate was never told of a response.
     func complete(fallback: HTTPURLResponse? = nil) {
         guard let response = response ?? fallback else {

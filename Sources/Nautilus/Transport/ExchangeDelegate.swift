@@ -175,6 +175,16 @@ extension ExchangeDelegate: URLSessionDataDelegate {
         exchange.end(isReusable: true)
     }
 
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didSendBodyData count: Int64,
+        totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        exchangeUnderWay(task)?.sent(totalBytesSent)
+    }
+
     /// Refuses every redirect, so that it comes back as the response that it is.
     func urlSession(
         _ session: URLSession,

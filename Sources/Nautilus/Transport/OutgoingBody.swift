@@ -8,21 +8,29 @@ struct OutgoingBody {
     let file: URL?
     /// Where Foundation reads the chunks from; nil when there are none.
     let upload: UploadPipe?
+    /// What is told how many bytes of the first two have been sent; nil when nobody asks.
+    let onSent: (@Sendable (Int64) -> Void)?
     private let chunks: HttpBodyStream?
 
     /// - Throws: ``TransportError``, before anything is sent, for a one-shot stream that has been read.
     init(_ body: HttpBody.Payload) throws {
+        var (data, file, upload): (Data?, URL?, UploadPipe?)
+        var chunks: HttpBodyStream?
         switch body {
-        case .empty: (data, file, upload, chunks) = (nil, nil, nil, nil)
-        case .data(let bytes): (data, file, upload, chunks) = (bytes, nil, nil, nil)
+        case .empty: break
+        case .data(let bytes): data = bytes
         case .stream(let stream):
-            if let url = stream.file {
-                (data, file, upload, chunks) = (nil, url, nil, nil)
-            } else {
+            chunks = stream
+            switch stream.whole {
+            case .bytes(let bytes)?: data = bytes
+            case .file(let url)?: file = url
+            case nil:
                 guard stream.isReplayable else { throw TransportError(.alreadyRead) }
-                (data, file, upload, chunks) = (nil, nil, UploadPipe(), stream)
+                upload = UploadPipe()
             }
         }
+        (self.data, self.file, self.upload, self.chunks) = (data, file, upload, chunks)
+        onSent = upload == nil ? chunks?.onSent : nil
     }
 
     /// Lets the chunks flow, in a task that ends with the exchange.

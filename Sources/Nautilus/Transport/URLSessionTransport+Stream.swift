@@ -20,7 +20,7 @@ extension URLSessionTransport {
         context.endWaitingForConnection()
 
         let download = DownloadPipe()
-        let streams = ExchangeStreams(lane: lane, download: download, upload: body.upload)
+        let streams = ExchangeStreams(lane: lane, download: download, upload: body.upload, onSent: body.onSent)
         let exchange = Exchange(to: request.origin, context: context, responseLimit: .max, streams: streams)
         let exchanges = lane.session.exchanges
         let end: @Sendable () -> Void = { [upload = body.upload] in

@@ -12,9 +12,9 @@ struct FolderRule {
 
     /// The rows, the first on top; folders of one row never name each other.
     static let rows = [
-        ["Support"], ["Request"], ["Trace"], ["Response"], ["Declaration"], ["Attempt"],
+        ["Support"], ["Request"], ["Body"], ["Trace"], ["Response"], ["Declaration"], ["Attempt"],
         ["Transport", "Interceptor", "Retry"], ["Traffic"], ["Authorization"], ["Service"], ["Caching"], ["Call"],
-        ["Pages", "Styles"],
+        ["Pages", "Stream", "Styles"],
     ]
 
     /// The rows of `NautilusOAuth`.

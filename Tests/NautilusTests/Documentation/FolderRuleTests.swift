@@ -21,11 +21,11 @@ extension Documentation {
         @Test("a folder knows itself and the rows above, not its siblings")
         func known() {
             let rule = FolderRule(sources: [:])
-            #expect(rule.folders(knownTo: "Trace") == ["Support", "Request", "Trace"])
+            #expect(rule.folders(knownTo: "Trace") == ["Support", "Request", "Body", "Trace"])
             #expect(!rule.folders(knownTo: "Traffic").contains("Authorization"))
             #expect(
                 rule.folders(knownTo: "Retry")
-                    == ["Support", "Request", "Trace", "Response", "Declaration", "Attempt", "Retry"]
+                    == ["Support", "Request", "Body", "Trace", "Response", "Declaration", "Attempt", "Retry"]
             )
         }
 

@@ -1,0 +1,25 @@
+import Foundation
+
+extension HttpBody {
+    /// A form with files in it, as `multipart/form-data`.
+    ///
+    /// A form whose parts are all in memory, and 8 MiB at most, is sent as one piece; any other in chunks, as they are
+    /// read. A part's header that must not go on the wire fails the attempt as ``InvalidRequest``, unsent.
+    ///
+    /// - Parameters:
+    ///   - form: The parts.
+    ///   - random: Where the boundary comes from. Default: the system's generator, since nobody must be able to foresee
+    ///     it: who could, might end a part from within.
+    public static func multipart(
+        _ form: MultipartForm,
+        random: any RandomSource = SystemRandomSource()
+    ) -> HttpBody {
+        guard let boundary = MultipartBoundary(for: form, from: random) else {
+            return HttpBody(contentType: nil) { _ in throw InvalidRequest.multipartBoundary }
+        }
+        let type = HttpMimeType("multipart", "form-data").with("boundary", boundary.text)
+        return HttpBody(contentType: type.description) { _ in
+            try MultipartEncoder(form: form, boundary: boundary).payload()
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import Foundation
+
+extension HttpBodyStream {
+    /// The chunks as lines of text, as they come.
+    ///
+    /// A line ends with LF or CRLF, the last one also with the body. Bytes that are not UTF-8 become U+FFFD.
+    ///
+    /// - Parameter limit: The most bytes of a line. Default: 1 MiB, so that a body without line ends does not fill the
+    ///   memory; a longer line ends the sequence with ``ReadError/tooLarge(limit:)``.
+    public func lines(limit: Int = 1_048_576) -> Lines { Lines(stream: self, limit: limit) }
+
+    /// The chunks as values, one JSON text a line (`application/x-ndjson`), as they come. Blank lines are skipped.
+    ///
+    /// A line that does not decode ends the sequence with the decoder's error.
+    ///
+    /// - Parameters:
+    ///   - type: The values' type.
+    ///   - decoder: What decodes a line. Default: a new `JSONDecoder`.
+    ///   - limit: The most bytes of a line. Default: 1 MiB, as of ``lines(limit:)``.
+    public func values<Value: Decodable>(
+        of type: Value.Type = Value.self,
+        decoder: JSONDecoder = JSONDecoder(),
+        limit: Int = 1_048_576
+    ) -> Values<Value> {
+        Values(stream: self, decoder: decoder, limit: limit)
+    }
+
+    /// Lines of a body.
+    public struct Lines: AsyncSequence {
+        /// A line without its end.
+        public typealias Element = String
+
+        let stream: HttpBodyStream
+        let limit: Int
+
+        /// Reads the body; once, when it is one-shot.
+        public func makeAsyncIterator() -> AsyncIterator {
+            AsyncIterator(lines: ByteLines(stream, limit: limit))
+        }
+
+        /// Takes one line after the other.
+        public struct AsyncIterator: AsyncIteratorProtocol {
+            var lines: ByteLines
+
+            /// The next line; nil after the last.
+            public mutating func next() async throws -> String? {
+                try await lines.next().map { String(decoding: $0, as: UTF8.self) }
+            }
+        }
+    }
+
+    /// Values of a body.
+    public struct Values<Value: Decodable>: AsyncSequence {
+        /// What a line decodes to.
+        public typealias Element = Value
+
+        let stream: HttpBodyStream
+        let decoder: JSONDecoder
+        let limit: Int
+
+        /// Reads the body; once, when it is one-shot.
+        public func makeAsyncIterator() -> AsyncIterator {
+            AsyncIterator(lines: ByteLines(stream, limit: limit), decoder: decoder)
+        }
+
+        /// Takes one value after the other.
+        public struct AsyncIterator: AsyncIteratorProtocol {
+            var lines: ByteLines
+            let decoder: JSONDecoder
+
+            /// The next value; nil after the last.
+            public mutating func next() async throws -> Value? {
+                while let line = try await lines.next() {
+                    if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { continue }
+                    do {
+                        return try decoder.decode(Value.self, from: Data(line))
+                    } catch {
+                        lines.end()
+                        throw error
+                    }
+                }
+                return nil
+            }
+        }
+    }
+
+    /// Lines of a body, as bytes.
+    struct ByteLines {
+        private var chunks: HttpBodyStream.AsyncIterator?
+        private var splitter: LineSplitter
+
+        init(_ stream: HttpBodyStream, limit: Int) {
+            chunks = stream.makeAsyncIterator()
+            splitter = LineSplitter(endsAtCarriageReturn: false, limit: limit)
+        }
+
+        /// Lets nothing follow.
+        mutating func end() { chunks = nil }
+
+        mutating func next() async throws -> ArraySlice<UInt8>? {
+            guard chunks != nil else { return nil }
+            do {
+                while true {
+                    if let line = try splitter.next() { return line }
+                    guard let chunk = try await chunks?.next() else { break }
+                    splitter.append(chunk)
+                }
+                end()
+                return try splitter.rest()
+            } catch {
+                end()
+                throw error
+            }
+        }
+    }
+}

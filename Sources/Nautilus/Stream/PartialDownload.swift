@@ -1,0 +1,143 @@
+import Foundation
+
+/// What has come of a file in the attempts of one call, and where it is to go.
+final class PartialDownload: Sendable {
+    private struct State {
+        var file: LocalFile?
+        var received: Int64 = 0
+        /// How many bytes the file has; nil when the server does not say.
+        var total: Int64?
+        /// What the rest has to belong to; nil when it cannot be asked for.
+        var validator: RangeValidator?
+        var mayBeginAnew = true
+    }
+
+    private let target: URL
+    private let url: URL
+    private let progress: (@Sendable (HttpProgress) -> Void)?
+    // The call's task alone touches it, one attempt after the other.
+    private let state = Locked(State())
+
+    init(to target: URL, progress: (@Sendable (HttpProgress) -> Void)?) {
+        self.target = target
+        self.progress = progress
+        // In the same folder, so that it can be moved at once.
+        url = target.deletingLastPathComponent().appendingPathComponent(".nautilus-\(UUID().uuidString).partial")
+    }
+
+    /// Asks for the rest, on condition that it is still the same file; no fields when there is nothing to continue.
+    var rangeHeader: HttpHeader {
+        state.withLock { state in
+            guard state.received > 0, let validator = state.validator else { return [:] }
+            return ["Range": "bytes=\(state.received)-", "If-Range": validator.text]
+        }
+    }
+
+    /// Writes the body of a response to the file, and gives it its name when it is whole.
+    ///
+    /// - Parameter isRest: Whether the rest was asked for.
+    /// - Throws: ``HttpError`` for what the retrier is to decide on, which is not a failure of the disk.
+    func receive(_ response: HttpResponse<HttpBodyStream>, isRest: Bool) async throws {
+        do {
+            let file = try begin(response, isRest: isRest)
+            for try await chunk in response.body { try write(chunk, to: file) }
+            try checkLength()
+            try LocalFile.move(url, to: target)
+        } catch let error as HttpFileError {
+            throw HttpError(.custom, stage: .decode, underlying: error)
+        }
+    }
+
+    /// Removes what has come, unless it has got its name.
+    func discard() {
+        state.withLock { $0.file = nil }
+        try? FileManager.default.removeItem(at: url)
+    }
+
+    /// Whether the download begins anew after `error`: once in a call, after an answer that does not continue it.
+    func beginsAnew(after error: HttpError) -> Bool {
+        guard case .notContinued? = error.underlying as? DownloadError else { return false }
+        return state.withLock { state in
+            defer { state.mayBeginAnew = false }
+            return state.mayBeginAnew
+        }
+    }
+
+    /// Where the body goes: to the end of what is there, when it continues that.
+    private func begin(_ response: HttpResponse<HttpBodyStream>, isRest: Bool) throws -> LocalFile {
+        if isRest, response.status == 206 || response.status == 416 {
+            guard let file = continued(by: response) else {
+                forget()
+                throw failure(.notContinued(status: response.status), response, kind: .status(response.status))
+            }
+            return file
+        }
+        guard response.status != 206 else { throw failure(.unexpectedPart, response, kind: .decoding) }
+        return try beginAnew(response)
+    }
+
+    private func continued(by response: HttpResponse<HttpBodyStream>) -> LocalFile? {
+        guard response.status == 206, !response.header.isContentEncoded,
+            let range = response.header["Content-Range"].flatMap({ ContentRange($0) })
+        else { return nil }
+        return state.withLock { state in
+            guard range.first == state.received, state.validator?.matches(response.header) == true else { return nil }
+            if let total = state.total, let other = range.total, total != other { return nil }
+            state.total = state.total ?? range.total
+            return state.file
+        }
+    }
+
+    private func beginAnew(_ response: HttpResponse<HttpBodyStream>) throws -> LocalFile {
+        forget()
+        let file = try state.withLock { $0.file } ?? LocalFile(creating: url)
+        try file.empty()
+        let header = response.header
+        state.withLock { state in
+            state.file = file
+            // Bytes that were encoded on the way are counted differently here and there.
+            guard !header.isContentEncoded else { return }
+            state.total = response.body.length ?? header[.contentLength].flatMap { Int64($0) }
+            if header["Accept-Ranges"]?.lowercased() != "none" { state.validator = RangeValidator(header) }
+        }
+        return file
+    }
+
+    private func forget() {
+        state.withLock { ($0.received, $0.total, $0.validator) = (0, nil, nil) }
+    }
+
+    private func write(_ chunk: Data, to file: LocalFile) throws {
+        let (offset, total) = state.withLock { ($0.received, $0.total) }
+        if let total, offset + Int64(chunk.count) > total {
+            forget()
+            throw failure(.tooLong(expected: total), nil, kind: .transport(.badServerResponse))
+        }
+        try file.write(chunk, at: offset)
+        let received = offset + Int64(chunk.count)
+        state.withLock { $0.received = received }
+        progress?(HttpProgress(completed: received, total: total))
+    }
+
+    private func checkLength() throws {
+        let (received, total) = state.withLock { ($0.received, $0.total) }
+        guard let total, received != total else { return }
+        let error = DownloadError.incomplete(received: received, expected: total)
+        throw failure(error, nil, kind: .transport(.networkConnectionLost))
+    }
+
+    private func failure(
+        _ error: DownloadError,
+        _ response: HttpResponse<HttpBodyStream>?,
+        kind: FailureKind
+    ) -> HttpError {
+        HttpError(kind, stage: .decode, response: response?.replacingBody(Data()), underlying: error)
+    }
+}
+
+extension HttpHeader {
+    /// Whether the body was encoded on the way, and is something else than the file on the server.
+    fileprivate var isContentEncoded: Bool {
+        self[.contentEncoding].map { $0.lowercased() != "identity" } ?? false
+    }
+}

@@ -1,0 +1,56 @@
+import Foundation
+
+extension Request {
+    /// Calls the service and writes the response's body to a file, as it comes.
+    ///
+    /// The bytes go to a hidden file beside `target`, which only this user can read, and get the target's name when they
+    /// are whole, in place of what had it: nobody ever sees a part. When the call fails, or is cancelled, the hidden file
+    /// is removed and the target is as it was.
+    ///
+    /// A failure in the middle of the body is a failure of the attempt, and the service's retrier is asked. Where the
+    /// server gave a strong validator, the next attempt asks for the rest with `Range` and `If-Range` and continues where
+    /// the last one broke off; otherwise, and when the file has changed meanwhile, it begins anew (RFC 9110 §14). A
+    /// server that answers with another part, or with 416, is asked once for all of it, whatever the retrier says.
+    /// Bodies with a `Content-Encoding` are not continued.
+    ///
+    /// - Parameters:
+    ///   - target: Where the file is to be. Its folder exists.
+    ///   - service: The service.
+    ///   - progress: Told after each part, in the call's task. It begins at 0 again when the download does.
+    ///     Default: nil, nobody asks.
+    /// - Returns: The response, with `target` for its body.
+    /// - Throws: The service's own error. Underneath lies an ``HttpFileError`` when the disk is full, or the folder
+    ///   missing, and a ``DownloadError`` when something else came than was announced.
+    @discardableResult
+    public func download<S: HttpService>(
+        to target: URL,
+        with service: S,
+        progress: (@Sendable (HttpProgress) -> Void)? = nil
+    ) async throws(S.RequestError) -> HttpResponse<URL> {
+        let partial = PartialDownload(to: target, progress: progress)
+        defer { partial.discard() }
+        let service = DerivedService(service: service, base: self) { partial.beginsAnew(after: $0) }
+        let response = try await Download(base: self, partial: partial).response(with: service)
+        return response.replacingBody(target)
+    }
+}
+
+/// A request whose body goes to a file. Its name is what traces and observers show.
+private struct Download<Base: Request>: DerivedRequest {
+    typealias Result = Void
+
+    let base: Base
+    let partial: PartialDownload
+
+    var header: HttpHeader { base.header.merging(rangeHeader) }
+    var acceptedStatusCodes: HttpStatusCodes {
+        rangeHeader.isEmpty ? base.acceptedStatusCodes : [base.acceptedStatusCodes, 206, 416]
+    }
+
+    /// Only GET has ranges (RFC 9110 §14.2).
+    private var rangeHeader: HttpHeader { base.method == .get ? partial.rangeHeader : [:] }
+
+    func decode(_ response: HttpResponse<HttpBodyStream>) async throws {
+        try await partial.receive(response, isRest: !rangeHeader.isEmpty)
+    }
+}

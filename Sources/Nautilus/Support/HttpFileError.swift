@@ -1,0 +1,46 @@
+import Foundation
+
+/// Why a file that is sent, or received into, cannot be used.
+///
+/// It names the file without its folder, which may tell of the user.
+public enum HttpFileError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// There is no such file, or no such folder.
+    case missing(name: String)
+    /// The process may not use it.
+    case notPermitted(name: String)
+    /// It is a folder, a pipe or a device.
+    case notRegular(name: String)
+    /// It has become shorter while it was sent.
+    case changed(name: String)
+    /// There is no room left.
+    case full(name: String)
+    /// A system call failed with `code`, one of `errno`.
+    case system(operation: String, name: String, code: Int)
+
+    /// What is wrong, and what to do.
+    public var description: String {
+        switch self {
+        case .missing(let name): "“\(name)” is not there, or its folder is not; create it first."
+        case .notPermitted(let name): "“\(name)” may not be used by this process; check its permissions."
+        case .notRegular(let name): "“\(name)” is a folder or a device; only regular files are sent and written."
+        case .changed(let name): "“\(name)” became shorter while it was sent; send a copy that nobody changes."
+        case .full(let name): "There is no room left for “\(name)”; free some and try again."
+        case .system(let operation, let name, let code): "“\(name)” cannot be used: \(operation) failed, errno \(code)."
+        }
+    }
+
+    /// Reads `errno`, so it has to be the first thing after the call.
+    init(_ operation: String, name: String) {
+        self.init(operation, name: name, code: errno)
+    }
+
+    init(_ operation: String, name: String, code: Int32) {
+        switch code {
+        case ENOENT, ENOTDIR: self = .missing(name: name)
+        case EACCES, EPERM, EROFS: self = .notPermitted(name: name)
+        case EISDIR: self = .notRegular(name: name)
+        case ENOSPC, EDQUOT, EFBIG: self = .full(name: name)
+        default: self = .system(operation: operation, name: name, code: Int(code))
+        }
+    }
+}

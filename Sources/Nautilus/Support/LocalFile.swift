@@ -1,0 +1,97 @@
+import Foundation
+
+/// An open regular file, closed with the last reference. Every read and write says where.
+///
+/// Reads and writes hold their thread up for as long as the disk does: for what is local, less than a change of threads.
+final class LocalFile: Sendable {
+    private let name: String
+    private let descriptor: Int32
+
+    /// Opens a file to read it.
+    convenience init(reading url: URL) throws(HttpFileError) {
+        // Without waiting for a named pipe's writer.
+        try self.init(url, O_RDONLY | O_NONBLOCK)
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw HttpFileError("fstat", name: name) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular(name: name) }
+    }
+
+    /// Creates a file that only this user can use; one that is there already is an error.
+    convenience init(creating url: URL) throws(HttpFileError) {
+        try self.init(url, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
+    }
+
+    private init(_ url: URL, _ flags: Int32) throws(HttpFileError) {
+        let (name, path) = (url.lastPathComponent, url.path)
+        self.name = name
+        descriptor = try repeating("open", name) { open(path, flags | O_CLOEXEC, 0o600) }
+    }
+
+    deinit { _ = close(descriptor) }
+
+    /// How many bytes it has.
+    func size() throws(HttpFileError) -> Int64 {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw HttpFileError("fstat", name: name) }
+        return Int64(status.st_size)
+    }
+
+    /// The bytes from `offset` on, at most `count`; empty at the end.
+    func read(at offset: Int64, upTo count: Int) throws(HttpFileError) -> Data {
+        var data = Data(count: count)
+        let (descriptor, name) = (descriptor, name)
+        let read = data.withUnsafeMutableBytes { buffer in
+            Result { () throws(HttpFileError) in
+                try repeating("read", name) { pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset)) }
+            }
+        }
+        let taken = try read.get()
+        return taken < count ? data.prefix(taken) : data
+    }
+
+    /// Writes all of `data`, in as many parts as the system takes.
+    func write(_ data: Data, at offset: Int64) throws(HttpFileError) {
+        try data.withUnsafeBytes { buffer in
+            Result { () throws(HttpFileError) in try self.write(buffer, at: off_t(offset)) }
+        }.get()
+    }
+
+    private func write(_ bytes: UnsafeRawBufferPointer, at offset: off_t) throws(HttpFileError) {
+        var written = 0
+        while written < bytes.count {
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
+            let count = try repeating("write", name) {
+                pwrite(descriptor, rest.baseAddress, rest.count, offset + off_t(written))
+            }
+            // Nothing written, and no reason given: asking again might never end.
+            guard count > 0 else { throw HttpFileError("write", name: name, code: EIO) }
+            written += count
+        }
+    }
+
+    /// Drops all its bytes.
+    func empty() throws(HttpFileError) {
+        try repeating("ftruncate", name) { ftruncate(descriptor, 0) }
+    }
+
+    /// Gives the file at `source` the name `target`, in place of what has it, at once.
+    static func move(_ source: URL, to target: URL) throws(HttpFileError) {
+        let (from, to) = (source.path, target.path)
+        try repeating("rename", target.lastPathComponent) { rename(from, to) }
+    }
+}
+
+/// Calls the system until it is not interrupted by a signal.
+@discardableResult
+private func repeating<Count: SignedInteger>(
+    _ operation: String,
+    _ name: String,
+    _ call: () -> Count
+) throws(HttpFileError) -> Count {
+    while true {
+        let result = call()
+        if result >= 0 { return result }
+        let code = errno
+        guard code == EINTR else { throw HttpFileError(operation, name: name, code: code) }
+    }
+}
