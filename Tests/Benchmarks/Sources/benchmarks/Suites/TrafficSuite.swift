@@ -11,6 +11,11 @@ enum TrafficSuite {
         call("pacing, limits told", [Pacing()], .limited),
         call("chaos, off", [Chaos(seed: 1, .failure(rate: 0.1))]),
         call("pacing, limit and breaker", [Pacing(), ConcurrencyLimit(64), CircuitBreaker()]),
+        compare("the defaults: backoff and its budget", .instant.with(BackoffRetrier.factory())),
+        compare(
+            "backoff, budget, pacing, limit and breaker",
+            .instant.with(BackoffRetrier.factory()).with([Pacing(), ConcurrencyLimit(64), CircuitBreaker()])
+        ),
         compare("hedging, fixed, nothing slow", .instant.with(Hedging(after: .fixed(.seconds(1))))),
         compare(
             "hedging, observed, nothing slow",
