@@ -4,7 +4,7 @@ import Testing
 
 @testable import Nautilus
 
-@Suite("A web socket", .timeLimit(.minutes(5)))
+@Suite("A web socket", .timeLimit(.minutes(10)))
 struct MessageStreamTests {
     private struct Chat: StreamRequest {
         typealias Message = String

@@ -2,7 +2,7 @@ import Nautilus
 import NautilusTesting
 import Testing
 
-@Suite("Pages: one ahead", .timeLimit(.minutes(2)))
+@Suite("Pages: one ahead", .timeLimit(.minutes(10)))
 struct PagePrefetchTests {
     @Test(
         "while a page is read, the next one comes",

@@ -9,7 +9,11 @@ struct ServerSentEventsTests {
     private let clock = ManualClock()
     private static let broken = TransportError.failed(.networkConnectionLost, delivery: .maybeExecuted, reason: "lost")
 
-    private func service(_ transport: ScriptedTransport, retries: Int = 2) -> AnyHttpService<HttpError> {
+    private func service(
+        _ transport: ScriptedTransport,
+        retries: Int = 2,
+        on clock: ManualClock? = nil
+    ) -> AnyHttpService<HttpError> {
         AnyHttpService(
             apiUrl: "a.com",
             retrierFactory: BackoffRetrier.factory(
@@ -18,7 +22,7 @@ struct ServerSentEventsTests {
                 budget: .unlimited
             ),
             transport: transport,
-            clock: clock
+            clock: clock ?? self.clock
         )
     }
 
@@ -26,9 +30,14 @@ struct ServerSentEventsTests {
         .chunks(header: ["Content-Type": "text/event-stream; charset=utf-8"], [Data(text.utf8)], endingWith: error)
     }
 
-    private func data(_ transport: ScriptedTransport, retries: Int = 2) async throws -> [String] {
+    private func data(
+        _ transport: ScriptedTransport,
+        retries: Int = 2,
+        on clock: ManualClock? = nil
+    ) async throws -> [String] {
         var data: [String] = []
-        for try await event in Call.get.events(with: service(transport, retries: retries)) { data.append(event.data) }
+        let service = service(transport, retries: retries, on: clock)
+        for try await event in Call.get.events(with: service) { data.append(event.data) }
         return data
     }
 
@@ -55,16 +64,17 @@ struct ServerSentEventsTests {
 
     @Test("the server's delay is waited for, where it is longer than the retrier's")
     func delay() async throws {
-        let transport = ScriptedTransport(
-            Self.events("retry: 4000\ndata: a\n\n"),
-            Self.events("data: b\n\n"),
-            .status(204),
-            clock: clock
-        )
-        let reading = Task { try await data(transport) }
-        await clock.run()
-        #expect(try await reading.value == ["a", "b"])
-        #expect(transport.attempts.map(\.start) == [.zero, .seconds(4), .seconds(8)])
+        try await simulate { simulation in
+            let transport = ScriptedTransport(
+                Self.events("retry: 4000\ndata: a\n\n"),
+                Self.events("data: b\n\n"),
+                .status(204),
+                clock: simulation.clock
+            )
+            let data = try await data(transport, on: simulation.clock)
+            #expect(data == ["a", "b"])
+            #expect(transport.attempts.map(\.start) == [.zero, .seconds(4), .seconds(8)])
+        }
     }
 
     @Test("connections without an event are counted by the retrier; with each event it begins anew")

@@ -111,7 +111,7 @@ struct StreamTests {
 
     @Test(
         "an answer that comes before the body has been sent counts, and ends the sending",
-        .timeLimit(.minutes(1)),
+        .timeLimit(.minutes(10)),
         arguments: [("Content-Length: 3\r\n\r\nabc", "abc"), ("Content-Length: 0\r\n\r\n", ""), ("\r\nabc", "")]
     )
     func earlyAnswer(rest: String, body: String) async throws {

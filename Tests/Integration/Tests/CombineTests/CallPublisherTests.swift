@@ -18,7 +18,7 @@ private struct Service: HttpService {
     func mapError(_ error: HttpError) -> ServiceFailure { ServiceFailure(status: error.status) }
 }
 
-@Suite("Calls as publishers", .timeLimit(.minutes(2)))
+@Suite("Calls as publishers", .timeLimit(.minutes(10)))
 struct CallPublisherTests {
     private typealias Calls = Recorder<String, ServiceFailure>
 

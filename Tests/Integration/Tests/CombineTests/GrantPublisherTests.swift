@@ -3,7 +3,7 @@ import NautilusTesting
 import OpenCombine
 import Testing
 
-@Suite("A coordinator's grants as a publisher", .timeLimit(.minutes(2)))
+@Suite("A coordinator's grants as a publisher", .timeLimit(.minutes(10)))
 struct GrantPublisherTests {
     private typealias Grants = Recorder<RefreshCoordinator<String>.Grant?, Never>
 
