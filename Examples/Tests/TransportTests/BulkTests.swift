@@ -58,7 +58,7 @@ struct BulkTests {
         #expect(memory.growth < 64)
     }
 
-    @Test("a gigabyte goes up as it is made")
+    @Test("a gigabyte goes up from a stream, by way of the disk")
     func uploadsStream() async throws {
         let memory = MemoryWatch()
         try await BulkServer.run { server in

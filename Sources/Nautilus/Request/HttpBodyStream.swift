@@ -5,7 +5,7 @@ import Foundation
 /// ```swift
 /// for try await chunk in try await Export().schedule(with: service) { try file.write(contentsOf: chunk) }
 /// ```
-/// Chunks are made or fetched when they are asked for, so that a slow reader slows the sender down.
+/// Chunks are made or taken when they are asked for; how far a transport runs ahead of its reader is its own matter.
 public final class HttpBodyStream: AsyncSequence, Sendable {
     /// One chunk; never empty when a response brings it.
     public typealias Element = Data

@@ -1,47 +1,64 @@
 import Foundation
 
-/// What has come of a body and has not been read yet: written by a thread that may wait, read by a task that must not.
+/// What has come of a body and has not been read yet: the beginning in memory, the rest on disk.
 ///
-/// One writer and one reader. What comes is put together until it is read, so that a reader who is slower than the
-/// network takes few large chunks and not many small ones.
+/// One writer, who never waits, and one reader. What comes is put together until it is read, so that a reader who is
+/// slower than the network takes few large chunks and not many small ones.
 final class DownloadPipe: Sendable {
-    /// From how many bytes on the writer is to wait: 256 KiB, more than a network brings while a task is woken, and
-    /// little enough to be held for a thousand readers.
+    /// How many bytes are held in memory: 256 KiB, more than a network brings while a task is woken, and little enough to
+    /// be held for a thousand readers.
     static let limit = 262_144
 
     private struct State {
         var bytes = Data()
+        /// What did not fit; nil when all did.
+        var spool: SpoolFile?
+        /// Where in it the reader and the writer are.
+        var (position, length): (UInt64, UInt64) = (0, 0)
         /// How it has ended; nil while more may come.
         var end: Result<Void, any Error>?
         var reader: CheckedContinuation<Void, Never>?
-        var writerWaits = false
-        /// Tells the writer that there is room again, where it does not wait itself.
-        var onRoom: (@Sendable () -> Void)?
+
+        mutating func write(_ new: Data) throws(TransportError) {
+            if spool == nil, bytes.count + new.count <= DownloadPipe.limit { return bytes.append(new) }
+            let file: SpoolFile
+            if let spool { file = spool } else { file = try SpoolFile() }
+            try file.append(new)
+            (spool, length) = (file, length + UInt64(new.count))
+        }
+
+        /// What comes next of what is there; empty when nothing is.
+        mutating func take() throws(TransportError) -> Data {
+            if !bytes.isEmpty {
+                defer { bytes = Data() }
+                return bytes
+            }
+            guard let spool else { return Data() }
+            let next = try spool.read(DownloadPipe.limit, from: position)
+            position += UInt64(next.count)
+            if position == length { (self.spool, position, length) = (nil, 0, 0) }
+            return next
+        }
+
+        mutating func drop() {
+            (bytes, spool, position, length) = (Data(), nil, 0, 0)
+        }
     }
 
     private let state = Locked(State())
-    private let room = DispatchSemaphore(value: 0)
 
-    /// What is to be done, for a writer who does not wait, when there is room again.
-    func onRoom(_ action: @escaping @Sendable () -> Void) {
-        state.withLock { $0.onRoom = action }
-    }
-
-    /// Takes bytes in, unless it has ended; false when the writer is to wait until there is room.
-    func write(_ bytes: Data) -> Bool {
-        let (reader, hasRoom) = state.withLock { state -> (CheckedContinuation<Void, Never>?, Bool) in
-            guard state.end == nil else { return (nil, true) }
-            state.bytes.append(bytes)
-            state.writerWaits = state.bytes.count >= Self.limit
-            return (state.reader.take(), !state.writerWaits)
+    /// Takes bytes in, unless it has ended.
+    func write(_ bytes: Data) {
+        let reader = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            guard state.end == nil else { return nil }
+            do throws(TransportError) {
+                try state.write(bytes)
+            } catch {
+                state.end = .failure(error)
+            }
+            return state.reader.take()
         }
         reader?.resume()
-        return hasRoom
-    }
-
-    /// Holds the writer's thread until there is room, or nobody reads any more.
-    func waitForRoom() {
-        room.wait()
     }
 
     /// Ends it; only the first end counts. What has come before can still be read.
@@ -49,19 +66,18 @@ final class DownloadPipe: Sendable {
         close(end, dropping: false)
     }
 
-    /// Ends it for a reader who has gone: what has come is dropped, and the writer goes on at once.
+    /// Ends it for a reader who has gone: what has come is dropped.
     func abandon() {
         close(.failure(CancellationError()), dropping: true)
     }
 
     private func close(_ end: Result<Void, any Error>, dropping: Bool) {
-        let (reader, wake) = state.withLock { state -> (CheckedContinuation<Void, Never>?, (@Sendable () -> Void)?) in
+        let reader = state.withLock { state -> CheckedContinuation<Void, Never>? in
             if state.end == nil { state.end = end }
-            if dropping { state.bytes = Data() }
-            return (state.reader.take(), wakeWriter(&state))
+            if dropping { state.drop() }
+            return state.reader.take()
         }
         reader?.resume()
-        wake?()
     }
 
     /// The bytes that have come, as soon as there are any; nil after the last.
@@ -69,12 +85,7 @@ final class DownloadPipe: Sendable {
     /// - Throws: What it has ended with.
     func next() async throws -> Data? {
         while true {
-            let (bytes, end, wake) = state.withLock { state in
-                let bytes = state.bytes
-                state.bytes = Data()
-                return (bytes, state.end, bytes.isEmpty ? nil : wakeWriter(&state))
-            }
-            wake?()
+            let (bytes, end) = try state.withLock { state in (try state.take(), state.end) }
             if !bytes.isEmpty { return bytes }
             if let end {
                 try end.get()
@@ -82,19 +93,12 @@ final class DownloadPipe: Sendable {
             }
             await withCheckedContinuation { reader in
                 let isReady = state.withLock { state in
-                    let isReady = !state.bytes.isEmpty || state.end != nil
+                    let isReady = !state.bytes.isEmpty || state.spool != nil || state.end != nil
                     if !isReady { state.reader = reader }
                     return isReady
                 }
                 if isReady { reader.resume() }
             }
         }
-    }
-
-    /// What lets the writer go on; nil when it does not wait.
-    private func wakeWriter(_ state: inout State) -> (@Sendable () -> Void)? {
-        guard state.writerWaits else { return nil }
-        state.writerWaits = false
-        return state.onRoom ?? { [room] in room.signal() }
     }
 }

@@ -97,12 +97,9 @@ extension Exchange {
     }
 
     /// Takes a part of the body in; false when it is more than the limit.
-    ///
-    /// A streamed body's reader may be slower than the server: then this holds up the session, which carries nothing
-    /// else.
     func receive(_ data: Data) -> Bool {
         if let streams {
-            if !streams.download.write(data) { waitForReader(streams.download) }
+            streams.download.write(data)
             return true
         }
         // Refused already, or its caller has gone: what still comes is not kept.
@@ -130,23 +127,6 @@ extension Exchange {
     func fail(_ error: any Error) {
         streams?.download.finish(.failure(error))
         resolve(.failure(error))
-    }
-
-    /// It is over, and nothing of it is under way any more.
-    ///
-    /// - Parameter isReusable: Whether its connection is at rest.
-    func end(isReusable: Bool) {
-        streams?.upload?.finish(.failure)
-        streams?.lane.giveBack(isReusable: isReusable)
-    }
-
-    private func waitForReader(_ pipe: DownloadPipe) {
-        #if canImport(FoundationNetworking)
-            // Foundation has no other way here: what it has read from the connection it keeps.
-            pipe.waitForRoom()
-        #else
-            task?.suspend()
-        #endif
     }
 
     /// Answers that the body is too large, and lets go of it.

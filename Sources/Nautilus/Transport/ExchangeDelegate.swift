@@ -86,7 +86,6 @@ final class ExchangeDelegate: NSObject, Sendable {
         guard !exchange.isAnswered else {
             // Its caller has gone since it was given the connection, which goes to the next in line.
             traffic.withLock { $0.starting -= 1 }
-            exchange.end(isReusable: true)
             return release(exchange.origin)
         }
         let task = waiter.request.task(in: waiter.session)
@@ -104,7 +103,6 @@ final class ExchangeDelegate: NSObject, Sendable {
         guard exchangeUnderWay(task) != nil else { return }
         task.cancel()
         _ = end(task)
-        exchange.end(isReusable: false)
     }
 
     private func forget(_ exchange: Exchange) {
@@ -172,7 +170,6 @@ extension ExchangeDelegate: URLSessionDataDelegate {
         } else {
             exchange.complete(fallback: task.response as? HTTPURLResponse)
         }
-        exchange.end(isReusable: true)
     }
 
     func urlSession(
@@ -208,7 +205,6 @@ extension ExchangeDelegate: URLSessionDataDelegate {
             let exchange = end(task)
             exchange?.complete(fallback: challenge.failureResponse as? HTTPURLResponse)
             queue.async { completionHandler(.cancelAuthenticationChallenge, nil) }
-            exchange?.end(isReusable: false)
         #else
             switch challenge.protectionSpace.authenticationMethod {
             case NSURLAuthenticationMethodServerTrust, NSURLAuthenticationMethodClientCertificate:

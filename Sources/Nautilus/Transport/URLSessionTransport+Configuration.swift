@@ -13,11 +13,6 @@ extension URLSessionTransport {
         /// 64 MiB: far above any document an API answers with, and what a phone can still hold in memory. Foundation
         /// cannot slow a server down on Linux, so without a limit a response could fill all of it.
         public var responseLimit: Int
-        /// How many exchanges with a streamed body there are at once, to all hosts; further ones wait in line, and leave it
-        /// when they are cancelled.
-        ///
-        /// 32: on Linux each has a session of its own, and a slow reader holds a thread.
-        public var streamsAtOnce: Int
         /// How many connections one host gets at once; further exchanges wait in line.
         ///
         /// 6, as Foundation and the browsers have it: servers are used to it, and more gain little, since all
@@ -34,12 +29,10 @@ extension URLSessionTransport {
         /// Creates a configuration; every default gives its reason at the property.
         public init(
             responseLimit: Int = 67_108_864,
-            streamsAtOnce: Int = 32,
             connectionsPerHost: Int = 6,
             adjust: (@Sendable (URLSessionConfiguration) -> Void)? = nil
         ) {
             self.responseLimit = responseLimit
-            self.streamsAtOnce = streamsAtOnce
             self.connectionsPerHost = connectionsPerHost
             self.adjust = adjust
         }

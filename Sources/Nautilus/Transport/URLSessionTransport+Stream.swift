@@ -10,34 +10,19 @@ extension URLSessionTransport {
     ///
     /// - Throws: What ``send(_:context:)`` throws.
     public func stream(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<HttpBodyStream> {
-        let body = try OutgoingBody(request.body)
-        var urlRequest = try URLRequest(request, body: body.data)
-        if let upload = body.upload { urlRequest.httpBodyStream = UploadStream.reading(upload) }
+        let body = try await OutgoingBody(request.body)
+        let urlRequest = try URLRequest(request, body: body.data)
         let outgoing = OutgoingRequest(request: urlRequest, priority: request.priority, file: body.file)
-
-        context.beginWaitingForConnection()
-        let lane = try await lanes.take()
-        context.endWaitingForConnection()
-
         let download = DownloadPipe()
-        let streams = ExchangeStreams(lane: lane, download: download, upload: body.upload, onSent: body.onSent)
+        let streams = ExchangeStreams(download: download, spool: body.spool, onSent: body.onSent)
         let exchange = Exchange(to: request.origin, context: context, responseLimit: .max, streams: streams)
-        let exchanges = lane.session.exchanges
-        let end: @Sendable () -> Void = { [upload = body.upload] in
-            // First, since the session may be waiting for either, and cannot be told anything meanwhile.
+        let end: @Sendable () -> Void = { [exchanges] in
             download.abandon()
-            upload?.finish(.failure)
-            exchange.resolve(.failure(CancellationError()))
-            exchanges.queue.async { exchanges.abandon(exchange) }
+            exchange.resolve(.failure(CancellationError())) {
+                exchanges.queue.async { exchanges.abandon(exchange) }
+            }
         }
-        #if !canImport(FoundationNetworking)
-            download.onRoom { exchanges.queue.async { exchange.task?.resume() } }
-        #endif
-        body.feed { error in
-            exchange.fail(error)
-            end()
-        }
-        let answer = try await answer(to: outgoing, exchange, in: lane.session, onCancel: end)
+        let answer = try await answer(to: outgoing, exchange, in: plain, onCancel: end)
         let reader = StreamedBody(download, end: end)
         let length = answer.response.expectedContentLength
         return HttpResponse(answer, to: request).replacingBody(

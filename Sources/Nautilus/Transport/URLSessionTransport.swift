@@ -15,10 +15,10 @@ import Foundation
 ///   in a dictionary.
 /// - `Content-Encoding` gzip and deflate are asked for and undone; the response's header keeps the names.
 /// - The user and the password of a URL are not sent (RFC 9110 §4.2.4).
-/// - A body stream is sent in chunks (RFC 9112 §7.1), since Foundation takes no length for it; a file with its length.
-/// - Streamed bodies, of requests and of responses, go over connections of their own, at most
-///   ``Configuration/streamsAtOnce`` at once; further ones wait in line. A reader that is slow slows the server down.
-/// - On Linux, an answer that comes while a body stream is still being sent is seen with the stream's next chunk.
+/// - A body stream that is neither bytes nor a file is kept in a temporary file until all of it is there, and then sent
+///   with its length: Foundation has no other way on Linux that would not hold up all its sessions.
+/// - What comes of a streamed response and is not read yet waits in a temporary file beyond 256 KiB, and not in memory. The
+///   server is not slowed down.
 /// - On Linux, Foundation takes no IPv6 literal for a host: `http://[::1]` ends as ``FailureKind/transport(_:)`` with
 ///   `badURL`, not sent. Use a name.
 /// - On Linux, the body of a redirect whose `Location` is missing or is no URL is lost; its status and header are not.
@@ -38,14 +38,12 @@ public final class URLSessionTransport: InterruptibleTransport {
     public static let shared = URLSessionTransport()
 
     let configuration: Configuration
-    private let plain: ExchangeSession
-    let lanes: StreamLanes
+    let plain: ExchangeSession
 
     /// Creates a transport with connections of its own.
     public init(configuration: Configuration = Configuration()) {
         self.configuration = configuration
         self.plain = ExchangeSession(configuration)
-        self.lanes = StreamLanes(configuration)
     }
 
     /// Sends `request` once; see ``HttpTransport/send(_:context:)``.

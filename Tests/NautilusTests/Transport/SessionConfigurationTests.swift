@@ -35,7 +35,6 @@ struct SessionConfigurationTests {
     func defaults() {
         let configuration = URLSessionTransport.Configuration()
         #expect(configuration.responseLimit == 64 * 1024 * 1024)
-        #expect(configuration.streamsAtOnce == 32)
         #expect(configuration.connectionsPerHost == 6)
         #expect(configuration.sessionConfiguration().httpMaximumConnectionsPerHost == 6)
     }
