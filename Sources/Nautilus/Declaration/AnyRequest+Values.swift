@@ -1,12 +1,13 @@
 import Foundation
 
 extension AnyRequest where Result: Decodable {
-    /// Creates a request whose result is JSON; every parameter is as in ``JsonRequest``, with the same default.
+    /// Creates a request whose result is JSON, or for `Data` and `String` the body as it comes; every parameter is as in
+    /// ``JsonRequest``, with the same default.
     ///
     /// - Parameters:
     ///   - method: The method. No default, so that what a call does can be read where it is made.
     ///   - route: The path below the service's base URL.
-    ///   - result: What the body is decoded as.
+    ///   - result: What the body is decoded as; `Data.self` for its bytes, `String.self` for its text in UTF-8.
     ///   - decoder: Makes the decoder, once for each response. Default: names as they are.
     public init(
         _ method: HttpMethod,
@@ -29,7 +30,15 @@ extension AnyRequest where Result: Decodable {
             acceptedStatusCodes: acceptedStatusCodes,
             timeout: timeout,
             deadline: deadline
-        ) { try decoder().decode(Result.self, from: $0) }
+        ) { try Self.result(of: $0, decoder) }
+    }
+}
+
+extension AnyRequest where Result: Decodable {
+    private static func result(of body: Data, _ decoder: () -> JSONDecoder) throws -> Result {
+        if Result.self == Data.self, let bytes = body as? Result { return bytes }
+        if Result.self == String.self, let text = try body.utf8Text() as? Result { return text }
+        return try decoder().decode(Result.self, from: body)
     }
 }
 
@@ -59,69 +68,5 @@ extension AnyRequest where Result == Void {
             timeout: timeout,
             deadline: deadline
         ) { _ in }
-    }
-}
-
-extension AnyRequest where Result == Data {
-    /// Creates a request whose result are the bytes as they come; every parameter is as in ``Request``, with the same
-    /// default.
-    ///
-    /// - Parameters:
-    ///   - method: The method. No default, so that what a call does can be read where it is made.
-    ///   - route: The path below the service's base URL.
-    ///   - result: `Data.self`.
-    public init(
-        _ method: HttpMethod,
-        _ route: HttpRoute,
-        query: HttpQuery = [:],
-        header: HttpHeader = [:],
-        body: HttpBody = .empty,
-        acceptedStatusCodes: HttpStatusCodes = .success,
-        timeout: Duration? = .seconds(60),
-        deadline: Duration? = nil,
-        as result: Data.Type
-    ) {
-        self.init(
-            method,
-            route,
-            query: query,
-            header: header,
-            body: body,
-            acceptedStatusCodes: acceptedStatusCodes,
-            timeout: timeout,
-            deadline: deadline
-        ) { $0 }
-    }
-}
-
-extension AnyRequest where Result == String {
-    /// Creates a request whose result is the body as UTF-8 text; every parameter is as in ``Request``, with the same
-    /// default.
-    ///
-    /// - Parameters:
-    ///   - method: The method. No default, so that what a call does can be read where it is made.
-    ///   - route: The path below the service's base URL.
-    ///   - result: `String.self`.
-    public init(
-        _ method: HttpMethod,
-        _ route: HttpRoute,
-        query: HttpQuery = [:],
-        header: HttpHeader = [:],
-        body: HttpBody = .empty,
-        acceptedStatusCodes: HttpStatusCodes = .success,
-        timeout: Duration? = .seconds(60),
-        deadline: Duration? = nil,
-        as result: String.Type
-    ) {
-        self.init(
-            method,
-            route,
-            query: query,
-            header: header,
-            body: body,
-            acceptedStatusCodes: acceptedStatusCodes,
-            timeout: timeout,
-            deadline: deadline
-        ) { try $0.utf8Text() }
     }
 }

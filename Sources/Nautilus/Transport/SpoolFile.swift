@@ -12,8 +12,8 @@ import Foundation
 ///
 /// All sessions of Foundation share one queue on Linux, and one that waited for a slow reader, or for a body that is
 /// still being made, would hold up every other. So what cannot go on yet waits here, and not in memory.
+// Unchecked: whoever holds it makes sure that one thread at a time uses the handle.
 final class SpoolFile: @unchecked Sendable {
-    // Unchecked: whoever holds it makes sure that one thread at a time uses the handle.
     let url: URL
     private let handle: FileHandle
 

@@ -1,0 +1,220 @@
+import Foundation
+import NautilusTesting
+import Testing
+
+@testable import Nautilus
+
+@Suite("A web socket: closed, lost and replaced", .timeLimit(.minutes(10)))
+struct MessageStreamEndTests: WebSocketSuite {
+    let clock = ManualClock()
+
+    @Test("a normal closure of the server ends the messages, and sending fails", arguments: [1000, 1005] as [UInt16])
+    func normalClosure(code: UInt16) async throws {
+        let transport = ScriptedWebSocketTransport(
+            .accept { socket in
+                try await socket.send(.text("last"))
+                socket.close(WebSocketCloseCode(rawValue: code))
+            }
+        )
+        let chat = try await Chat().schedule(with: service(transport))
+        var lines = chat.makeAsyncIterator()
+        #expect(try await lines.next() == "last")
+        #expect(try await lines.next() == nil)
+        let error = await error { try await chat.send("a") }
+        #expect(error?.delivery == .notSent)
+        #expect(transport.requests.count == 1)
+    }
+
+    @Test(
+        "which codes lead to another connection (RFC 6455 §7.4)",
+        arguments: [
+            (1001, true), (1002, false), (1003, false), (1006, true), (1007, false), (1008, false), (1009, false),
+            (1010, false), (1011, true), (1012, true), (1013, true), (1014, true), (1015, false), (3000, false),
+            (4999, false),
+        ] as [(UInt16, Bool)]
+    )
+    func codes(code: UInt16, reconnects: Bool) async throws {
+        let code = WebSocketCloseCode(rawValue: code)
+        let transport = ScriptedWebSocketTransport(.accept { $0.close(code) }, Self.greeting)
+        let chat = try await Chat().schedule(with: service(transport))
+        var lines = chat.makeAsyncIterator()
+        if reconnects {
+            #expect(try await lines.next() == "hello")
+            #expect(chat.connectionCount == 2)
+        } else {
+            let error = await error { _ = try await lines.next() }
+            #expect(error?.underlying as? WebSocketClosure == WebSocketClosure(code))
+        }
+        #expect(transport.requests.count == (reconnects ? 2 : 1))
+    }
+
+    private static let greeting = ScriptedWebSocketTransport.Opening.accept { socket in
+        try await socket.send(.text("hello"))
+        while true { try await socket.send(socket.receive()) }
+    }
+
+    @Test("a connection that breaks off is replaced; the reader reads on, and a sender uses the new one")
+    func reconnect() async throws {
+        let transport = ScriptedWebSocketTransport(
+            .accept { socket in
+                try await socket.send(.text("first"))
+                socket.drop()
+            },
+            Self.greeting
+        )
+        let chat = try await Chat().schedule(with: service(transport))
+        var lines = chat.makeAsyncIterator()
+        #expect(try await lines.next() == "first")
+        #expect(try await lines.next() == "hello")
+        try await chat.send("a")
+        #expect(try await lines.next() == "a")
+    }
+
+    @Test("a message that is being sent when the connection breaks is not sent again: its sender hears of it")
+    func inFlight() async throws {
+        let transport = ScriptedWebSocketTransport(
+            .accept { socket in
+                // The second message stands in line when it breaks.
+                while socket.pingCount == 0 { await Task.yield() }
+                socket.drop()
+            },
+            Self.greeting
+        )
+        let chat = try await Chat().schedule(with: service(transport))
+        try await chat.send("taken")
+        let sending = Task { try await chat.send("in flight") }
+        try await chat.ping()
+        let error = await error { try await sending.value }
+        #expect(error?.delivery == .maybeExecuted)
+        var lines = chat.makeAsyncIterator()
+        #expect(try await lines.next() == "hello")
+        try await chat.send("again")
+        // Neither of the first two has come to the new connection.
+        #expect(try await lines.next() == "again")
+    }
+
+    @Test("connections that bring nothing use up the retrier's attempts; one that brings something begins anew")
+    func fruitless() async throws {
+        let useless = ScriptedWebSocketTransport.Opening.accept { $0.drop() }
+        let useful = ScriptedWebSocketTransport.Opening.accept { socket in
+            try await socket.send(.text("a"))
+            socket.drop()
+        }
+        // Two retries, each time: the second useful one makes room for two more.
+        let transport = ScriptedWebSocketTransport(useless, useless, useful, useless, useless)
+        let chat = try await Chat().schedule(with: service(transport))
+        var lines = chat.makeAsyncIterator()
+        #expect(try await lines.next() == "a")
+        let error = await error { _ = try await lines.next() }
+        #expect(error?.kind == .transport(.networkConnectionLost))
+        #expect(transport.requests.count == 5)
+        #expect(chat.connectionCount == 0)
+    }
+
+    @Test("without a retrier, a connection that breaks off is the end")
+    func withoutRetrier() async throws {
+        let transport = ScriptedWebSocketTransport(.accept { $0.drop() })
+        let chat = try await Chat().schedule(with: service(transport, retrierFactory: NilRetrier.factory()))
+        var lines = chat.makeAsyncIterator()
+        let error = await error { _ = try await lines.next() }
+        #expect(error?.kind == .transport(.networkConnectionLost))
+        #expect(transport.requests.count == 1)
+    }
+
+    @Test("the backoff between two connections is slept on the service's clock")
+    func backoff() async throws {
+        let transport = ScriptedWebSocketTransport(.accept { $0.drop() }, Self.greeting)
+        let chat = try await Chat().schedule(with: service(transport, retrierFactory: Self.backoff(.seconds(5))))
+        let reading = Task {
+            var lines = chat.makeAsyncIterator()
+            return try await lines.next()
+        }
+        try await clock.waitForSleepers(count: 1)
+        #expect(transport.requests.count == 1)
+        clock.advance(by: .seconds(5))
+        #expect(try await reading.value == "hello")
+    }
+
+    @Test("closing it tells the server, with a code that may be sent", arguments: [1000, 4001, 1006] as [UInt16])
+    func closing(code: UInt16) async throws {
+        let transport = ScriptedWebSocketTransport(Self.echo)
+        let chat = try await Chat().schedule(with: service(transport))
+        await chat.close(WebSocketCloseCode(rawValue: code), reason: "done")
+        let sent = code == 1006 ? .normalClosure : WebSocketCloseCode(rawValue: code)
+        #expect(transport.sockets.first?.closure == WebSocketClosure(sent, reason: "done"))
+        var lines = chat.makeAsyncIterator()
+        #expect(try await lines.next() == nil)
+    }
+
+    @Test("a cancelled reader ends at once and closes it; so does releasing it")
+    func cancellation() async throws {
+        let transport = ScriptedWebSocketTransport(Self.echo, Self.echo)
+        let chat = try await Chat().schedule(with: service(transport))
+        let reading = Task {
+            var lines = chat.makeAsyncIterator()
+            return try await lines.next()
+        }
+        reading.cancel()
+        await #expect(throws: CancellationError.self) { _ = try await reading.value }
+        #expect(transport.sockets[0].closure?.code == .goingAway)
+
+        var other: MessageStream? = try await Chat().schedule(with: service(transport))
+        #expect(other?.connectionCount == 1)
+        other = nil
+        // The task that would replace the connection lets go of it.
+        while transport.sockets[1].closure == nil { await Task.yield() }
+        #expect(transport.sockets[1].closure?.code == .goingAway)
+    }
+
+    @Test("cancelling while it is being opened, or replaced, ends the wait at once")
+    func cancelledOpening() async throws {
+        let transport = ScriptedWebSocketTransport(.hang, .accept { $0.drop() }, .hang)
+        let opening = Task { _ = try await Chat().schedule(with: service(transport)) }
+        while transport.requests.isEmpty { await Task.yield() }
+        opening.cancel()
+        let failure = await error { try await opening.value }
+        #expect(failure?.kind == .cancelled)
+
+        let chat = try await Chat().schedule(with: service(transport))
+        let reading = Task {
+            var lines = chat.makeAsyncIterator()
+            return try await lines.next()
+        }
+        while transport.requests.count < 3 { await Task.yield() }
+        reading.cancel()
+        await #expect(throws: CancellationError.self) { _ = try await reading.value }
+    }
+
+    @Test("a slow reader holds up the server, and a slow server the sender")
+    func backPressure() async throws {
+        let sent = Locked(0)
+        let transport = ScriptedWebSocketTransport(
+            .accept { socket in
+                for number in 0..<100 {
+                    try await socket.send(.text("\(number)"))
+                    sent.withLock { $0 += 1 }
+                }
+            },
+            capacity: 3
+        )
+        let chat = try await Chat().schedule(with: service(transport))
+        var lines = chat.makeAsyncIterator()
+        for number in 0..<100 {
+            #expect(try await lines.next() == "\(number)")
+            // What the socket holds, and the one that has just been taken.
+            #expect(sent.withLock { $0 } <= number + 4)
+        }
+        #expect(try await lines.next() == nil)
+    }
+
+    @Test("no description shows a message or the server's reason")
+    func secrets() {
+        let messages = [WebSocketMessage.text("hunter2"), .data(Data("hunter2".utf8))]
+        var text = ""
+        dump((messages, WebSocketClosure(4001, reason: "hunter2")), to: &text)
+        text += "\(messages) \(WebSocketClosure(4001, reason: "hunter2"))"
+        text += "\(HttpError(.custom, stage: .send, underlying: WebSocketClosure(4001, reason: "hunter2")))"
+        #expect(!text.contains("hunter2"))
+        #expect(text.contains("4001"))
+    }
+}
