@@ -189,22 +189,39 @@ struct StreamTests {
     @Test("no more at once than configured: the rest waits in line, and leaves it when it is cancelled")
     func line() async throws {
         let transport = URLSessionTransport(configuration: .init(connectionsPerHost: 1))
+        let (ends, end) = AsyncStream.makeStream(of: Void.self)
         try await ScriptedServer.run { connection in
             while true {
                 _ = try await connection.readRequest()
-                try await connection.respond(body: Data("abc".utf8))
+                try await connection.write("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab")
+                for await _ in ends {}
+                try await connection.write("c")
             }
         } whileOpen: { server in
-            var first: HttpResponse? = try await stream(.get, server.url, through: transport)
-            let waiting = Task { try await stream(.get, server.url, through: transport).status }
+            let first = try await stream(.get, server.url, through: transport)
             let cancelled = Task { try await stream(.get, server.url, through: transport).status }
             cancelled.cancel()
             await #expect(throws: CancellationError.self) { try await cancelled.value }
-            let body = try #require(first).body
-            #expect(try await text(body) == "abc")
-            first = nil
+            let waiting = Task { try await stream(.get, server.url, through: transport).status }
+            end.finish()
+            #expect(try await text(first.body) == "abc")
             #expect(try await waiting.value == 200)
             #expect(await server.requests.count == 2)
+        }
+    }
+
+    @Test("a stream that goes on takes no connection from what is not streamed")
+    func apart() async throws {
+        let transport = URLSessionTransport(configuration: .init(connectionsPerHost: 1))
+        try await ScriptedServer.run { connection in
+            let request = try await connection.readRequest()
+            guard request.requestLine.contains("/events") else { return try await connection.respond() }
+            try await connection.write("HTTP/1.1 200 OK\r\n\r\ndata: a\n\n")
+            try await connection.hang()
+        } whileOpen: { server in
+            let events = try await stream(.get, server.url.appendingPathComponent("events"), through: transport)
+            let response = try await send(.get, server.url, through: transport)
+            #expect((events.status, response.status) == (200, 200))
         }
     }
 

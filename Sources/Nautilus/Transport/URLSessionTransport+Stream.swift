@@ -16,13 +16,14 @@ extension URLSessionTransport {
         let download = DownloadPipe()
         let streams = ExchangeStreams(download: download, spool: body.spool, onSent: body.onSent)
         let exchange = Exchange(to: request.origin, context: context, responseLimit: .max, streams: streams)
-        let end: @Sendable () -> Void = { [exchanges] in
+        let session = streamedSession
+        let end: @Sendable () -> Void = { [exchanges = session.exchanges] in
             download.abandon()
             exchange.resolve(.failure(CancellationError())) {
                 exchanges.queue.async { exchanges.abandon(exchange) }
             }
         }
-        let answer = try await answer(to: outgoing, exchange, in: plain, onCancel: end)
+        let answer = try await answer(to: outgoing, exchange, in: session, onCancel: end)
         let reader = StreamedBody(download, end: end)
         let length = answer.response.expectedContentLength
         return HttpResponse(answer, to: request).replacingBody(

@@ -19,6 +19,8 @@ import Foundation
 ///   with its length: Foundation has no other way on Linux that would not hold up all its sessions.
 /// - What comes of a streamed response and is not read yet waits in a temporary file beyond 256 KiB, and not in memory. The
 ///   server is not slowed down.
+/// - Exchanges with a streamed body have connections of their own, as many for each host. On Linux one that is not at
+///   its end, such as a stream of events, holds one of them, and more streams to that host wait in line.
 /// - On Linux, Foundation takes no IPv6 literal for a host: `http://[::1]` ends as ``FailureKind/transport(_:)`` with
 ///   `badURL`, not sent. Use a name.
 /// - On Linux, the body of a redirect whose `Location` is missing or is no URL is lost; its status and header are not.
@@ -38,7 +40,8 @@ public final class URLSessionTransport: InterruptibleTransport {
     public static let shared = URLSessionTransport()
 
     let configuration: Configuration
-    let plain: ExchangeSession
+    private let plain: ExchangeSession
+    private let streamed = Locked<ExchangeSession?>(nil)
 
     /// Creates a transport with connections of its own.
     public init(configuration: Configuration = Configuration()) {
@@ -67,6 +70,17 @@ public final class URLSessionTransport: InterruptibleTransport {
         context.interruption?.onOccurrence(end)
         defer { context.interruption?.ignore() }
         return HttpResponse(try await answer(to: outgoing, exchange, in: plain, onCancel: end), to: request)
+    }
+
+    /// What carries exchanges with a streamed body, made when the first one comes: those that last, such as events, leave
+    /// the others their connections.
+    var streamedSession: ExchangeSession {
+        streamed.withLock { session in
+            if let session { return session }
+            let made = ExchangeSession(configuration)
+            session = made
+            return made
+        }
     }
 
     /// What the table of exchanges under way is, for the tests.
