@@ -10,6 +10,7 @@ let package = Package(
         .package(name: "NautilusBenchmarks", path: "../../Tests/Benchmarks"),
         .package(name: "NautilusExamples", path: ".."),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.81.0"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.26.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
@@ -26,13 +27,14 @@ let package = Package(
                 .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
             ]
         ),
         .executableTarget(
             name: "transport-benchmark",
             dependencies: [
                 "AsyncHTTPClientTransport", "Nautilus", .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "LoopbackServer", package: "NautilusBenchmarks"),
+                .product(name: "BenchmarkServer", package: "NautilusBenchmarks"),
             ]
         ),
         .testTarget(

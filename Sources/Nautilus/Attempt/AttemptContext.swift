@@ -10,10 +10,11 @@ public struct AttemptContext: Sendable {
     public let remaining: Duration?
     /// Whether the response's body is read while it comes, so that ``HttpResponse/body`` is empty on the way.
     public let streamsResponse: Bool
+    /// What ends the exchange when its time is over; nil when its task is cancelled instead, as it is for all but an
+    /// ``InterruptibleTransport``.
+    public private(set) var interruption: Interruption?
     /// What the attempt's timer does not count; nil when there is no timer.
     private(set) var connectionWait: ConnectionWait?
-    /// What ends the exchange when its time is over; nil when its task is cancelled instead.
-    private(set) var interruption: Interruption?
     /// Makes the same call once more, with a retrier of its own and past the hook, for nobody: its result is dropped. Nil
     /// where no interceptor asks for it.
     private(set) var callAgain: (@Sendable () async -> Void)?
@@ -26,18 +27,21 @@ public struct AttemptContext: Sendable {
     ///   - timeout: How long one exchange may take. Default: nil, no limit, so that a test needs no clock.
     ///   - remaining: What is left until the deadline. Default: nil, there is none.
     ///   - streamsResponse: Whether the response's body is read while it comes. Default: false, as of most requests.
+    ///   - interruption: What ends the exchange. Default: nil, only cancelling its task does.
     public init(
         number: Int = 1,
         serviceOrigin: HttpOrigin,
         timeout: Duration? = nil,
         remaining: Duration? = nil,
-        streamsResponse: Bool = false
+        streamsResponse: Bool = false,
+        interruption: Interruption? = nil
     ) {
         self.number = number
         self.serviceOrigin = serviceOrigin
         self.timeout = timeout
         self.remaining = remaining
         self.streamsResponse = streamsResponse
+        self.interruption = interruption
     }
 }
 

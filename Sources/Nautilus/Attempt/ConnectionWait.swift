@@ -3,35 +3,36 @@
 /// Shared by the call, whose timers ask, and the transport, which knows.
 final class ConnectionWait: Sendable {
     private struct State {
-        /// When the wait that is on began; nil when none is.
-        var began: Duration?
+        /// Since the wait that is on began; nil when none is.
+        var current: Stopwatch?
         /// What has been waited before.
         var waited = Duration.zero
     }
 
-    private let stopwatch: Stopwatch
+    private let clock: any Clock<Duration>
     private let state = Locked(State())
 
     init(on clock: any Clock<Duration>) {
-        stopwatch = Stopwatch(clock)
+        self.clock = clock
     }
 
     func begin() {
-        let now = stopwatch.elapsed
-        state.withLock { $0.began = now }
+        let current = Stopwatch(clock)
+        state.withLock { $0.current = current }
     }
 
     func end() {
-        let now = stopwatch.elapsed
+        // The clock may be anybody's: it is not asked under the lock.
+        let wait = state.withLock { $0.current }?.elapsed ?? .zero
         state.withLock { state in
-            state.waited += state.began.map { now - $0 } ?? .zero
-            state.began = nil
+            state.waited += wait
+            state.current = nil
         }
     }
 
     /// What has been waited in all, a wait that is still on included.
     var waited: Duration {
-        let now = stopwatch.elapsed
-        return state.withLock { $0.waited + ($0.began.map { now - $0 } ?? .zero) }
+        let (before, current) = state.withLock { ($0.waited, $0.current) }
+        return before + (current?.elapsed ?? .zero)
     }
 }

@@ -2,7 +2,7 @@
 ///
 /// Only a task can be cancelled, so a timer would need one more for each attempt: a fifth of what a call costs in all. A
 /// transport that answers its caller by itself needs none.
-final class Interruption: Sendable {
+public final class Interruption: Sendable {
     private enum State {
         case awaited(by: (@Sendable () -> Void)?)
         case happened
@@ -10,8 +10,11 @@ final class Interruption: Sendable {
 
     private let state = Locked(State.awaited(by: nil))
 
+    /// Creates one that has not happened, as a test of a transport does.
+    public init() {}
+
     /// Calls `handler` when it happens, in place of the handler before; at once when it has happened.
-    func onOccurrence(_ handler: @escaping @Sendable () -> Void) {
+    public func onOccurrence(_ handler: @escaping @Sendable () -> Void) {
         let hasHappened = state.withLock { state in
             guard case .awaited = state else { return true }
             state = .awaited(by: handler)
@@ -21,14 +24,14 @@ final class Interruption: Sendable {
     }
 
     /// Forgets the handler, which may hold what holds this.
-    func ignore() {
+    public func ignore() {
         state.withLock { state in
             if case .awaited = state { state = .awaited(by: nil) }
         }
     }
 
     /// Lets it happen, once.
-    func occur() {
+    public func occur() {
         let handler = state.withLock { state in
             defer { state = .happened }
             if case .awaited(let handler) = state { return handler }

@@ -24,8 +24,9 @@ extension Call {
             if service.transport is any InterruptibleTransport, !request.body.isStream, !context.streamsResponse,
                 limit.canInterrupt
             {
-                await limit.interrupting(besides: context.connectionWait) { interruption in
-                    await follower(context.interrupted(by: interruption)).send(request)
+                // Captured alone, not with the whole call.
+                await limit.interrupting(besides: context.connectionWait) { [follower = follower(context)] in
+                    await follower.interrupted(by: $0).send(request)
                 }
             } else {
                 await limit.cancelling(besides: context.connectionWait) { [follower = follower(context)] in

@@ -21,9 +21,16 @@ struct RedirectFollower: Sendable {
     static let limit = 20
 
     let transport: any HttpTransport
-    let context: AttemptContext
+    private(set) var context: AttemptContext
     /// Statuses that the caller wants to see; a redirect among them is an answer.
     let accepted: HttpStatusCodes
+
+    /// This one, ending its exchanges when `interruption` occurs.
+    func interrupted(by interruption: Interruption) -> RedirectFollower {
+        var follower = self
+        follower.context = context.interrupted(by: interruption)
+        return follower
+    }
 
     func send(_ request: HttpRequest) async -> Outcome {
         var request = request

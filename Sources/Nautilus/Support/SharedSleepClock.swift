@@ -6,32 +6,9 @@
 package final class SharedSleepClock<Base: Clock<Duration>>: Clock {
     package typealias Instant = Base.Instant
 
-    private enum Sleeper: Sendable {
-        case task(CheckedContinuation<Void, any Error>)
-        case alarm(@Sendable () -> Void)
-
-        func wake() {
-            switch self {
-            case .task(let continuation): continuation.resume()
-            case .alarm(let ring): ring()
-            }
-        }
-
-        func cancel() {
-            if case .task(let continuation) = self { continuation.resume(throwing: CancellationError()) }
-        }
-    }
-
-    private struct State {
-        var lastId = 0
-        var queue = SleepQueue<Sleeper>()
-        /// When the next alarm rings, counted from ``zero``; nil when none is set.
-        var alarm: Duration?
-    }
-
     private let base: Base
     private let zero: Instant
-    private let state = Locked(State())
+    private let state = Locked(SharedSleepers())
 
     package init(_ base: Base) {
         self.base = base
@@ -42,42 +19,27 @@ package final class SharedSleepClock<Base: Clock<Duration>>: Clock {
     package var minimumResolution: Duration { base.minimumResolution }
 
     /// How many sleep now.
-    package var sleeperCount: Int { state.withLock { $0.queue.count } }
+    package var sleeperCount: Int { state.withLock { $0.count } }
 
     /// Sleeps until `deadline`.
     ///
     /// - Parameter tolerance: Ignored: the alarm is shared with sleepers that may have none.
     /// - Throws: `CancellationError`, at once, when the task is or becomes cancelled.
     package func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
-        let id = makeId()
+        let id = state.withLock { $0.makeId() }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let isAsleep = fallAsleep(.task(continuation), id: id, until: zero.duration(to: deadline)) {
+                let deadline = zero.duration(to: deadline)
+                let isAsleep = state.withLock { state in
                     // The flag is set before the handler runs: it is seen here, or the handler finds the sleeper.
-                    Task.isCancelled
+                    if Task.isCancelled { return false }
+                    if state.insert(.task(continuation), id: id, until: deadline) { setAlarm(deadline) }
+                    return true
                 }
                 if !isAsleep { continuation.resume(throwing: CancellationError()) }
             }
         } onCancel: {
             cancelAlarm(id)
-        }
-    }
-
-    /// Puts a sleeper into the queue; false when `isCancelled` says that it has been cancelled before.
-    private func fallAsleep(
-        _ sleeper: Sleeper,
-        id: Int,
-        until deadline: Duration,
-        unless isCancelled: () -> Bool = { false }
-    ) -> Bool {
-        state.withLock { state in
-            if isCancelled() { return false }
-            state.queue.insert(sleeper, id: id, deadline: deadline)
-            // The alarm that is set rings early enough.
-            if let alarm = state.alarm, alarm <= deadline { return true }
-            state.alarm = deadline
-            setAlarm(deadline)
-            return true
         }
     }
 
@@ -98,19 +60,10 @@ package final class SharedSleepClock<Base: Clock<Duration>>: Clock {
 
     /// Wakes who is due.
     ///
-    /// - Returns: When to ring again; nil when nobody sleeps, or when another alarm was set for an earlier time. One
-    ///   that was overtaken rings for nothing: cancelling it would free its timer no sooner.
+    /// - Returns: When to ring again; nil when nobody sleeps, or when another alarm was set for an earlier time.
     private func ring(at time: Duration) -> Duration? {
         let now = max(time, zero.duration(to: base.now))
-        let (due, next) = state.withLock { state in
-            var due: [Sleeper] = []
-            while let deadline = state.queue.nextDeadline, deadline <= now, let sleeper = state.queue.popFirst() {
-                due.append(sleeper)
-            }
-            guard state.alarm == time else { return (due, Duration?.none) }
-            state.alarm = state.queue.nextDeadline
-            return (due, state.alarm)
-        }
+        let (due, next) = state.withLock { $0.ring(at: time, now: now) }
         due.forEach { $0.wake() }
         return next
     }
@@ -118,20 +71,16 @@ package final class SharedSleepClock<Base: Clock<Duration>>: Clock {
 
 extension SharedSleepClock: AlarmClock {
     package func setAlarm(after delay: Duration, _ ring: @escaping @Sendable () -> Void) -> Int {
-        let id = makeId()
-        _ = fallAsleep(.alarm(ring), id: id, until: zero.duration(to: base.now) + delay)
-        return id
+        let deadline = zero.duration(to: base.now) + delay
+        return state.withLock { state in
+            let id = state.makeId()
+            if state.insert(.alarm(ring), id: id, until: deadline) { setAlarm(deadline) }
+            return id
+        }
     }
 
     package func cancelAlarm(_ id: Int) {
-        state.withLock { $0.queue.remove(id) }?.cancel()
-    }
-
-    private func makeId() -> Int {
-        state.withLock { state in
-            state.lastId += 1
-            return state.lastId
-        }
+        state.withLock { $0.remove(id) }?.cancel()
     }
 }
 

@@ -23,7 +23,7 @@ import Nautilus
 ///
 /// Share one: connections are kept per instance. An instance closes its connections once it is released and its last
 /// exchange has ended.
-public final class AsyncHTTPClientTransport: HttpTransport {
+public final class AsyncHTTPClientTransport: InterruptibleTransport {
     /// An instance for the whole process, with the default ``Configuration``.
     public static let shared = AsyncHTTPClientTransport()
 
@@ -65,22 +65,17 @@ public final class AsyncHTTPClientTransport: HttpTransport {
         _ exchange: ClientExchange,
         _ context: AttemptContext
     ) async throws -> ClientExchange.Answer {
-        let outgoing = try HTTPClient.Request(request, for: exchange, asksForCompression: configuration.decompresses)
+        let departure = try Departure(
+            of: exchange,
+            HTTPClient.Request(request, for: exchange, asksForCompression: configuration.decompresses),
+            to: request.lineOrigin,
+            over: connections,
+            context: context
+        )
+        context.interruption?.onOccurrence { exchange.cancel() }
+        defer { context.interruption?.ignore() }
         return try await withTaskCancellationHandler {
-            let origin = try request.lineOrigin
-            if !connections.lines.enter(origin, exchange) {
-                context.beginWaitingForConnection()
-                defer { context.endWaitingForConnection() }
-                do {
-                    try await exchange.waitForConnection()
-                } catch {
-                    connections.lines.forget(origin, exchange)
-                    throw error
-                }
-            }
-            return try await withCheckedThrowingContinuation { continuation in
-                exchange.begin(outgoing, to: origin, over: connections, continuation)
-            }
+            try await withCheckedThrowingContinuation { exchange.begin(departure, $0) }
         } onCancel: {
             exchange.cancel()
         }

@@ -18,15 +18,14 @@ final class ClientExchange: HTTPClientResponseDelegate {
 
     private enum Stage {
         case new
-        case inLine(CheckedContinuation<Void, any Error>)
         case waiting(Continuation)
         case answered
     }
 
     private struct State {
         var stage = Stage.new
-        /// Whether it has left the line with a connection, which it is to give back.
-        var hasConnection = false
+        /// What is sent once there is a connection for it; nil before and after.
+        var departure: Departure?
         var isCancelled = false
         /// Whether the client has reported its end.
         var isComplete = false
@@ -61,60 +60,37 @@ final class ClientExchange: HTTPClientResponseDelegate {
 
 /// What the caller does with it.
 extension ClientExchange {
-    /// Waits in line.
-    ///
-    /// - Throws: `CancellationError`, out of the line.
-    func waitForConnection() async throws {
-        try await withCheckedThrowingContinuation { continuation in
-            let result: Result<Void, any Error>? = state.withLockedValue { state in
-                if state.hasConnection { return .success(()) }
-                if state.isCancelled { return .failure(CancellationError()) }
-                state.stage = .inLine(continuation)
-                return nil
-            }
-            if let result { continuation.resume(with: result) }
-        }
-    }
-
-    /// Its turn in line has come; false when it has left.
-    func connectionIsFree() -> Bool {
-        let (isTaken, continuation) = state.withLockedValue { state in
-            guard !state.isCancelled else { return (false, CheckedContinuation<Void, any Error>?.none) }
-            state.hasConnection = true
-            guard case .inLine(let continuation) = state.stage else { return (true, nil) }
-            state.stage = .new
-            return (true, continuation)
-        }
-        continuation?.resume()
-        return isTaken
-    }
-
-    /// Sends the request over the connection that it has.
-    func begin(
-        _ request: HTTPClient.Request,
-        to origin: HttpOrigin,
-        over connections: ClientConnections,
-        _ continuation: Continuation
-    ) {
+    /// Sends a request as soon as there is a connection for it.
+    func begin(_ departure: Departure, _ continuation: Continuation) {
         let isCancelled = state.withLockedValue { state in
-            if !state.isCancelled { state.stage = .waiting(continuation) }
+            if !state.isCancelled { (state.stage, state.departure) = (.waiting(continuation), departure) }
             return state.isCancelled
         }
-        guard !isCancelled else {
-            connections.lines.leave(origin)
-            continuation.resume(throwing: CancellationError())
-            return
+        guard !isCancelled else { return continuation.resume(throwing: CancellationError()) }
+        let lines = departure.connections.lines
+        if lines.enter(departure) {
+            if !depart() { lines.leave(departure.origin) }
+        } else if state.withLockedValue({ $0.isCancelled }) {
+            lines.forget(departure)
         }
-        let task = connections.client.execute(request: request, delegate: self)
+    }
+
+    /// Sends the request over the connection that it has got; false when it has no use for it any more.
+    ///
+    /// Called where the exchange before has ended, so that none of the caller's threads has to wake up in between.
+    func depart() -> Bool {
+        guard let departure = state.withLockedValue({ $0.departure.take() }) else { return false }
+        let task = departure.connections.client.execute(request: departure.request, delegate: self)
         let isLate = state.withLockedValue { state in
             state.task = task
             return state.isCancelled
         }
         task.futureResult.whenComplete { result in
-            connections.lines.leave(origin)
+            departure.connections.lines.leave(departure.origin)
             self.complete(result)
         }
         if isLate { task.cancel() }
+        return true
     }
 
     /// Ends it: at once for whoever waits, and then on the wire.
@@ -143,19 +119,16 @@ extension ClientExchange {
     }
 
     private func fail(_ error: any Error, isCancellation: Bool) {
-        let (stage, task, feeding) = state.withLockedValue { state in
+        let (stage, departure, task, feeding) = state.withLockedValue { state in
             defer {
                 state.isCancelled = true
                 state.stage = .answered
             }
-            return (state.stage, state.task, state.feeding)
+            return (state.stage, state.departure.take(), state.task, state.feeding)
         }
+        if let departure { departure.connections.lines.forget(departure) }
         chunks?.finish(.failure(error), dropping: isCancellation)
-        switch stage {
-        case .inLine(let continuation): continuation.resume(throwing: error)
-        case .waiting(let continuation): continuation.resume(throwing: error)
-        case .new, .answered: break
-        }
+        if case .waiting(let continuation) = stage { continuation.resume(throwing: error) }
         feeding?.cancel()
         task?.cancel()
     }

@@ -1,4 +1,5 @@
 import NIOConcurrencyHelpers
+import NIOCore
 import Nautilus
 
 /// Who has a connection, and who waits for one, origin by origin.
@@ -7,7 +8,7 @@ import Nautilus
 final class ConnectionLines: Sendable {
     private struct Line {
         var connected = 0
-        var waiting: [ClientExchange] = []
+        var waiting = CircularBuffer<Departure>()
     }
 
     private let limit: Int
@@ -19,35 +20,43 @@ final class ConnectionLines: Sendable {
         self.limit = max(1, limit)
     }
 
-    /// Takes a place; false when there is none, and `exchange` stands in line.
-    func enter(_ origin: HttpOrigin, _ exchange: ClientExchange) -> Bool {
+    /// Takes a connection; false when there is none, and `departure` stands in line until its turn has come.
+    func enter(_ departure: Departure) -> Bool {
         lines.withLockedValue { lines in
-            if lines[origin, default: Line()].connected < limit {
-                lines[origin, default: Line()].connected += 1
-                return true
-            }
-            lines[origin, default: Line()].waiting.append(exchange)
-            return false
+            enter(departure, &lines[departure.origin, default: Line()])
         }
     }
 
-    /// Gives a place back, to the first who still waits for one.
+    /// Gives a connection back, to the first who still waits for one.
     func leave(_ origin: HttpOrigin) {
         while let next = next(origin) {
-            if next.connectionIsFree() { return }
+            next.context.endWaitingForConnection()
+            if next.exchange.depart() { return }
         }
     }
 
-    /// Takes an exchange that was cancelled out of its line.
-    func forget(_ origin: HttpOrigin, _ exchange: ClientExchange) {
-        lines.withLockedValue { $0[origin]?.waiting.removeAll { $0 === exchange } }
+    /// Takes an exchange that was cancelled out of its line, if it stands in it.
+    func forget(_ departure: Departure) {
+        lines.withLockedValue { $0[departure.origin]?.waiting.removeAll { $0 === departure } }
     }
 
-    private func next(_ origin: HttpOrigin) -> ClientExchange? {
+    private func enter(_ departure: Departure, _ line: inout Line) -> Bool {
+        guard line.connected >= limit else {
+            line.connected += 1
+            return true
+        }
+        // Here, since its turn may come as soon as the lock is released.
+        departure.context.beginWaitingForConnection()
+        line.waiting.append(departure)
+        return false
+    }
+
+    private func next(_ origin: HttpOrigin) -> Departure? {
         lines.withLockedValue { lines in
-            if lines[origin]?.waiting.isEmpty == false { return lines[origin]?.waiting.removeFirst() }
-            lines[origin]?.connected -= 1
-            if lines[origin]?.connected == 0 { lines[origin] = nil }
+            guard let index = lines.index(forKey: origin) else { return nil }
+            if let next = lines.values[index].waiting.popFirst() { return next }
+            lines.values[index].connected -= 1
+            if lines.values[index].connected == 0 { lines.remove(at: index) }
             return nil
         }
     }

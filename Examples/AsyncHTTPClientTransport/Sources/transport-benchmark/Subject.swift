@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import AsyncHTTPClientTransport
+import BenchmarkServer
 import Foundation
 import Nautilus
 
@@ -25,7 +26,11 @@ struct Subject: Sendable {
     /// Raw `URLSession` first, the bare client second: the others are compared with these.
     static func all(port: Int) throws -> [Subject] {
         guard let url = URL(string: "http://127.0.0.1:\(port)/v1/notes/7") else { throw URLError(.badURL) }
-        let client = HTTPClient(eventLoopGroupProvider: .singleton)
+        // As the transport has it.
+        let client = HTTPClient(
+            eventLoopGroupProvider: .singleton,
+            configuration: HTTPClient.Configuration(decompression: .enabled(limit: .none))
+        )
         return [
             Subject(name: "URLSession.data(for:)") { try await session(url) },
             Subject(name: "HTTPClient.execute(_:timeout:)") { try await bare(url.absoluteString, client) },
@@ -69,15 +74,6 @@ struct Subject: Sendable {
     fileprivate static let fields = [
         ("Accept", "application/json"), ("User-Agent", "Notes/1.0"), ("Authorization", "Bearer 0123456789"),
     ]
-}
-
-/// What the server answers.
-struct Note: Codable, Sendable {
-    let id: Int
-    let title: String
-    let text: String
-    let isPinned: Bool
-    let tags: [String]
 }
 
 private struct GetNote: JsonRequest {

@@ -1,3 +1,4 @@
+import BenchmarkServer
 import Foundation
 
 /// Measures what Nautilus costs, against baselines of the same run.

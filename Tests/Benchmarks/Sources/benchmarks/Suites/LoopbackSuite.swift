@@ -1,3 +1,4 @@
+import BenchmarkServer
 import Foundation
 import Nautilus
 

@@ -1,12 +1,15 @@
 import Foundation
 
 /// A server in a process of its own, so that its work is not counted as the client's: this program, run once more.
-struct ServerProcess {
-    let port: Int
+public struct ServerProcess {
+    /// Where it listens, on the loopback address.
+    public let port: Int
     private let process: Process
 
     /// Starts it.
-    init(_ answer: ServerAnswer) throws {
+    ///
+    /// - Throws: ``ServerFailure``, or why the program cannot be run.
+    public init(_ answer: ServerAnswer) throws {
         process = Process()
         process.executableURL = Bundle.main.executableURL
         process.arguments = [ServerChild.argument, answer.rawValue]
@@ -25,7 +28,13 @@ struct ServerProcess {
     /// Ends it, by its process identifier.
     ///
     /// Nobody waits for its end: Foundation's `waitUntilExit` runs a run loop, which blocks a thread of the pool for good.
-    func end() {
+    public func end() {
         process.terminate()
     }
+}
+
+/// Why there is no server.
+public enum ServerFailure: Error {
+    case cannotListen
+    case hasNoPort
 }

@@ -1,0 +1,27 @@
+import AsyncHTTPClient
+import Nautilus
+
+/// A request that is ready to be sent, and what it takes to send it.
+final class Departure: Sendable {
+    let exchange: ClientExchange
+    let request: HTTPClient.Request
+    /// Whose connections it needs.
+    let origin: HttpOrigin
+    let connections: ClientConnections
+    /// What knows how long the exchange may take.
+    let context: AttemptContext
+
+    init(
+        of exchange: ClientExchange,
+        _ request: HTTPClient.Request,
+        to origin: HttpOrigin,
+        over connections: ClientConnections,
+        context: AttemptContext
+    ) {
+        self.exchange = exchange
+        self.request = request
+        self.origin = origin
+        self.connections = connections
+        self.context = context
+    }
+}

@@ -1,0 +1,17 @@
+import BenchmarkServer
+import Foundation
+import Nautilus
+
+/// The call that all benchmarks make, decoded.
+struct GetNote: JsonRequest {
+    typealias Result = Note
+    var route: HttpRoute { ["notes", 7] }
+}
+
+/// The same call, not decoded.
+struct GetBytes: Request {
+    typealias Result = Data
+    var route: HttpRoute { ["notes", 7] }
+    var timeout: Duration?
+    var deadline: Duration?
+}
