@@ -15,12 +15,17 @@ public actor ConformanceScript {
             switch request.path {
             case "/drop": return
             case "/hang": try await connection.hang()
-            case "/truncated":
-                return try await connection.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n0123456789")
+            case "/truncated": return try await connection.write(Self.beginning)
+            case "/stalled":
+                try await connection.write(Self.beginning)
+                try await connection.hang()
             default: try await connection.write(answer(to: request).bytes(withBody: request.method != "HEAD"))
             }
         }
     }
+
+    /// Of a body of 100 bytes.
+    private static let beginning = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n0123456789"
 
     private func answer(to request: RecordedRequest) -> Answer {
         let parts = request.path.split(separator: "/")

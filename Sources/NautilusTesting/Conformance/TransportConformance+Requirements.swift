@@ -28,9 +28,9 @@ extension TransportConformance {
     }
 
     /// The context of a first attempt.
-    func context() throws -> AttemptContext {
+    func context(_ interruption: Interruption? = nil) throws -> AttemptContext {
         guard let serviceOrigin = HttpOrigin(origin) else { throw Failure(description: "The origin has no host.") }
-        return AttemptContext(serviceOrigin: serviceOrigin)
+        return AttemptContext(serviceOrigin: serviceOrigin, interruption: interruption)
     }
 
     /// Throws unless `actual` is `expected`.

@@ -25,6 +25,7 @@ import Nautilus
 /// | `/basic-401` | 401, `WWW-Authenticate: Basic realm="conformance"` and the text `who are you` |
 /// | `/drop` | reads the request and closes the connection |
 /// | `/truncated` | `Content-Length: 100`, ten bytes, and closes the connection |
+/// | `/stalled` | `Content-Length: 100`, ten digits, and nothing more; the connection stays open |
 /// | `/hang` | reads the request and never answers |
 ///
 /// HEAD gets the same header and no body.
@@ -66,6 +67,7 @@ public struct TransportConformance: Sendable {
 
     let makeTransport: @Sendable () -> any HttpTransport
     let makeLimited: (@Sendable (_ limit: Int) -> any HttpTransport)?
+    let streamsResponses: Bool
     let origin: URL
 
     /// The checks of one transport.
@@ -74,14 +76,22 @@ public struct TransportConformance: Sendable {
     ///   - makeTransport: Makes a transport; every check makes its own.
     ///   - makeLimited: Makes one that takes response bodies up to a number of bytes; nil, the default, when the
     ///     transport has no such limit, which leaves that check out.
+    ///   - streamsResponses: Whether ``HttpTransport/stream(_:context:)`` is its own. Default: true; false for a transport
+    ///     that leaves it to the protocol, which leaves out the checks of a body that is still to come.
     ///   - origin: Where the server is: scheme, host and port.
     public static func checks(
         of makeTransport: @escaping @Sendable () -> any HttpTransport,
         limitedBy makeLimited: (@Sendable (_ limit: Int) -> any HttpTransport)? = nil,
+        streamsResponses: Bool = true,
         origin: URL
     ) -> [Check] {
-        let conformance = TransportConformance(makeTransport: makeTransport, makeLimited: makeLimited, origin: origin)
+        let conformance = TransportConformance(
+            makeTransport: makeTransport,
+            makeLimited: makeLimited,
+            streamsResponses: streamsResponses,
+            origin: origin
+        )
         return conformance.responseChecks + conformance.requestChecks + conformance.failureChecks
-            + conformance.stateChecks
+            + conformance.stateChecks + conformance.streamChecks
     }
 }

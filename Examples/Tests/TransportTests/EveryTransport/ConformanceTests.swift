@@ -4,7 +4,7 @@ import NautilusTesting
 import ScriptedSockets
 import Testing
 
-@Suite("URLSessionTransport keeps every promise of a transport", .timeLimit(.minutes(10)))
+@Suite("\(TransportUnderTest.name) keeps every promise of a transport", .timeLimit(.minutes(10)))
 struct ConformanceTests {
     /// Names only: the origin is known once a server runs.
     private static let names = checks(origin: URL(fileURLWithPath: "/")).map(\.name)
@@ -21,8 +21,8 @@ struct ConformanceTests {
 
     private static func checks(origin: URL) -> [TransportConformance.Check] {
         TransportConformance.checks(
-            of: { URLSessionTransport() },
-            limitedBy: { URLSessionTransport(configuration: .init(responseLimit: $0)) },
+            of: { TransportUnderTest.make() },
+            limitedBy: { TransportUnderTest.make(responseLimit: $0) },
             origin: origin
         )
     }

@@ -27,7 +27,7 @@ struct BulkTests {
                 maxAttempts: attempts,
                 budget: .unlimited
             ),
-            transport: URLSessionTransport()
+            transport: TransportUnderTest.make()
         )
     }
 
@@ -58,7 +58,7 @@ struct BulkTests {
         #expect(memory.growth < ResidentMemory.limit)
     }
 
-    @Test("a gigabyte goes up from a stream, by way of the disk")
+    @Test("a gigabyte goes up from a stream")
     func uploadsStream() async throws {
         let memory = MemoryWatch()
         try await BulkServer.run { server in

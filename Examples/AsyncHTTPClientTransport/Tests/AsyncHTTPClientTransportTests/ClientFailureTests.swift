@@ -4,20 +4,8 @@ import Nautilus
 import ScriptedSockets
 import Testing
 
-@Suite("A failure says what the server may have done", .timeLimit(.minutes(10)))
-struct FailureTests {
-    private let body = HttpBody.Payload.data(Data("x".utf8))
-
-    @Test("a connection that is refused: not sent")
-    func refused() async throws {
-        let url = try await ScriptedServer.run { _ in
-        } whileOpen: {
-            $0.url
-        }
-        let failure = try await failure { try await send(.post, url, body: body) }
-        #expect(failure == Failure(code: .cannotConnectToHost, delivery: .notSent))
-    }
-
+@Suite("What the client does not send is not sent, and says so", .timeLimit(.minutes(10)))
+struct ClientFailureTests {
     @Test(
         "a host that does not exist, a scheme that is not HTTP, a literal where nobody listens: not sent",
         arguments: [
@@ -37,47 +25,13 @@ struct FailureTests {
         #expect(failure == Failure(code: code, delivery: .notSent))
     }
 
-    @Test(
-        "a certificate that is not trusted: not sent",
-        .enabled(if: UntrustedTlsServer.openssl != nil, "needs openssl")
-    )
-    func untrustedCertificate() async throws {
-        try await UntrustedTlsServer.run { server in
-            let url = try #require(URL(string: "https://127.0.0.1:\(server.port)/"))
-            let failure = try await failure { try await send(.post, url, body: body) }
-            #expect(failure == Failure(code: .serverCertificateUntrusted, delivery: .notSent))
-        }
-    }
-
-    @Test("a server that speaks no TLS: not sent")
-    func noTls() async throws {
-        try await ScriptedServer.run { connection in
-            try await connection.write("HTTP/1.1 400 Bad Request\r\n\r\n")
-            try await connection.hang()
-        } whileOpen: { server in
-            let failure = try await failure { try await send(server.url(scheme: "https", host: "127.0.0.1")) }
-            #expect(failure == Failure(code: .secureConnectionFailed, delivery: .notSent))
-        }
-    }
-
     @Test("a connection that is closed in the middle of the handshake: not sent")
     func brokenHandshake() async throws {
         try await ScriptedServer.run { _ in
         } whileOpen: { server in
             let url = server.url(scheme: "https", host: "127.0.0.1")
-            let failure = try await failure { try await send(.post, url, body: body) }
+            let failure = try await failure { try await send(.post, url, body: .data(Data("x".utf8))) }
             #expect(failure?.delivery == .notSent)
-        }
-    }
-
-    @Test("an exchange that the server breaks: maybe executed", arguments: BrokenExchange.all)
-    func broken(exchange: BrokenExchange) async throws {
-        try await ScriptedServer.run(exchange.script) { server in
-            let failure = try await failure {
-                try await send(.post, server.url, body: .data(Data(count: exchange.bodyCount)))
-            }
-            #expect(failure == Failure(code: exchange.code, delivery: .maybeExecuted))
-            #expect(await server.connectionCount == 1)
         }
     }
 
@@ -136,22 +90,6 @@ struct FailureTests {
             #expect(await server.connectionCount == 0)
         }
     }
-
-    @Test("an error names neither URL nor query nor header")
-    func keepsSecrets() async throws {
-        let url = try #require(URL(string: "http://nautilus.invalid/path?token=hunter2"))
-        let error = await #expect(throws: TransportError.self) {
-            try await send(url, header: ["Authorization": "Bearer hunter2"])
-        }
-        let text = "\(String(describing: error)) \(String(reflecting: error)) \(error?.localizedDescription ?? "")"
-        #expect(!text.contains("hunter2"))
-        #expect(!text.contains("nautilus"))
-    }
-}
-
-/// GET, as most of the tests send.
-private func send(_ url: URL, header: HttpHeader = [:]) async throws -> HttpResponse<Data> {
-    try await send(.get, url, header: header)
 }
 
 extension HttpRequest {
@@ -160,6 +98,6 @@ extension HttpRequest {
         header: HttpHeader = [:],
         body: HttpBody.Payload = .empty
     ) -> HttpRequest {
-        HttpRequest(method: method, url: URL(fileURLWithPath: "/"), header: header, body: body)
+        HttpRequest(method: method, url: URL(fileURLWithPath: "/"), header: header, body: .data(Data("x".utf8)))
     }
 }

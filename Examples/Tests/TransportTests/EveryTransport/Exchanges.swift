@@ -1,4 +1,3 @@
-import AsyncHTTPClientTransport
 import Foundation
 import Nautilus
 import ScriptedSockets
@@ -9,7 +8,7 @@ func send(
     _ url: URL,
     header: HttpHeader = [:],
     body: HttpBody.Payload = .empty,
-    through transport: AsyncHTTPClientTransport = AsyncHTTPClientTransport()
+    through transport: any HttpTransport = TransportUnderTest.make()
 ) async throws -> HttpResponse<Data> {
     let request = HttpRequest(method: method, url: url, header: header, body: body)
     return try await transport.send(request, context: context(of: url))
@@ -20,7 +19,7 @@ func stream(
     _ method: HttpMethod = .get,
     _ url: URL,
     body: HttpBody.Payload = .empty,
-    through transport: AsyncHTTPClientTransport = AsyncHTTPClientTransport()
+    through transport: any HttpTransport = TransportUnderTest.make()
 ) async throws -> HttpResponse<HttpBodyStream> {
     try await transport.stream(HttpRequest(method: method, url: url, body: body), context: context(of: url))
 }
@@ -29,6 +28,21 @@ func stream(
 func context(of url: URL) throws -> AttemptContext {
     guard let origin = HttpOrigin(url) else { throw URLError(.badURL) }
     return AttemptContext(serviceOrigin: origin)
+}
+
+/// Sends a GET to a server that answers the first request with `bytes` and then closes the connection.
+func answer(_ bytes: String, _ method: HttpMethod = .get) async throws -> HttpResponse<Data> {
+    try await answer(Data(bytes.utf8), method)
+}
+
+/// Sends a GET to a server that answers the first request with `bytes` and then closes the connection.
+func answer(_ bytes: Data, _ method: HttpMethod = .get) async throws -> HttpResponse<Data> {
+    try await ScriptedServer.run { connection in
+        _ = try await connection.readRequest()
+        try await connection.write(bytes)
+    } whileOpen: { server in
+        try await send(method, server.url)
+    }
 }
 
 /// The error of `body`, code and delivery only.
@@ -45,9 +59,19 @@ func failure(of body: () async throws -> HttpResponse<Data>) async throws -> Fai
 struct Failure: Equatable {
     let code: URLError.Code
     let delivery: Delivery
+
+    static let connectionLost = Failure(code: .networkConnectionLost, delivery: .maybeExecuted)
+    static let badResponse = Failure(code: .badServerResponse, delivery: .maybeExecuted)
 }
 
-/// The whole of a streamed body as text.
-func text(_ body: HttpBodyStream) async throws -> String {
-    String(decoding: try await body.collected(limit: .max), as: UTF8.self)
+extension HttpResponse<Data> {
+    /// The body as text.
+    var text: String { String(decoding: body, as: UTF8.self) }
+}
+
+extension HttpBodyStream {
+    /// The whole of it as text.
+    var text: String {
+        get async throws { String(decoding: try await collected(limit: .max), as: UTF8.self) }
+    }
 }

@@ -5,19 +5,6 @@ import Testing
 
 @Suite("A streamed exchange", .timeLimit(.minutes(10)))
 struct StreamTests {
-    private func stream(
-        _ method: HttpMethod = .get,
-        _ url: URL,
-        body: HttpBody.Payload = .empty,
-        through transport: URLSessionTransport = URLSessionTransport()
-    ) async throws -> HttpResponse<HttpBodyStream> {
-        try await transport.stream(HttpRequest(method: method, url: url, body: body), context: context(of: url))
-    }
-
-    private func text(_ body: HttpBodyStream) async throws -> String {
-        String(decoding: try await body.collected(limit: .max), as: UTF8.self)
-    }
-
     private func length(of body: HttpBodyStream) async throws -> Int {
         var count = 0
         for try await chunk in body { count += chunk.count }
@@ -58,7 +45,7 @@ struct StreamTests {
             _ = await connection.readToEnd()
             leave.finish()
         } whileOpen: { server in
-            let transport = URLSessionTransport()
+            let transport = TransportUnderTest.make()
             let reading = Task {
                 let response = try await stream(.get, server.url, through: transport)
                 var chunks = response.body.makeAsyncIterator()
@@ -83,7 +70,7 @@ struct StreamTests {
             let part = Data(count: 1 << 20)
             for _ in 0..<600 { try await connection.write(part) }
         } whileOpen: { server in
-            let transport = URLSessionTransport()
+            let transport = TransportUnderTest.make()
             let before = try ResidentMemory.mebibytes()
             let response = try await stream(.get, server.url, through: transport)
             // While nobody reads the first, another one is read to its end.
@@ -119,7 +106,7 @@ struct StreamTests {
 
     @Test("redirects and challenges come back as the responses that they are")
     func passedOn() async throws {
-        let transport = URLSessionTransport()
+        let transport = TransportUnderTest.make()
         let lines = [
             "HTTP/1.1 302 Found\r\nLocation: /b",
             "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"a\"",
@@ -132,31 +119,17 @@ struct StreamTests {
             } whileOpen: { server in
                 let response = try await stream(.get, server.url, through: transport)
                 #expect(response.status == (line.contains("302") ? 302 : 401))
-                if response.status == 401 { #expect(try await text(response.body) == "abc") }
+                if response.status == 401 { #expect(try await response.body.text == "abc") }
             }
-        }
-    }
-
-    @Test("a request's chunks are sent with their length, once all of them are there")
-    func upload() async throws {
-        let (chunks, source) = AsyncThrowingStream.makeStream(of: Data.self, throwing: (any Error).self)
-        for text in ["abc", "def"] { source.yield(Data(text.utf8)) }
-        source.finish()
-        try await ScriptedServer.run { connection in
-            let request = try await connection.readRequest()
-            #expect(request.values(of: "Content-Length") == ["6"])
-            try await connection.respond(body: request.body)
-        } whileOpen: { server in
-            let body = HttpBody.Payload.stream(HttpBodyStream(once: chunks))
-            let response = try await stream(.post, server.url, body: body)
-            #expect(try await text(response.body) == "abcdef")
         }
     }
 
     @Test("an error of the body's chunks ends the exchange, and is the caller's")
     func brokenUpload() async throws {
         struct Broken: Error {}
-        try await ScriptedServer.run { _ in
+        try await ScriptedServer.run { connection in
+            try await connection.readHead()
+            _ = await connection.readToEnd()
         } whileOpen: { server in
             let body = HttpBodyStream(from: {
                 AsyncThrowingStream { source in
@@ -165,13 +138,12 @@ struct StreamTests {
                 }
             })
             await #expect(throws: Broken.self) { try await send(.post, server.url, body: .stream(body)) }
-            #expect(await server.connectionCount == 0)
         }
     }
 
     @Test("one after the other, they share a connection")
     func keptConnection() async throws {
-        let transport = URLSessionTransport()
+        let transport = TransportUnderTest.make()
         try await ScriptedServer.run { connection in
             while true {
                 _ = try await connection.readRequest()
@@ -180,7 +152,7 @@ struct StreamTests {
         } whileOpen: { server in
             for _ in 0..<5 {
                 let response = try await stream(.get, server.url, through: transport)
-                #expect(try await text(response.body) == "abc")
+                #expect(try await response.body.text == "abc")
             }
             #expect(await server.connectionCount == 1)
         }
@@ -188,7 +160,7 @@ struct StreamTests {
 
     @Test("no more at once than configured: the rest waits in line, and leaves it when it is cancelled")
     func line() async throws {
-        let transport = URLSessionTransport(configuration: .init(connectionsPerHost: 1))
+        let transport = TransportUnderTest.make(connectionsPerHost: 1)
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
         try await ScriptedServer.run { connection in
             while true {
@@ -204,30 +176,15 @@ struct StreamTests {
             await #expect(throws: CancellationError.self) { try await cancelled.value }
             let waiting = Task { try await stream(.get, server.url, through: transport).status }
             end.finish()
-            #expect(try await text(first.body) == "abc")
+            #expect(try await first.body.text == "abc")
             #expect(try await waiting.value == 200)
             #expect(await server.requests.count == 2)
         }
     }
 
-    @Test("a stream that goes on takes no connection from what is not streamed")
-    func apart() async throws {
-        let transport = URLSessionTransport(configuration: .init(connectionsPerHost: 1))
-        try await ScriptedServer.run { connection in
-            let request = try await connection.readRequest()
-            guard request.requestLine.contains("/events") else { return try await connection.respond() }
-            try await connection.write("HTTP/1.1 200 OK\r\n\r\ndata: a\n\n")
-            try await connection.hang()
-        } whileOpen: { server in
-            let events = try await stream(.get, server.url.appendingPathComponent("events"), through: transport)
-            let response = try await send(.get, server.url, through: transport)
-            #expect((events.status, response.status) == (200, 200))
-        }
-    }
-
-    @Test("2000 of them, cancelled or dropped at any point: nothing hangs, and the transport goes on")
+    @Test("2000 exchanges, cancelled or dropped at any point: nothing hangs, and the transport goes on")
     func storm() async throws {
-        let transport = URLSessionTransport(configuration: .init(connectionsPerHost: 8))
+        let transport = TransportUnderTest.make()
         let part = Data(count: 100_000)
         try await ScriptedServer.run { connection in
             while true {
@@ -238,42 +195,39 @@ struct StreamTests {
             let ended = try await withThrowingTaskGroup(of: Int.self) { group in
                 for number in 0..<2000 {
                     group.addTask {
-                        let call = Task {
-                            let response = try await stream(.get, server.url, through: transport)
-                            var (count, left) = (0, number % 5)
-                            for try await chunk in response.body {
-                                count += chunk.count
-                                left -= 1
-                                if left == 0 { break }
-                            }
-                            return count
-                        }
-                        if number.isMultiple(of: 3) {
-                            for _ in 0..<(number % 50) { await Task.yield() }
-                            call.cancel()
-                        }
-                        _ = await call.result
+                        await exchange(number, server.url, through: transport)
                         return 1
                     }
                 }
                 return try await group.reduce(0, +)
             }
             #expect(ended == 2000)
-            let last = try await stream(.get, server.url, through: transport).body.collected(limit: .max)
-            #expect(last == part)
+            #expect(try await send(.get, server.url, through: transport).body == part)
         }
     }
-}
 
-/// What the process holds in memory.
-enum ResidentMemory {
-    /// How many MiB may be added while a gigabyte is moved: 64 where nothing else runs, as `NAUTILUS_ALONE` says; else half
-    /// of it, since other tests' memory cannot be told apart.
-    static let limit = ProcessInfo.processInfo.environment["NAUTILUS_ALONE"] == nil ? 512 : 64
-
-    static func mebibytes() throws -> Int {
-        let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
-        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") })
-        return try #require(line.split(separator: " ").dropFirst().first.flatMap { Int($0) }) / 1024
+    /// One of the storm: every second is streamed, some readers leave early, every third is cancelled somewhere.
+    private func exchange(_ number: Int, _ url: URL, through transport: any HttpTransport) async {
+        let call = Task {
+            guard number.isMultiple(of: 2) else {
+                return try await send(.get, url, through: transport).body.count
+            }
+            let response = try await stream(.get, url, through: transport)
+            var (count, left) = (0, number % 5)
+            for try await chunk in response.body {
+                count += chunk.count
+                left -= 1
+                if left == 0 { break }
+            }
+            return count
+        }
+        if number.isMultiple(of: 3) {
+            for _ in 0..<(number % 50) { await Task.yield() }
+            call.cancel()
+        }
+        switch await call.result {
+        case .success(let count): #expect(count > 0 && count <= 100_000)
+        case .failure(let error): #expect(error is CancellationError && number.isMultiple(of: 3), "\(error)")
+        }
     }
 }

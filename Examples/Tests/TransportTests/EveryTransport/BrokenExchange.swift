@@ -11,7 +11,7 @@ struct BrokenExchange: Sendable, CustomTestStringConvertible {
     let bodyCount: Int
     let script: ScriptedServer.Script
 
-    private init(
+    init(
         _ name: String,
         _ failure: Failure,
         bodyCount: Int = 1,
@@ -21,18 +21,18 @@ struct BrokenExchange: Sendable, CustomTestStringConvertible {
     }
 
     /// The server reads the request, answers with `bytes` and closes the connection.
-    private init(_ name: String, _ failure: Failure, answering bytes: Data) {
+    init(_ name: String, _ failure: Failure, answering bytes: Data) {
         self.init(name, failure) { connection in
             _ = try await connection.readRequest()
             try await connection.write(bytes)
         }
     }
 
-    private init(_ name: String, _ failure: Failure, answering text: String) {
+    init(_ name: String, _ failure: Failure, answering text: String) {
         self.init(name, failure, answering: Data(text.utf8))
     }
 
-    static let all = resets + earlyEnds + invalidAnswers + strictReadings
+    static let all = resets + earlyEnds + invalidAnswers + own
 
     private static let resets = [
         BrokenExchange("a reset before the answer", .connectionLost) { connection in
@@ -70,39 +70,15 @@ struct BrokenExchange: Sendable, CustomTestStringConvertible {
         BrokenExchange("a field without colon", .badResponse, answering: "HTTP/1.1 200 OK\r\nno colon\r\n\r\n"),
         BrokenExchange("a length in words", .badResponse, answering: "HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n"),
         BrokenExchange("a length below 0", .badResponse, answering: "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n"),
-        BrokenExchange("status 9999", .badResponse, answering: "HTTP/1.1 9999 OK\r\nContent-Length: 0\r\n\r\n"),
         BrokenExchange(
             "a chunk without size",
             .badResponse,
             answering: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"
         ),
-        BrokenExchange("a zero byte in a field", .badResponse, answering: "HTTP/1.1 200 OK\r\nX-Nul: a\0b\r\n\r\n"),
         BrokenExchange(
             "a body that is not compressed as announced",
             Failure(code: .cannotDecodeContentData, delivery: .maybeExecuted),
             answering: "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nabcd"
         ),
     ]
-
-    /// What RFC 9110 and 9112 allow, or ask clients to take, and Foundation on Linux does not.
-    private static var strictReadings: [BrokenExchange] {
-        #if os(Linux)
-            let end = "\r\nContent-Length: 2\r\n\r\nhi"
-            return [
-                BrokenExchange(
-                    "no blank after a colon",
-                    .badResponse,
-                    answering: "HTTP/1.1 200 OK\r\nName:value" + end
-                ),
-                BrokenExchange("no reason phrase", .badResponse, answering: "HTTP/1.1 200" + end),
-                BrokenExchange(
-                    "a field in Latin-1",
-                    .badResponse,
-                    answering: Data("HTTP/1.1 200 OK\r\nX-Name: caf".utf8) + [0xE9] + Data(end.utf8)
-                ),
-            ]
-        #else
-            return []
-        #endif
-    }
 }
