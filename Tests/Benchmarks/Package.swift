@@ -6,7 +6,11 @@ let package = Package(
     platforms: [.macOS(.v13)],
     // The benchmark of the other transport is run against the same server.
     products: [.library(name: "LoopbackServer", targets: ["LoopbackServer"])],
-    dependencies: [.package(name: "Nautilus", path: "../..")],
+    dependencies: [
+        .package(name: "Nautilus", path: "../.."),
+        // Two of the designs that Nautilus is compared with are made of publishers.
+        .package(url: "https://github.com/OpenCombine/OpenCombine", exact: "0.14.0"),
+    ],
     targets: [
         .target(name: "AllocationCounter"),
         .target(name: "LoopbackServer"),
@@ -15,6 +19,13 @@ let package = Package(
             dependencies: [
                 "AllocationCounter", "LoopbackServer", .product(name: "Nautilus", package: "Nautilus"),
                 .product(name: "NautilusOAuth", package: "Nautilus"),
+            ]
+        ),
+        .executableTarget(
+            name: "designs",
+            dependencies: [
+                "OpenCombine", .product(name: "Nautilus", package: "Nautilus"),
+                .product(name: "NautilusTesting", package: "Nautilus"),
             ]
         ),
     ],
