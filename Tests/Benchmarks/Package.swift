@@ -8,7 +8,7 @@ let package = Package(
     products: [.library(name: "LoopbackServer", targets: ["LoopbackServer"])],
     dependencies: [
         .package(name: "Nautilus", path: "../.."),
-        // Two of the designs that Nautilus is compared with are made of publishers.
+        // Of the designs that Nautilus is compared with, three are made of publishers.
         .package(url: "https://github.com/OpenCombine/OpenCombine", exact: "0.14.0"),
     ],
     targets: [
