@@ -6,7 +6,11 @@ let package = Package(
     platforms: [.macOS(.v13)],
     // The benchmark of the other transport is run against the same server.
     products: [.library(name: "BenchmarkServer", targets: ["BenchmarkServer"])],
-    dependencies: [.package(name: "Nautilus", path: "../..")],
+    dependencies: [
+        .package(name: "Nautilus", path: "../.."),
+        // Of the designs that Nautilus is compared with, three are made of publishers.
+        .package(url: "https://github.com/OpenCombine/OpenCombine", exact: "0.14.0"),
+    ],
     targets: [
         .target(name: "AllocationCounter"),
         .target(name: "LoopbackServer"),
@@ -16,6 +20,13 @@ let package = Package(
             dependencies: [
                 "AllocationCounter", "BenchmarkServer", .product(name: "Nautilus", package: "Nautilus"),
                 .product(name: "NautilusOAuth", package: "Nautilus"),
+            ]
+        ),
+        .executableTarget(
+            name: "designs",
+            dependencies: [
+                "OpenCombine", .product(name: "Nautilus", package: "Nautilus"),
+                .product(name: "NautilusTesting", package: "Nautilus"),
             ]
         ),
     ],

@@ -1,0 +1,17 @@
+import Nautilus
+
+/// The API, as an app declares it.
+struct NotesService: HttpService {
+    let coordinator: RefreshCoordinator<Token>
+    let world: World
+
+    var apiUrl: any UrlConvertible { world.host + "/v1" }
+    var transport: any HttpTransport { ServerTransport(server: world.server) }
+    var clock: any Clock<Duration> { world.clock }
+    var retrierFactory: any RetrierFactory {
+        ComposedRetrier.factory(
+            AuthorizationRetrier.factory(coordinator),
+            BackoffRetrier.factory(gate: coordinator, random: world.random)
+        )
+    }
+}

@@ -1,0 +1,30 @@
+import Nautilus
+
+/// The service that hands out tokens, without the authorization that needs them.
+struct TokenEndpoint: HttpService {
+    let world: World
+
+    var apiUrl: any UrlConvertible { world.host }
+    var transport: any HttpTransport { ServerTransport(server: world.server) }
+    var clock: any Clock<Duration> { world.clock }
+
+    init(_ world: World) {
+        self.world = world
+    }
+
+    /// Spends the refresh token and returns what follows it.
+    ///
+    /// - Throws: `TerminalRefreshFailure` when the server says that the session is over; `HttpError` otherwise.
+    func refresh(_ token: Token) async throws -> Token {
+        do throws(HttpError) {
+            let reply = try await RefreshToken(refreshToken: token.refreshToken).schedule(with: self)
+            return Token(
+                accessToken: reply.accessToken,
+                refreshToken: reply.refreshToken,
+                expiry: reply.expiresIn.map { world.now + .seconds($0) }
+            )
+        } catch {
+            throw error.status == 400 ? TerminalRefreshFailure("invalid_grant", underlying: error) : error
+        }
+    }
+}

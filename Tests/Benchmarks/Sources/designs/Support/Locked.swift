@@ -1,0 +1,1 @@
+../../../../../Sources/Nautilus/Support/Locked.swift
