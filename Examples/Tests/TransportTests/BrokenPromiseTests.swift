@@ -15,7 +15,10 @@ struct BrokenPromiseTests {
         .followsRedirects: ["a redirect is returned, not followed"],
         .keepsOneValue: ["header fields are found without regard to case, and lists keep all their values"],
         .joinsCookies: ["cookies come one by one, with the commas of their dates"],
-        .cutsBodies: ["a large body arrives whole", "a large request body arrives whole"],
+        .cutsBodies: [
+            "a large body arrives whole", "a large request body arrives whole",
+            "a streamed response brings its status, its header, its length and every byte",
+        ],
         .fillsEmptyBodies: [
             "every status is a response, not an error", "HEAD arrives as HEAD and has no body",
             "an empty body arrives as none", "an empty body is an empty body",
@@ -35,19 +38,26 @@ struct BrokenPromiseTests {
         .dropsBody: [
             "a body arrives byte for byte", "a body in chunks arrives whole and in order",
             "a large request body arrives whole", "concurrent exchanges get their own answers",
+            "a stream is sent whole and in order", "a stream that fails ends the exchange with its own error",
+            "a one-shot stream that has been read is refused, not sent",
         ],
         .swapsDelivery: [
             "a connection that is closed without an answer is a transport error, maybe executed",
             "a body that ends early is a transport error, maybe executed",
             "nobody listening is a transport error, not sent",
+            "a one-shot stream that has been read is refused, not sent",
+            "a streamed body that ends early is a transport error behind what has come, maybe executed",
         ],
         .renamesCancellation: [
             "cancelling ends an exchange that would never end", "a task that is already cancelled sends nothing",
+            "cancelling the reader of a streamed body ends it",
+            "an interruption ends an exchange that would never end, and not the next one",
         ],
         .sendsWhenCancelled: ["a task that is already cancelled sends nothing"],
         .givesUpAfterFailure: [
             "a transport works on after a failure", "cancelling ends an exchange that would never end",
             "a task that is already cancelled sends nothing",
+            "an interruption ends an exchange that would never end, and not the next one",
         ],
         .keepsCookies: ["a cookie that the server sets is not sent back"],
         .remembersAnswers: [
@@ -57,6 +67,12 @@ struct BrokenPromiseTests {
         .refusesAtLimit: ["a body as large as the limit is taken", "a body larger than the limit is refused"],
         .ignoresLimit: ["a body larger than the limit is refused"],
         .limitsHead: ["HEAD of something larger than the limit is no large body"],
+        .emptiesStreams: [
+            "a streamed response brings its status, its header, its length and every byte",
+            "a streamed response is there before its body has ended, and so is what has come of it",
+            "a streamed body that ends early is a transport error behind what has come, maybe executed",
+            "cancelling the reader of a streamed body ends it",
+        ],
     ]
 
     @Test("that one, and no other", .serialized, arguments: FlawedTransport.Flaw.allCases)

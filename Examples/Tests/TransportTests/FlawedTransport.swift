@@ -2,7 +2,7 @@ import Foundation
 import Nautilus
 
 /// A transport that breaks a promise on purpose.
-actor FlawedTransport: HttpTransport {
+actor FlawedTransport: InterruptibleTransport {
     /// The promise that is broken.
     enum Flaw: CaseIterable {
         case throwsForStatuses, followsRedirects, keepsOneValue, joinsCookies, cutsBodies, fillsEmptyBodies, forgetsUrl
@@ -10,6 +10,7 @@ actor FlawedTransport: HttpTransport {
         case swapsDelivery, renamesCancellation, sendsWhenCancelled, givesUpAfterFailure
         case keepsCookies, remembersAnswers
         case refusesAtLimit, ignoresLimit, limitsHead
+        case emptiesStreams
     }
 
     private let flaw: Flaw
@@ -38,6 +39,23 @@ actor FlawedTransport: HttpTransport {
         } catch {
             if flaw == .givesUpAfterFailure { failure = error }
             throw spoiled(error)
+        }
+    }
+
+    func stream(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<HttpBodyStream> {
+        do {
+            let response = try await transport.stream(spoiled(request), context: context)
+            return response.replacingBody(spoiled(response.body))
+        } catch {
+            throw spoiled(error)
+        }
+    }
+
+    private func spoiled(_ body: HttpBodyStream) -> HttpBodyStream {
+        switch flaw {
+        case .emptiesStreams: HttpBodyStream(Data())
+        case .cutsBodies: HttpBodyStream(once: SpoiledChunks(of: body, limit: 100_000) { $0 })
+        default: HttpBodyStream(once: SpoiledChunks(of: body, limit: .max, spoiled))
         }
     }
 
@@ -85,7 +103,7 @@ actor FlawedTransport: HttpTransport {
         return response
     }
 
-    private func spoiled(_ error: any Error) -> any Error {
+    private nonisolated func spoiled(_ error: any Error) -> any Error {
         switch (flaw, error) {
         case (.swapsDelivery, TransportError.failed(let code, let delivery, let reason)):
             let other: Delivery = delivery == .notSent ? .maybeExecuted : .notSent
@@ -105,5 +123,37 @@ extension URL {
         components.path = path
         components.query = nil
         return components.url ?? self
+    }
+}
+
+/// The chunks of a body, cut off behind a number of bytes, its errors changed.
+private struct SpoiledChunks: AsyncSequence, Sendable {
+    typealias Element = Data
+    let body: HttpBodyStream
+    let limit: Int
+    let spoil: @Sendable (any Error) -> any Error
+
+    init(of body: HttpBodyStream, limit: Int, _ spoil: @escaping @Sendable (any Error) -> any Error) {
+        (self.body, self.limit, self.spoil) = (body, limit, spoil)
+    }
+
+    func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(chunks: body.makeAsyncIterator(), left: limit, spoil: spoil)
+    }
+
+    struct AsyncIterator: AsyncIteratorProtocol {
+        var chunks: HttpBodyStream.AsyncIterator
+        var left: Int
+        let spoil: @Sendable (any Error) -> any Error
+
+        mutating func next() async throws -> Data? {
+            do {
+                guard left > 0, let chunk = try await chunks.next()?.prefix(left) else { return nil }
+                left -= chunk.count
+                return Data(chunk)
+            } catch {
+                throw spoil(error)
+            }
+        }
     }
 }

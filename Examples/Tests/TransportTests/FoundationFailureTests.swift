@@ -30,7 +30,8 @@ struct FoundationFailureTests {
         func literal() async throws {
             let url = try #require(URL(string: "http://[::1]:1/"))
             #expect(
-                try await failure { try await send(.get, url) } == Failure(code: .cannotConnectToHost, delivery: .notSent)
+                try await failure { try await send(.get, url) }
+                    == Failure(code: .cannotConnectToHost, delivery: .notSent)
             )
         }
     #endif

@@ -3,8 +3,6 @@ import Nautilus
 
 /// The transport that the suites of every transport are run on here.
 enum TransportUnderTest {
-    static let name = "URLSessionTransport"
-
     /// One with connections of its own; nil for the default.
     static func make(responseLimit: Int? = nil, connectionsPerHost: Int? = nil) -> any HttpTransport {
         var configuration = URLSessionTransport.Configuration()

@@ -59,7 +59,8 @@ extension TransportConformance {
 }
 
 extension TransportError {
-    fileprivate var delivery: Delivery {
+    /// What the server may have done.
+    var delivery: Delivery {
         switch self {
         case .failed(_, let delivery, _): delivery
         case .responseTooLarge: .maybeExecuted
