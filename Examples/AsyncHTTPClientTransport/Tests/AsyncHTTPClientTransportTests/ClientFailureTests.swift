@@ -98,6 +98,6 @@ extension HttpRequest {
         header: HttpHeader = [:],
         body: HttpBody.Payload = .empty
     ) -> HttpRequest {
-        HttpRequest(method: method, url: URL(fileURLWithPath: "/"), header: header, body: .data(Data("x".utf8)))
+        HttpRequest(method: method, url: URL(fileURLWithPath: "/"), header: header, body: body)
     }
 }
