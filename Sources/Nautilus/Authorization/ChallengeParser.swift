@@ -15,20 +15,20 @@ struct ChallengeParser {
         }
     }
 
-    private let bytes: [UInt8]
-    private var position = 0
-    /// How many bytes have been looked at: what a hostile header costs.
-    private(set) var steps = 0
+    private var field: FieldReader
 
     init(_ value: String) {
-        bytes = Array(value.utf8)
+        field = FieldReader(value)
     }
+
+    /// How many bytes have been looked at: what a hostile header costs.
+    var steps: Int { field.steps }
 
     /// All challenges, in order.
     mutating func challenges() -> [AuthenticationChallenge] {
         var drafts: [Draft] = []
-        while position < bytes.count {
-            skip { $0.isBlank || $0 == .comma }
+        while !field.isAtEnd {
+            field.skip { $0.isBlank || $0 == .comma }
             guard let token = readToken() else {
                 skipGarbage()
                 continue
@@ -44,76 +44,44 @@ struct ChallengeParser {
     }
 
     private mutating func readToken() -> String? {
-        let start = position
-        skip { $0.isTokenCharacter }
-        return start < position ? text(start..<position) : nil
+        let token = field.readToken()
+        return token.isEmpty ? nil : token
     }
 
     /// `= token` or `= "quoted"`, blanks allowed (RFC 9110 §5.6.6); nil, and nothing read, when there is no `=`.
     private mutating func readParameterValue() -> String? {
-        let start = position
-        skip { $0.isBlank }
-        guard current == .equals else {
-            position = start
+        let start = field.position
+        field.skipBlanks()
+        guard field.skip("=") else {
+            field.goBack(to: start)
             return nil
         }
-        position += 1
-        skip { $0.isBlank }
-        if current == .quote { return readQuoted() }
+        field.skipBlanks()
+        if field.current == .quote { return field.readQuoted().text }
         // Lenient: many servers leave out the quotes around a URL.
-        let valueStart = position
-        skip { !$0.isBlank && $0 != .comma && $0 != .quote }
-        return text(valueStart..<position)
-    }
-
-    /// The text between quotes, without the backslashes (RFC 9110 §5.6.4); to the end when the second quote is missing.
-    private mutating func readQuoted() -> String {
-        position += 1
-        var unquoted: [UInt8] = []
-        while let byte = current, byte != .quote {
-            if byte == .backslash, position + 1 < bytes.count { position += 1 }
-            unquoted.append(bytes[position])
-            position += 1
-            steps += 1
-        }
-        position = min(position + 1, bytes.count)
-        return String(decoding: unquoted, as: UTF8.self)
+        return field.read { !$0.isBlank && $0 != .comma && $0 != .quote }
     }
 
     /// A token68 after a scheme; nil, and nothing read, when parameters or another challenge follow.
     private mutating func readToken68() -> String? {
-        let start = position
-        skip { $0.isBlank }
-        let textStart = position
-        skip { $0.isToken68Character }
-        let hasText = position > textStart
-        skip { $0 == .equals }
-        let end = position
-        skip { $0.isBlank }
-        guard hasText, start < textStart, current == nil || current == .comma else {
-            position = start
+        let start = field.position
+        field.skipBlanks()
+        let textStart = field.position
+        field.skip { $0.isToken68Character }
+        let hasText = field.position > textStart
+        field.skip { $0 == .equals }
+        let text = field.text(from: textStart)
+        field.skipBlanks()
+        guard hasText, start < textStart, field.isAtEnd || field.current == .comma else {
+            field.goBack(to: start)
             return nil
         }
-        return text(textStart..<end)
+        return text
     }
 
     /// Skips what cannot begin a token: a quoted text as a whole, so that its commas separate nothing.
     private mutating func skipGarbage() {
-        guard let byte = current else { return }
-        if byte == .quote { _ = readQuoted() } else { position += 1 }
-    }
-
-    private var current: UInt8? { position < bytes.count ? bytes[position] : nil }
-
-    private mutating func skip(while condition: (UInt8) -> Bool) {
-        while position < bytes.count, condition(bytes[position]) {
-            position += 1
-            steps += 1
-        }
-    }
-
-    private func text(_ range: Range<Int>) -> String {
-        String(decoding: bytes[range], as: UTF8.self)
+        if field.current == .quote { _ = field.readQuoted() } else { field.skip() }
     }
 }
 
@@ -121,9 +89,6 @@ extension UInt8 {
     fileprivate static let comma = UInt8(ascii: ",")
     fileprivate static let equals = UInt8(ascii: "=")
     fileprivate static let quote = UInt8(ascii: "\"")
-    fileprivate static let backslash = UInt8(ascii: "\\")
-
-    fileprivate var isBlank: Bool { self == 0x20 || self == 0x09 }
 
     /// What a token68 consists of, its final `=` apart (RFC 9110 §11.2).
     fileprivate var isToken68Character: Bool {

@@ -42,19 +42,31 @@ public struct HttpMimeType: Hashable, Sendable, LosslessStringConvertible {
 
     /// Reads what stands in `Content-Type`; nil for anything that is no media type.
     public init?(_ text: String) {
-        var reader = MimeTypeReader(text)
-        guard let type = reader.token(), reader.skip("/"), let subtype = reader.token() else { return nil }
-        self.init(String(decoding: type, as: UTF8.self), String(decoding: subtype, as: UTF8.self))
-        while !reader.isAtEnd {
-            reader.skipBlanks()
-            guard reader.skip(";") || reader.isAtEnd else { return nil }
-            reader.skipBlanks()
+        var field = FieldReader(text)
+        field.skipBlanks()
+        let type = field.readToken()
+        guard !type.isEmpty, field.skip("/"), case let subtype = field.readToken(), !subtype.isEmpty else { return nil }
+        self.init(type, subtype)
+        while !field.isAtEnd {
+            field.skipBlanks()
+            guard field.skip(";") || field.isAtEnd else { return nil }
+            field.skipBlanks()
             // RFC 9110 §5.6.6 allows empty parameters, a semicolon at the end, say.
-            if reader.isAtEnd || reader.next == UInt8(ascii: ";") { continue }
-            guard let name = reader.token(), reader.skip("="), let value = reader.value() else { return nil }
-            let parameter = Parameter(String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self))
-            parameters.append(parameter)
+            if field.isAtEnd || field.current == UInt8(ascii: ";") { continue }
+            let name = field.readToken()
+            guard !name.isEmpty, field.skip("="), let value = Self.value(&field) else { return nil }
+            parameters.append(Parameter(name, value))
         }
+    }
+
+    /// A token or a quoted text; nil for none, and for one without an end.
+    private static func value(_ field: inout FieldReader) -> String? {
+        guard field.current == UInt8(ascii: "\"") else {
+            let token = field.readToken()
+            return token.isEmpty ? nil : token
+        }
+        let (text, isClosed) = field.readQuoted()
+        return isClosed ? text : nil
     }
 
     /// Type and subtype, without parameters: what to compare.
@@ -81,56 +93,5 @@ public struct HttpMimeType: Hashable, Sendable, LosslessStringConvertible {
             let quoted = value.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : "\($0)" }.joined()
             return text + "; \(parameter.name)=" + (isToken ? value : "\"\(quoted)\"")
         }
-    }
-}
-
-/// Takes a media type apart.
-private struct MimeTypeReader {
-    private let bytes: [UInt8]
-    private var position = 0
-
-    init(_ text: String) {
-        var bytes = Array(text.utf8)
-        while let last = bytes.last, Self.isBlank(last) { bytes.removeLast() }
-        self.bytes = bytes
-        skipBlanks()
-    }
-
-    var isAtEnd: Bool { position == bytes.count }
-    var next: UInt8? { isAtEnd ? nil : bytes[position] }
-
-    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
-
-    mutating func skipBlanks() {
-        while let next, Self.isBlank(next) { position += 1 }
-    }
-
-    mutating func skip(_ character: Unicode.Scalar) -> Bool {
-        guard let next, UInt32(next) == character.value else { return false }
-        position += 1
-        return true
-    }
-
-    mutating func token() -> ArraySlice<UInt8>? {
-        let token = bytes[position...].prefix(while: \.isTokenCharacter)
-        position = token.endIndex
-        return token.isEmpty ? nil : token
-    }
-
-    /// A token or a quoted text (RFC 9110 §5.6.4).
-    mutating func value() -> [UInt8]? {
-        guard skip("\"") else { return token().map { Array($0) } }
-        var value: [UInt8] = []
-        while let byte = next {
-            position += 1
-            if byte == UInt8(ascii: "\"") { return value }
-            if byte == UInt8(ascii: "\\"), let escaped = next {
-                position += 1
-                value.append(escaped)
-            } else {
-                value.append(byte)
-            }
-        }
-        return nil
     }
 }

@@ -1,0 +1,85 @@
+/// Reads the value of a header field from its beginning to its end, byte by byte.
+///
+/// A server may send anything, so nothing traps.
+struct FieldReader {
+    private let bytes: [UInt8]
+    private(set) var position = 0
+    /// How many bytes have been read, again where they were read again: what a hostile field costs.
+    private(set) var steps = 0
+
+    init(_ text: String) {
+        bytes = Array(text.utf8)
+    }
+
+    var isAtEnd: Bool { position == bytes.count }
+    /// The byte that is read next; nil at the end.
+    var current: UInt8? { isAtEnd ? nil : bytes[position] }
+
+    /// Goes on by one byte; at the end, nothing.
+    mutating func skip() {
+        guard !isAtEnd else { return }
+        position += 1
+        steps += 1
+    }
+
+    /// Goes on if `expected` stands here; false if not.
+    mutating func skip(_ expected: Unicode.Scalar) -> Bool {
+        guard current == UInt8(ascii: expected) else { return false }
+        skip()
+        return true
+    }
+
+    mutating func skip(while isSkipped: (UInt8) -> Bool) {
+        while let byte = current, isSkipped(byte) { skip() }
+    }
+
+    /// What RFC 9110 §5.6.3 allows nearly everywhere: spaces and tabs.
+    mutating func skipBlanks() {
+        skip(while: \.isBlank)
+    }
+
+    mutating func read(while isRead: (UInt8) -> Bool) -> String {
+        let start = position
+        skip(while: isRead)
+        return text(from: start)
+    }
+
+    /// A token (RFC 9110 §5.6.2); empty when none stands here.
+    mutating func readToken() -> String {
+        read(while: \.isTokenCharacter)
+    }
+
+    /// A quoted string (RFC 9110 §5.6.4) without its quotes and backslashes, the first quote standing here.
+    ///
+    /// - Returns: Whether its second quote was there, too; without it, the text goes to the end of the field.
+    mutating func readQuoted() -> (text: String, isClosed: Bool) {
+        skip()
+        var text: [UInt8] = []
+        while let byte = current {
+            skip()
+            if byte == UInt8(ascii: "\"") { return (String(decoding: text, as: UTF8.self), true) }
+            if byte == UInt8(ascii: "\\"), let escaped = current {
+                skip()
+                text.append(escaped)
+            } else {
+                text.append(byte)
+            }
+        }
+        return (String(decoding: text, as: UTF8.self), false)
+    }
+
+    /// What has been read since `start`.
+    func text(from start: Int) -> String {
+        String(decoding: bytes[start..<position], as: UTF8.self)
+    }
+
+    /// Goes back to where it was before, to read the same again.
+    mutating func goBack(to start: Int) {
+        position = start
+    }
+}
+
+extension UInt8 {
+    /// A space or a tab.
+    var isBlank: Bool { self == 0x20 || self == 0x09 }
+}
