@@ -4,7 +4,8 @@ extension HttpBody {
     /// A form with files in it, as `multipart/form-data`.
     ///
     /// A form whose parts are all in memory, and 8 MiB at most, is sent as one piece; any other is a stream of chunks.
-    /// ``URLSessionTransport`` puts such a form together in a temporary file before it sends it. A part's header that must not go on the wire fails the attempt as ``InvalidRequest``, unsent.
+    /// ``URLSessionTransport`` puts such a form together in a temporary file before it sends it. A part's header that must
+    /// not go on the wire fails the attempt as ``InvalidRequest``, unsent.
     ///
     /// - Parameters:
     ///   - form: The parts.
