@@ -4,7 +4,10 @@ import PackageDescription
 let package = Package(
     name: "AsyncHTTPClientTransport",
     platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9)],
-    products: [.library(name: "AsyncHTTPClientTransport", targets: ["AsyncHTTPClientTransport"])],
+    products: [
+        .library(name: "AsyncHTTPClientTransport", targets: ["AsyncHTTPClientTransport"]),
+        .library(name: "NIOWebSocketTransport", targets: ["NIOWebSocketTransport"]),
+    ],
     dependencies: [
         .package(name: "Nautilus", path: "../.."),
         .package(name: "NautilusBenchmarks", path: "../../Tests/Benchmarks"),
@@ -28,6 +31,20 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ]
         ),
+        .target(
+            name: "NIOWebSocketTransport",
+            dependencies: [
+                "Nautilus",
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOFoundationCompat", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "NIOTLS", package: "swift-nio"),
+                .product(name: "NIOWebSocket", package: "swift-nio"),
+            ]
+        ),
         .executableTarget(
             name: "transport-benchmark",
             dependencies: [
@@ -39,6 +56,14 @@ let package = Package(
             name: "AsyncHTTPClientTransportTests",
             dependencies: [
                 "AsyncHTTPClientTransport", "Nautilus",
+                .product(name: "NautilusTesting", package: "Nautilus"),
+                .product(name: "ScriptedSockets", package: "NautilusExamples"),
+            ]
+        ),
+        .testTarget(
+            name: "NIOWebSocketTransportTests",
+            dependencies: [
+                "NIOWebSocketTransport", "Nautilus",
                 .product(name: "NautilusTesting", package: "Nautilus"),
                 .product(name: "ScriptedSockets", package: "NautilusExamples"),
             ]

@@ -93,6 +93,27 @@ struct MessageStreamEndTests: WebSocketSuite {
         #expect(try await lines.next() == "again")
     }
 
+    @Test("a message that was not begun when the connection broke off goes over the next one")
+    func notBegun() async throws {
+        let isDropped = Locked(false)
+        let transport = ScriptedWebSocketTransport(
+            .accept { socket in
+                socket.drop()
+                isDropped.withLock { $0 = true }
+            },
+            Self.greeting
+        )
+        let chat = try await Chat().schedule(with: service(transport))
+        while !isDropped.withLock({ $0 }) { await Task.yield() }
+        // Nobody reads, so nobody has found out yet.
+        #expect(chat.connectionCount == 1)
+        try await chat.send("a")
+        #expect(chat.connectionCount == 2)
+        var lines = chat.makeAsyncIterator()
+        #expect(try await lines.next() == "hello")
+        #expect(try await lines.next() == "a")
+    }
+
     @Test("connections that bring nothing use up the retrier's attempts; one that brings something begins anew")
     func fruitless() async throws {
         let useless = ScriptedWebSocketTransport.Opening.accept { $0.drop() }
