@@ -13,6 +13,9 @@ let package = Package(
         .package(name: "NautilusBenchmarks", path: "../../Tests/Benchmarks"),
         .package(name: "NautilusExamples", path: ".."),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        // What the tests of web sockets are run against, and the digest of their handshake.
+        .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
+        .package(url: "https://github.com/apple/swift-crypto.git", "3.0.0"..<"5.0.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.81.0"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.26.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
@@ -63,8 +66,16 @@ let package = Package(
         .testTarget(
             name: "NIOWebSocketTransportTests",
             dependencies: [
-                "NIOWebSocketTransport", "Nautilus",
+                "FlyingFox", "NIOWebSocketTransport", "Nautilus",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "NIOWebSocket", package: "swift-nio"),
                 .product(name: "NautilusTesting", package: "Nautilus"),
+                .product(name: "NotesAPI", package: "NautilusExamples"),
                 .product(name: "ScriptedSockets", package: "NautilusExamples"),
             ]
         ),
