@@ -8,6 +8,8 @@ import NIOWebSocket
 final class HandshakeUpgrader: NIOHTTPClientProtocolUpgrader {
     private let upgrader: NIOWebSocketClientUpgrader
     private let subprotocols: [Substring]
+    /// Whether a 101 has come that completes the handshake. Only touched on the event loop.
+    private(set) var isAccepted = false
 
     init(
         _ request: HandshakeRequest,
@@ -31,6 +33,11 @@ final class HandshakeUpgrader: NIOHTTPClientProtocolUpgrader {
     }
 
     func shouldAllowUpgrade(upgradeResponse: HTTPResponseHead) -> Bool {
+        isAccepted = completesHandshake(upgradeResponse)
+        return isAccepted
+    }
+
+    private func completesHandshake(_ upgradeResponse: HTTPResponseHead) -> Bool {
         let headers = upgradeResponse.headers
         guard upgrader.shouldAllowUpgrade(upgradeResponse: upgradeResponse) else { return false }
         guard headers[canonicalForm: "Connection"].contains(where: { $0.lowercased() == "upgrade" }) else { return false }

@@ -8,14 +8,17 @@ final class OpeningHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias OutboundOut = HTTPClientRequestPart
 
     private let request: HandshakeRequest
+    private let upgrader: HandshakeUpgrader
     private let opening: SocketOpening
     private let bodyLimit: Int
     private var isSent = false
+    private var isUpgraded = false
     /// What has come of an answer with another status.
     private var refusal: (head: HTTPResponseHead, body: ByteBuffer)?
 
-    init(_ request: HandshakeRequest, _ opening: SocketOpening, bodyLimit: Int) {
+    init(_ request: HandshakeRequest, _ upgrader: HandshakeUpgrader, _ opening: SocketOpening, bodyLimit: Int) {
         self.request = request
+        self.upgrader = upgrader
         self.opening = opening
         self.bodyLimit = bodyLimit
     }
@@ -25,8 +28,12 @@ final class OpeningHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
         // Not before, so that a handshake that fails is a request that was not sent.
-        if case TLSUserEvent.handshakeCompleted = event { send(context) }
+        case TLSUserEvent.handshakeCompleted: send(context)
+        case ChannelEvent.inputClosed: end(context, ChannelError.eof)
+        default: break
+        }
         context.fireUserInboundEventTriggered(event)
     }
 
@@ -60,8 +67,21 @@ final class OpeningHandler: ChannelInboundHandler, RemovableChannelHandler {
         context.fireChannelInactive()
     }
 
+    /// Makes way for frames.
+    func leave(_ context: ChannelHandlerContext) {
+        isUpgraded = true
+        context.pipeline.syncOperations.removeHandler(self, promise: nil)
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        // The connection went down before the frames had their turn.
+        if !isUpgraded { opening.fail(ChannelError.eof, isSent: isSent) }
+    }
+
     /// Tells the caller, by the status if there is one: what is missing of its body decides nothing.
     private func end(_ context: ChannelHandlerContext, _ error: any Error) {
+        // The answer is there, and with it the socket; what has ended is to be found out by its reader.
+        guard !upgrader.isAccepted else { return }
         if let refusal {
             opening.decline(refusal.head, body: refusal.body)
         } else {

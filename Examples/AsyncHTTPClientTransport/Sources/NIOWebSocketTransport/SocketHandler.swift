@@ -116,6 +116,15 @@ extension SocketHandler {
         }
     }
 
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        // A server that sends nothing more has left: half a web socket is none.
+        if case ChannelEvent.inputClosed = event {
+            disconnect()
+            context.close(promise: nil)
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
     func channelInactive(context: ChannelHandlerContext) {
         disconnect()
         context.fireChannelInactive()

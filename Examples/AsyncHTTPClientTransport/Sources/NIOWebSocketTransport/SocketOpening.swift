@@ -62,6 +62,8 @@ final class SocketOpening: Sendable {
             // One read at a time, so that not much more is read than is asked for.
             .channelOption(.maxMessagesPerRead, value: 1)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+            // A server that has left is to be read to its last word, which may be one that opens.
+            .channelOption(.allowRemoteHalfClosure, value: true)
             .channelInitializer { channel in
                 self.holds(channel)
                     ? channel.eventLoop.makeSucceededVoidFuture()
@@ -93,17 +95,33 @@ final class SocketOpening: Sendable {
         if let context {
             try pipeline.addHandler(NIOSSLClientHandler(context: context, serverHostname: request.serverName))
         }
-        let handler = OpeningHandler(request, self, bodyLimit: configuration.declinedBodyLimit)
         let upgrader = HandshakeUpgrader(request, maxFrameSize: configuration.messageLimit) { channel, head in
-            channel.eventLoop.makeCompletedFuture { try self.open(channel, head) }
+            channel.eventLoop.makeCompletedFuture {
+                do {
+                    try self.open(channel, head)
+                } catch {
+                    self.fail(error, isSent: true)
+                    throw error
+                }
+            }
         }
-        let removable = NIOLoopBound(handler, eventLoop: channel.eventLoop)
+        let gate = UpgradeGate(upgrader)
+        let handler = OpeningHandler(request, upgrader, self, bodyLimit: configuration.declinedBodyLimit)
+        let handlers = NIOLoopBound((handler, gate), eventLoop: channel.eventLoop)
+        try pipeline.addHandler(gate)
         try pipeline.addHTTPClientHandlers(
             // A server may send its first frame right behind the answer.
             leftOverBytesStrategy: .forwardBytes,
             withClientUpgrade: (
                 upgraders: [upgrader],
-                completionHandler: { $0.pipeline.syncOperations.removeHandler(removable.value, promise: nil) }
+                completionHandler: { context in
+                    handlers.value.0.leave(context)
+                    // A turn later, what came with the answer has gone through.
+                    let pipeline = context.pipeline
+                    context.eventLoop.execute {
+                        pipeline.syncOperations.removeHandler(handlers.value.1, promise: nil)
+                    }
+                }
             )
         )
         try pipeline.addHandler(handler)

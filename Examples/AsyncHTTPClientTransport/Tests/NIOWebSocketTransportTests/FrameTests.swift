@@ -49,6 +49,7 @@ struct FrameTests {
             #expect(try await connection.receive() == .text("hello"))
             #expect(try await connection.receive() == .data(Data([1, 2])))
             #expect(try await connection.receive() == .text(""))
+            await heard.wait()
         }
         #expect(await heard.frames.map(\.firstByte) == [0x8A])
         #expect(await heard.frames.map(\.text) == ["x"])

@@ -63,9 +63,9 @@ struct HandlerTests {
         let held = HeldWrites()
         try channel.pipeline.syncOperations.addHandler(held, position: .before(handler))
         for number in 1...100 { try receive(.ping, ByteBuffer(string: "\(number)")) }
-        #expect(held.frames.map { String(buffer: $0.unmaskedData) } == ["1"])
+        #expect(held.frames.map { String(buffer: $0.data) } == ["1"])
         held.complete()
-        #expect(held.frames.map { String(buffer: $0.unmaskedData) } == ["1", "100"])
+        #expect(held.frames.map { String(buffer: $0.data) } == ["1", "100"])
     }
 
     @Test("a server that does not end the connection is left after the time for it, on either side's closing", arguments: [true, false])
@@ -76,7 +76,7 @@ struct HandlerTests {
             handler.close(WebSocketClosure(4000), Reply())
         }
         let frame = try #require(try sent())
-        #expect(try WebSocketClosure(payload: frame.unmaskedData) == WebSocketClosure(4000))
+        #expect(try WebSocketClosure(payload: frame.data) == WebSocketClosure(4000))
         channel.embeddedEventLoop.advanceTime(by: .milliseconds(4999))
         #expect(channel.isActive)
         channel.embeddedEventLoop.advanceTime(by: .milliseconds(1))
