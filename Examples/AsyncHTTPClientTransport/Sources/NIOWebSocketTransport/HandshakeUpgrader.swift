@@ -40,7 +40,8 @@ final class HandshakeUpgrader: NIOHTTPClientProtocolUpgrader {
     private func completesHandshake(_ upgradeResponse: HTTPResponseHead) -> Bool {
         let headers = upgradeResponse.headers
         guard upgrader.shouldAllowUpgrade(upgradeResponse: upgradeResponse) else { return false }
-        guard headers[canonicalForm: "Connection"].contains(where: { $0.lowercased() == "upgrade" }) else { return false }
+        let isUpgrade = headers[canonicalForm: "Connection"].contains { $0.lowercased() == "upgrade" }
+        guard isUpgrade else { return false }
         // None was asked for, so frames would mean something else than they say.
         guard !headers.contains(name: "Sec-WebSocket-Extensions") else { return false }
         let chosen = headers[canonicalForm: "Sec-WebSocket-Protocol"]

@@ -64,6 +64,7 @@ final class SocketConnection: WebSocketConnection {
 
 extension TransportError {
     fileprivate static var messageTooLarge: TransportError {
-        .failed(.dataLengthExceedsMaximum, delivery: .notSent, reason: "A message of more than 4 GiB is not sent as one.")
+        let reason = "A message of more than 4 GiB is not sent as one."
+        return .failed(.dataLengthExceedsMaximum, delivery: .notSent, reason: reason)
     }
 }

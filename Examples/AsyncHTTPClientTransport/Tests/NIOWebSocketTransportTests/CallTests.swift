@@ -12,10 +12,12 @@ struct CallTests {
 
     private var coordinator: RefreshCoordinator<Token> {
         RefreshCoordinator(credential: Token.numbered(1), clock: ManualClock()) { [refreshes] _ in
-            .numbered(refreshes.withLockedValue {
-                $0 += 1
-                return $0 + 1
-            })
+            .numbered(
+                refreshes.withLockedValue {
+                    $0 += 1
+                    return $0 + 1
+                }
+            )
         }
     }
 

@@ -70,7 +70,10 @@ struct ClosingTests {
         }
     }
 
-    @Test("a connection that breaks off is an error behind what has come, and later sends are not sent", arguments: [true, false])
+    @Test(
+        "a connection that breaks off is an error behind what has come, and later messages are not sent",
+        arguments: [true, false]
+    )
     func brokenOff(inOrder: Bool) async throws {
         let isRead = Signal()
         try await ScriptedServer.run { connection in
@@ -90,7 +93,10 @@ struct ClosingTests {
         }
     }
 
-    @Test("releasing the connection closes it with 1001, and so does cancelling the reader, at once", arguments: [true, false])
+    @Test(
+        "releasing the connection closes it with 1001, and so does cancelling the reader, at once",
+        arguments: [true, false]
+    )
     func left(byRelease: Bool) async throws {
         let (heard, left) = (Heard(), Signal())
         try await ScriptedServer.run { connection in

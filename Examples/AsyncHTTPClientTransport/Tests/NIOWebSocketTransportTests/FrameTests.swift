@@ -231,7 +231,7 @@ struct ForbiddenFrames: Sendable, CustomTestStringConvertible {
         ForbiddenFrames("a continuation of nothing (§5.4)", 1002, .continuation([65], isLast: true)),
         ForbiddenFrames("a message within another", 1002, .text("a", isLast: false), .text("b")),
         ForbiddenFrames("a ping in fragments (§5.5)", 1002, RawFrame(firstByte: 0x09)),
-        ForbiddenFrames("a ping of 126 bytes", 1002, RawFrame(firstByte: 0x89, payload: Array(repeating: 1, count: 126))),
+        ForbiddenFrames("a ping of 126 bytes", 1002, .ping(String(repeating: "a", count: 126))),
         ForbiddenFrames("a closing of one byte (§5.5.1)", 1002, RawFrame(firstByte: 0x88, payload: [3])),
         ForbiddenFrames("a closing by 1006 (§7.4.1)", 1002, .close(1006)),
         ForbiddenFrames("a closing by 2999", 1002, .close(2999)),

@@ -68,7 +68,10 @@ struct HandlerTests {
         #expect(held.frames.map { String(buffer: $0.data) } == ["1", "100"])
     }
 
-    @Test("a server that does not end the connection is left after the time for it, on either side's closing", arguments: [true, false])
+    @Test(
+        "a server that does not end the connection is left after the time for it, on either side's closing",
+        arguments: [true, false]
+    )
     func closeTimeout(byServer: Bool) throws {
         if byServer {
             try receive(.connectionClose, WebSocketClosure(4000).payload)

@@ -107,7 +107,7 @@ struct OpeningTests {
         }
     }
 
-    @Test("cancelling while the server does not answer ends the wait at once, and the server sees the connection closed")
+    @Test("cancelling while the server does not answer ends the wait at once, and the connection")
     func cancelled() async throws {
         let (asked, left) = (Signal(), Signal())
         try await ScriptedServer.run { connection in

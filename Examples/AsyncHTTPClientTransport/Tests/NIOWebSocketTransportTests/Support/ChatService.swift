@@ -18,7 +18,8 @@ struct ChatService: HttpService {
     let clock: any Clock<Duration>
     var webSocketTransport: any WebSocketTransport { NIOWebSocketTransport.shared }
 
-    init(_ url: String, retrierFactory: any RetrierFactory = Self.backoff(), clock: any Clock<Duration> = ManualClock()) {
+    init(_ url: String, retrierFactory: any RetrierFactory = Self.backoff(), clock: any Clock<Duration> = ManualClock())
+    {
         (self.apiUrl, self.retrierFactory, self.clock) = (url, retrierFactory, clock)
     }
 

@@ -58,7 +58,9 @@ private struct Journal: HTTPHandler {
         }
         switch await script(authorization, number) {
         case .socket(let handler):
-            return try await WebSocketHTTPHandler(handler: MessageFrameWSHandler(handler: handler)).handleRequest(request)
+            return try await WebSocketHTTPHandler(handler: MessageFrameWSHandler(handler: handler)).handleRequest(
+                request
+            )
         case .decline(let status, let fields):
             var headers = HTTPHeaders()
             for (name, value) in fields { headers.setValues([value], for: HTTPHeader(name)) }
