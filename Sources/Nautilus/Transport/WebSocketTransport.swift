@@ -66,6 +66,6 @@ public struct WebSocketsUnavailable: WebSocketTransport, Error, CustomStringConv
     /// What is missing, and what to do.
     public var description: String {
         "Foundation has no web sockets on this platform; give the service a webSocketTransport that is built on another "
-            + "client."
+            + "client, such as the NIOWebSocketTransport of Examples/AsyncHTTPClientTransport."
     }
 }
