@@ -20,7 +20,7 @@ final class MessageInbox: Sendable {
     private let state = NIOLockedValueBox(State())
 
     init(messagesAhead: Int) {
-        self.messagesAhead = messagesAhead
+        self.messagesAhead = max(1, messagesAhead)
     }
 
     /// What it has ended with; nil as long as it has not.

@@ -8,8 +8,8 @@ extension NIOWebSocketTransport {
         ///
         /// 16 MiB, far above what is sent as one message, since each may be in memory as a whole.
         public var messageLimit: Int
-        /// How many messages may wait for the reader before no more are read. 256 KiB of them are enough, however few they
-        /// are.
+        /// How many messages may wait for the reader before no more are read; less than 1 counts as 1. 256 KiB of them are
+        /// enough, however few they are.
         ///
         /// 16, so that pings are answered while the reader is busy for a moment.
         public var messagesAhead: Int
@@ -19,7 +19,7 @@ extension NIOWebSocketTransport {
         public var declinedBodyLimit: Int
         /// How long the server may take to end the connection once the socket has been closed, before it is cut.
         ///
-        /// 5 s: nobody waits for it, only the connection is kept for as long.
+        /// 5 s: nobody waits for it but a `close` that the server does not read.
         public var closeTimeout: Duration
         /// Adjusts TLS before it is used: trust roots, a client certificate. Nil for no adjustment, the default: the system's
         /// roots, and the host's name is verified.
@@ -33,11 +33,14 @@ extension NIOWebSocketTransport {
             closeTimeout: Duration = .seconds(5),
             adjust: (@Sendable (inout TLSConfiguration) -> Void)? = nil
         ) {
-            self.messageLimit = min(max(0, messageLimit), Int(UInt32.max))
-            self.messagesAhead = max(1, messagesAhead)
-            self.declinedBodyLimit = max(0, declinedBodyLimit)
-            self.closeTimeout = max(.zero, closeTimeout)
+            self.messageLimit = messageLimit
+            self.messagesAhead = messagesAhead
+            self.declinedBodyLimit = declinedBodyLimit
+            self.closeTimeout = closeTimeout
             self.adjust = adjust
         }
+
+        /// ``messageLimit``, within what a frame can have and NIO takes.
+        var largestMessage: Int { min(max(0, messageLimit), Int(UInt32.max)) }
     }
 }

@@ -12,7 +12,6 @@ final class OpeningHandler: ChannelInboundHandler, RemovableChannelHandler {
     private let opening: SocketOpening
     private let bodyLimit: Int
     private var isSent = false
-    private var isUpgraded = false
     /// What has come of an answer with another status.
     private var refusal: (head: HTTPResponseHead, body: ByteBuffer)?
 
@@ -65,17 +64,6 @@ final class OpeningHandler: ChannelInboundHandler, RemovableChannelHandler {
     func channelInactive(context: ChannelHandlerContext) {
         end(context, ChannelError.eof)
         context.fireChannelInactive()
-    }
-
-    /// Makes way for frames.
-    func leave(_ context: ChannelHandlerContext) {
-        isUpgraded = true
-        context.pipeline.syncOperations.removeHandler(self, promise: nil)
-    }
-
-    func handlerRemoved(context: ChannelHandlerContext) {
-        // The connection went down before the frames had their turn.
-        if !isUpgraded { opening.fail(ChannelError.eof, isSent: isSent) }
     }
 
     /// Tells the caller, by the status if there is one: what is missing of its body decides nothing.

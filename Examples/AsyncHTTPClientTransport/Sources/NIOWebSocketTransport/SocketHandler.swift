@@ -34,7 +34,7 @@ final class SocketHandler: ChannelDuplexHandler {
 
     init(_ inbox: MessageInbox, _ configuration: NIOWebSocketTransport.Configuration) {
         self.inbox = inbox
-        self.messageLimit = configuration.messageLimit
+        self.messageLimit = configuration.largestMessage
         self.closeTimeout = configuration.closeTimeout
     }
 

@@ -95,18 +95,12 @@ final class SocketOpening: Sendable {
         if let context {
             try pipeline.addHandler(NIOSSLClientHandler(context: context, serverHostname: request.serverName))
         }
-        let upgrader = HandshakeUpgrader(request, maxFrameSize: configuration.messageLimit) { channel, head in
-            channel.eventLoop.makeCompletedFuture {
-                do {
-                    try self.open(channel, head)
-                } catch {
-                    self.fail(error, isSent: true)
-                    throw error
-                }
-            }
+        let upgrader = HandshakeUpgrader(request, maxFrameSize: configuration.largestMessage) { channel, head in
+            channel.eventLoop.makeCompletedFuture { try self.open(channel, head) }
         }
-        let gate = UpgradeGate(upgrader)
-        let handler = OpeningHandler(request, upgrader, self, bodyLimit: configuration.declinedBodyLimit)
+        // When the answer was given by then, this counts for nothing.
+        let gate = UpgradeGate(upgrader) { self.fail(ChannelError.eof, isSent: true) }
+        let handler = OpeningHandler(request, upgrader, self, bodyLimit: max(0, configuration.declinedBodyLimit))
         let handlers = NIOLoopBound((handler, gate), eventLoop: channel.eventLoop)
         try pipeline.addHandler(gate)
         try pipeline.addHTTPClientHandlers(
@@ -115,7 +109,7 @@ final class SocketOpening: Sendable {
             withClientUpgrade: (
                 upgraders: [upgrader],
                 completionHandler: { context in
-                    handlers.value.0.leave(context)
+                    context.pipeline.syncOperations.removeHandler(handlers.value.0, promise: nil)
                     // A turn later, what came with the answer has gone through.
                     let pipeline = context.pipeline
                     context.eventLoop.execute {
@@ -138,7 +132,7 @@ final class SocketOpening: Sendable {
                 // An empty fragment is allowed (RFC 6455 §5.4), but not without end.
                 minNonFinalFragmentSize: 0,
                 maxAccumulatedFrameCount: 65_536,
-                maxAccumulatedFrameSize: configuration.messageLimit
+                maxAccumulatedFrameSize: configuration.largestMessage
             ),
             handler
         )

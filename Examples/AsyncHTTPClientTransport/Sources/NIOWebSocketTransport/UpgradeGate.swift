@@ -1,23 +1,20 @@
 import NIOCore
 
-/// Stands before the handlers of HTTP, and holds back what comes while they are exchanged for those of frames.
+/// Stands before the handlers of HTTP, and holds back the server's leaving while they make way for those of frames.
 ///
-/// The exchange takes a turn of the loop. A server that sends its first messages with the 101 and then leaves would be
-/// heard by handlers that take its leaving for the end of an answer, and drop the messages.
+/// That takes a turn of the loop. A server that sends its first messages with the 101 and then leaves would else be heard
+/// by handlers that take its leaving for the end of an answer, and drop the messages.
 final class UpgradeGate: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
-    typealias InboundOut = ByteBuffer
 
     private let upgrader: HandshakeUpgrader
-    private var held: [NIOAny] = []
+    private let whenRemoved: () -> Void
     private var isInputClosed = false
 
-    init(_ upgrader: HandshakeUpgrader) {
+    /// - Parameter whenRemoved: Called when frames have their turn, or the connection went down before.
+    init(_ upgrader: HandshakeUpgrader, whenRemoved: @escaping () -> Void) {
         self.upgrader = upgrader
-    }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if upgrader.isAccepted { held.append(data) } else { context.fireChannelRead(data) }
+        self.whenRemoved = whenRemoved
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -28,12 +25,12 @@ final class UpgradeGate: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    /// Leaves, and lets through what was held back, in its order.
     func removeHandler(context: ChannelHandlerContext, removalToken: ChannelHandlerContext.RemovalToken) {
-        for data in held { context.fireChannelRead(data) }
-        if !held.isEmpty { context.fireChannelReadComplete() }
         if isInputClosed { context.fireUserInboundEventTriggered(ChannelEvent.inputClosed) }
-        held = []
         context.leavePipeline(removalToken: removalToken)
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        whenRemoved()
     }
 }

@@ -93,6 +93,20 @@ struct ClosingTests {
         }
     }
 
+    @Test("a server that resets the connection right behind its 101 leaves nobody waiting")
+    func reset() async throws {
+        try await ScriptedServer.run { connection in
+            try await connection.acceptSocket()
+            await connection.reset()
+        } whileOpen: { server in
+            for _ in 0..<20 {
+                // Whether the socket was open for a moment is chance; that it is lost is not.
+                let failure = try await failed { try await openSocket(server.socketUrl).receive() }
+                #expect(failure == Failure(code: .networkConnectionLost, delivery: .maybeExecuted))
+            }
+        }
+    }
+
     @Test(
         "releasing the connection closes it with 1001, and so does cancelling the reader, at once",
         arguments: [true, false]
