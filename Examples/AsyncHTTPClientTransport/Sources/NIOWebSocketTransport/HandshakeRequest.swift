@@ -21,13 +21,11 @@ struct HandshakeRequest: Sendable {
         guard let scheme = request.url.scheme?.lowercased(), scheme == "wss" || scheme == "ws" else {
             throw TransportError(.unsupportedURL)
         }
-        guard let host = HttpOrigin(request.url)?.host,
+        guard let origin = request.origin,
             let components = URLComponents(url: request.url, resolvingAgainstBaseURL: true)
         else { throw TransportError(.badURL) }
-        let defaultPort = scheme == "wss" ? 443 : 80
-        let port = request.url.port ?? defaultPort
-        let authority = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
-        var headers = HTTPHeaders([("Host", port == defaultPort ? authority : "\(authority):\(port)")])
+        // The authority, without the port that is the scheme's own (RFC 9112 §3.2).
+        var headers = HTTPHeaders([("Host", String(origin.description.dropFirst("\(scheme)://".count)))])
         for field in request.header.fields where !Self.ownNames.contains(field.name) {
             // The encoder refuses them as well, but names no name (RFC 9110 §5.5).
             guard field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
@@ -38,8 +36,8 @@ struct HandshakeRequest: Sendable {
         let path = components.percentEncodedPath
         let query = components.percentEncodedQuery.map { "?\($0)" } ?? ""
         self.url = request.url
-        self.host = host
-        self.port = port
+        self.host = origin.host
+        self.port = origin.port
         self.isSecure = scheme == "wss"
         self.head = HTTPRequestHead(
             version: .http1_1,
