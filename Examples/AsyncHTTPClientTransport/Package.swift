@@ -13,12 +13,12 @@ let package = Package(
         .package(name: "NautilusBenchmarks", path: "../../Tests/Benchmarks"),
         .package(name: "NautilusExamples", path: ".."),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
-        // What the tests of web sockets are run against, and the digest of their handshake.
-        .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
-        .package(url: "https://github.com/apple/swift-crypto.git", "3.0.0"..<"5.0.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.81.0"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.26.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
+        // What the tests of web sockets are run against, and the digest of their handshake.
+        .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
+        .package(url: "https://github.com/apple/swift-crypto.git", "3.0.0"..<"5.0.0"),
     ],
     targets: [
         .target(
@@ -34,20 +34,6 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ]
         ),
-        .target(
-            name: "NIOWebSocketTransport",
-            dependencies: [
-                "Nautilus",
-                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOFoundationCompat", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "NIOTLS", package: "swift-nio"),
-                .product(name: "NIOWebSocket", package: "swift-nio"),
-            ]
-        ),
         .executableTarget(
             name: "transport-benchmark",
             dependencies: [
@@ -61,6 +47,20 @@ let package = Package(
                 "AsyncHTTPClientTransport", "Nautilus",
                 .product(name: "NautilusTesting", package: "Nautilus"),
                 .product(name: "ScriptedSockets", package: "NautilusExamples"),
+            ]
+        ),
+        .target(
+            name: "NIOWebSocketTransport",
+            dependencies: [
+                "Nautilus",
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOFoundationCompat", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "NIOTLS", package: "swift-nio"),
+                .product(name: "NIOWebSocket", package: "swift-nio"),
             ]
         ),
         .testTarget(
