@@ -97,6 +97,26 @@ struct HandlerTests {
         #expect(reads.count == 2)
     }
 
+    @Test("nothing is left of a socket whose connection has ended")
+    func released() throws {
+        weak var (handler, inbox): (SocketHandler?, MessageInbox?)
+        let loop = EmbeddedEventLoop()
+        do {
+            let channel = EmbeddedChannel(loop: loop)
+            let made = MessageInbox(messagesAhead: 3)
+            let frames = SocketHandler(made, NIOWebSocketTransport.Configuration())
+            try channel.pipeline.syncOperations.addHandler(frames)
+            let connection = SocketConnection(frames, made, on: channel.eventLoop)
+            (handler, inbox) = (frames, made)
+            try channel.close().wait()
+            withExtendedLifetime(connection) {}
+        }
+        // What the released connection has left to be done.
+        loop.run()
+        #expect(handler == nil)
+        #expect(inbox == nil)
+    }
+
     @Test("a closing that must not be sent goes without a code, and a reason that does not fit is left out")
     func payloads() throws {
         #expect(WebSocketClosure(.abnormalClosure, reason: "a").payload.readableBytes == 0)
