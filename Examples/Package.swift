@@ -4,8 +4,11 @@ import PackageDescription
 let package = Package(
     name: "NautilusExamples",
     platforms: [.macOS(.v13)],
-    // The tests of other transports are run against the same servers.
-    products: [.library(name: "ScriptedSockets", targets: ["ScriptedSockets"])],
+    // The tests of other transports are run against the same servers, and with the same retrier.
+    products: [
+        .library(name: "ScriptedSockets", targets: ["ScriptedSockets"]),
+        .library(name: "NotesAPI", targets: ["NotesAPI"]),
+    ],
     dependencies: [
         .package(name: "Nautilus", path: ".."),
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),

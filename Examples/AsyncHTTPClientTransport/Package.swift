@@ -4,7 +4,10 @@ import PackageDescription
 let package = Package(
     name: "AsyncHTTPClientTransport",
     platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9)],
-    products: [.library(name: "AsyncHTTPClientTransport", targets: ["AsyncHTTPClientTransport"])],
+    products: [
+        .library(name: "AsyncHTTPClientTransport", targets: ["AsyncHTTPClientTransport"]),
+        .library(name: "NIOWebSocketTransport", targets: ["NIOWebSocketTransport"]),
+    ],
     dependencies: [
         .package(name: "Nautilus", path: "../.."),
         .package(name: "NautilusBenchmarks", path: "../../Tests/Benchmarks"),
@@ -14,6 +17,9 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.81.0"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.26.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
+        // What the tests of web sockets are run against, and the digest of their handshake.
+        .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
+        .package(url: "https://github.com/apple/swift-crypto.git", "3.0.0"..<"5.0.0"),
     ],
     targets: [
         .target(
@@ -42,6 +48,36 @@ let package = Package(
             dependencies: [
                 "AsyncHTTPClientTransport", "Nautilus",
                 .product(name: "NautilusTesting", package: "Nautilus"),
+                .product(name: "ScriptedSockets", package: "NautilusExamples"),
+            ]
+        ),
+        .target(
+            name: "NIOWebSocketTransport",
+            dependencies: [
+                "Nautilus",
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOFoundationCompat", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "NIOTLS", package: "swift-nio"),
+                .product(name: "NIOWebSocket", package: "swift-nio"),
+            ]
+        ),
+        .testTarget(
+            name: "NIOWebSocketTransportTests",
+            dependencies: [
+                "FlyingFox", "NIOWebSocketTransport", "Nautilus",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "NIOWebSocket", package: "swift-nio"),
+                .product(name: "NautilusTesting", package: "Nautilus"),
+                .product(name: "NotesAPI", package: "NautilusExamples"),
                 .product(name: "ScriptedSockets", package: "NautilusExamples"),
             ]
         ),

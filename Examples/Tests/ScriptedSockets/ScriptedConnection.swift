@@ -104,7 +104,10 @@ public actor ScriptedConnection {
 }
 
 extension ScriptedConnection {
-    private func read(_ count: Int) async throws -> [UInt8] {
+    /// Reads `count` bytes as they are, of whatever protocol.
+    ///
+    /// - Throws: What the socket throws when the peer leaves first.
+    public func read(_ count: Int) async throws -> [UInt8] {
         while buffer.count < count { try await fill() }
         defer { buffer.removeFirst(count) }
         return Array(buffer.prefix(count))

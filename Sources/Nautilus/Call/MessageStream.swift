@@ -114,18 +114,20 @@ extension MessageStream {
     }
 
     private func onConnection(_ body: (any WebSocketConnection) async throws -> Void) async throws {
-        guard let open = try await link.current() else {
-            throw mapError(HttpError(wrapping: WebSocketClosure(.normalClosure), stage: .send, delivery: .notSent))
+        while let open = try await link.current() {
+            do {
+                return try await body(open.connection)
+            } catch is CancellationError {
+                throw CancellationError()
+            } catch {
+                // The reader finds out by itself why: what has come before the end is still to be read.
+                if !(error is WebSocketClosure) { link.lose(open, Self.loss(error)) }
+                // It was gone before this began: the next one takes it, as far as the retrier goes.
+                if case TransportError.failed(.networkConnectionLost, .notSent, _) = error { continue }
+                throw mapError(HttpError(wrapping: error, stage: .send, delivery: .maybeExecuted))
+            }
         }
-        do {
-            try await body(open.connection)
-        } catch is CancellationError {
-            throw CancellationError()
-        } catch {
-            // The reader finds out by itself why: what has come before the end is still to be read.
-            if !(error is WebSocketClosure) { link.lose(open, Self.loss(error)) }
-            throw mapError(HttpError(wrapping: error, stage: .send, delivery: .maybeExecuted))
-        }
+        throw mapError(HttpError(wrapping: WebSocketClosure(.normalClosure), stage: .send, delivery: .notSent))
     }
 
     /// The connection; a cancelled reader ends the stream.

@@ -2,11 +2,11 @@ import Foundation
 
 /// Scheme, host and port: what credentials and pauses belong to (RFC 6454).
 public struct HttpOrigin: Hashable, Sendable, CustomStringConvertible {
-    /// `http` or `https`, in small letters.
+    /// `http` or `https`, `ws` or `wss` below the opening of a web socket; in small letters.
     public let scheme: String
     /// The host, in small letters; an IPv6 address without its brackets.
     public let host: String
-    /// The port; the scheme's own (80, 443) when the URL names none.
+    /// The port; the scheme's own (80, 443 for `https` and `wss`) when the URL names none.
     public let port: Int
 
     /// The origin of `url`; nil when it has no scheme or no host, as a relative one, and when an encoded delimiter hides
@@ -20,12 +20,16 @@ public struct HttpOrigin: Hashable, Sendable, CustomStringConvertible {
         guard !host.isEmpty else { return nil }
         self.scheme = scheme
         self.host = host
-        self.port = url.port ?? (scheme == "https" ? 443 : 80)
+        self.port = url.port ?? Self.ownPort(of: scheme)
     }
 
     /// The origin as a URL without a path, the default port left out.
     public var description: String {
         let host = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
-        return port == (scheme == "https" ? 443 : 80) ? "\(scheme)://\(host)" : "\(scheme)://\(host):\(port)"
+        return port == Self.ownPort(of: scheme) ? "\(scheme)://\(host)" : "\(scheme)://\(host):\(port)"
+    }
+
+    private static func ownPort(of scheme: String) -> Int {
+        scheme == "https" || scheme == "wss" ? 443 : 80
     }
 }

@@ -34,7 +34,8 @@ public enum WebSocketOpening: Sendable {
 public protocol WebSocketConnection: Sendable {
     /// Sends one message; returns when the connection takes more, so that a fast sender is held up.
     ///
-    /// - Throws: ``WebSocketClosure``, ``TransportError``; `CancellationError`.
+    /// - Throws: ``WebSocketClosure``; ``TransportError``, with the delivery `notSent` when the connection had broken off
+    ///   before, so that another one may take the message; `CancellationError`.
     func send(_ message: WebSocketMessage) async throws
     /// Waits for the next message. Called by one task at a time; what nobody asks for is not read, beyond a bounded
     /// number of messages. Pings are answered meanwhile.
@@ -65,6 +66,6 @@ public struct WebSocketsUnavailable: WebSocketTransport, Error, CustomStringConv
     /// What is missing, and what to do.
     public var description: String {
         "Foundation has no web sockets on this platform; give the service a webSocketTransport that is built on another "
-            + "client."
+            + "client, such as the NIOWebSocketTransport of Examples/AsyncHTTPClientTransport."
     }
 }

@@ -93,6 +93,24 @@ struct MessageStreamEndTests: WebSocketSuite {
         #expect(try await lines.next() == "again")
     }
 
+    @Test("a message that was not begun when the connection broke off goes over the next one")
+    func notBegun() async throws {
+        // Nobody reads, so nobody has found out yet that the first connection is gone.
+        let transport = ScriptedWebSocketTransport(Self.greeting)
+        let service = Service(
+            apiUrl: "api.example.com",
+            retrierFactory: Self.backoff(),
+            webSocketTransport: GoneAtFirst(next: transport),
+            clock: clock
+        )
+        let chat = try await Chat().schedule(with: service)
+        try await chat.send("a")
+        #expect(chat.connectionCount == 2)
+        var lines = chat.makeAsyncIterator()
+        #expect(try await lines.next() == "hello")
+        #expect(try await lines.next() == "a")
+    }
+
     @Test("connections that bring nothing use up the retrier's attempts; one that brings something begins anew")
     func fruitless() async throws {
         let useless = ScriptedWebSocketTransport.Opening.accept { $0.drop() }
@@ -217,4 +235,29 @@ struct MessageStreamEndTests: WebSocketSuite {
         #expect(!text.contains("hunter2"))
         #expect(text.contains("4001"))
     }
+}
+
+/// Its first connection has broken off before anything was sent over it.
+private final class GoneAtFirst: WebSocketTransport, WebSocketConnection {
+    private let next: any WebSocketTransport
+    private let isFirst = Locked(true)
+
+    init(next: any WebSocketTransport) {
+        self.next = next
+    }
+
+    func open(_ request: HttpRequest, context: AttemptContext) async throws -> WebSocketOpening {
+        let isFirst = isFirst.withLock { isFirst in
+            defer { isFirst = false }
+            return isFirst
+        }
+        return isFirst ? .opened(self, header: [:]) : try await next.open(request, context: context)
+    }
+
+    func send(_ message: WebSocketMessage) async throws { throw Self.gone }
+    func receive() async throws -> WebSocketMessage { throw Self.gone }
+    func ping() async throws { throw Self.gone }
+    func close(_ closure: WebSocketClosure) async {}
+
+    private static let gone = TransportError(.networkConnectionLost, delivery: .notSent)
 }

@@ -15,6 +15,8 @@ struct HttpOriginTests {
             ("https://user:secret@api.example.com:8443/", "https://api.example.com:8443"),
             ("http://[::1]:8080/", "http://[::1]:8080"),
             ("https://[2001:DB8::1]/", "https://[2001:db8::1]"),
+            ("wss://api.example.com:443/chat", "wss://api.example.com"),
+            ("ws://api.example.com:443/chat", "ws://api.example.com:443"),
         ]
     )
     func text(url: String, expected: String) throws {
