@@ -17,15 +17,22 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.81.0"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.26.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
-        // What the tests of web sockets are run against, and the digest of their handshake.
+        // What the tests of web sockets are run against.
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
-        .package(url: "https://github.com/apple/swift-crypto.git", "3.0.0"..<"5.0.0"),
     ],
     targets: [
+        // What NIO's errors say of an exchange, for both.
+        .target(
+            name: "NIOFailures",
+            dependencies: [
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ]
+        ),
         .target(
             name: "AsyncHTTPClientTransport",
             dependencies: [
-                "Nautilus", .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                "NIOFailures", "Nautilus", .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
@@ -54,7 +61,7 @@ let package = Package(
         .target(
             name: "NIOWebSocketTransport",
             dependencies: [
-                "Nautilus",
+                "NIOFailures", "Nautilus",
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
@@ -69,7 +76,6 @@ let package = Package(
             name: "NIOWebSocketTransportTests",
             dependencies: [
                 "FlyingFox", "NIOWebSocketTransport", "Nautilus",
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),

@@ -14,7 +14,7 @@ struct FolderRule {
     static let rows = [
         ["Support"], ["Request"], ["Body"], ["Trace"], ["Response"], ["Declaration"], ["Attempt"],
         ["Transport", "Interceptor", "Retry"], ["Traffic"], ["Authorization"], ["Service"], ["Caching"], ["Call"],
-        ["Pages", "Stream", "Styles"],
+        ["Pages", "Stream", "Styles", "WebSocket"],
     ]
 
     /// The rows of `NautilusOAuth`.

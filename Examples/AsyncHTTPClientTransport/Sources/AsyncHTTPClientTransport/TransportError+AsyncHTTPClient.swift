@@ -1,10 +1,7 @@
 import AsyncHTTPClient
 import Foundation
-import NIOCore
-import NIOHTTP1
+import NIOFailures
 import NIOHTTPCompression
-import NIOPosix
-import NIOSSL
 import Nautilus
 
 extension TransportError {
@@ -20,7 +17,7 @@ extension TransportError {
             let reason = "The body's stream has not as many bytes as were declared."
             self = .failed(.requestBodyStreamExhausted, delivery: isSent ? .maybeExecuted : .notSent, reason: reason)
         default:
-            let code = isSent ? URLError.Code(endingExchange: error) : URLError.Code(preventingExchange: error)
+            let code = isSent ? URLError.Code(ending: error) : URLError.Code(preventing: error)
             self.init(code, delivery: isSent ? .maybeExecuted : .notSent)
         }
     }
@@ -28,31 +25,22 @@ extension TransportError {
 
 extension URLError.Code {
     /// What kept a request from being sent.
-    fileprivate init(preventingExchange error: any Error) {
+    fileprivate init(preventing error: any Error) {
         switch error {
-        case let error as NIOConnectionError where error.connectionErrors.isEmpty: self = .cannotFindHost
         case let error as HTTPClientError where error == .invalidURL || error == .emptyHost: self = .badURL
         case let error as HTTPClientError where error == .emptyScheme: self = .unsupportedURL
         case let error as HTTPClientError where error == .tlsHandshakeTimeout: self = .secureConnectionFailed
-        case NIOSSLError.handshakeFailed(let error) where "\(error)".contains("CERTIFICATE_VERIFY_FAILED"):
-            self = .serverCertificateUntrusted
-        case let error as NIOSSLExtraError where error == .failedToValidateHostname:
-            self = .serverCertificateUntrusted
-        case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: self = .secureConnectionFailed
-        default: self = .cannotConnectToHost
+        default: self.init(preventingExchange: error)
         }
     }
 
     /// What ended an exchange that had begun.
-    fileprivate init(endingExchange error: any Error) {
+    fileprivate init(ending error: any Error) {
         switch error {
-        case HTTPParserError.invalidEOFState, HTTPParserError.closedConnection: self = .networkConnectionLost
-        case is HTTPParserError: self = .badServerResponse
         case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError:
             self = .cannotDecodeContentData
-        case is IOError, is ChannelError, is NIOSSLError, is BoringSSLError: self = .networkConnectionLost
         case let error as HTTPClientError where error == .remoteConnectionClosed: self = .networkConnectionLost
-        default: self = .unknown
+        default: self.init(endingExchange: error)
         }
     }
 }

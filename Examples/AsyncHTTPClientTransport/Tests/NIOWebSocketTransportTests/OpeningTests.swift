@@ -79,7 +79,7 @@ struct OpeningTests {
     func incomplete(handshake: IncompleteHandshake) async throws {
         try await ScriptedServer.run { connection in
             let request = try await connection.readRequest()
-            try await connection.write(handshake.answer(to: request))
+            try await connection.write(try await handshake.answer(to: request))
             _ = await connection.readToEnd()
         } whileOpen: { server in
             let failure = try await failed {
@@ -142,14 +142,16 @@ struct OpeningTests {
 enum IncompleteHandshake: String, CaseIterable, Sendable {
     case wrongAccept, noAccept, otherUpgrade, noConnection, unaskedExtension, unaskedSubprotocol
 
-    func answer(to request: RecordedRequest) -> String {
+    func answer(to request: RecordedRequest) async throws -> String {
         switch self {
-        case .wrongAccept: request.acceptance(key: "dGhlIHNhbXBsZSBub25jZQ==")
+        case .wrongAccept: try await request.acceptance(key: "dGhlIHNhbXBsZSBub25jZQ==")
         case .noAccept: "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n"
-        case .otherUpgrade: request.acceptance().replacingOccurrences(of: "websocket", with: "h2c")
-        case .noConnection: request.acceptance().replacingOccurrences(of: "Connection: Upgrade", with: "X-None: 1")
-        case .unaskedExtension: request.acceptance(["Sec-WebSocket-Extensions: permessage-deflate"])
-        case .unaskedSubprotocol: request.acceptance(["Sec-WebSocket-Protocol: v2.chat"])
+        case .otherUpgrade:
+            try await request.acceptance().replacingOccurrences(of: "websocket", with: "h2c")
+        case .noConnection:
+            try await request.acceptance().replacingOccurrences(of: "Connection: Upgrade", with: "X-None: 1")
+        case .unaskedExtension: try await request.acceptance(["Sec-WebSocket-Extensions: permessage-deflate"])
+        case .unaskedSubprotocol: try await request.acceptance(["Sec-WebSocket-Protocol: v2.chat"])
         }
     }
 }

@@ -1,4 +1,4 @@
-import Crypto
+import FlyingFox
 import Foundation
 import ScriptedSockets
 
@@ -62,7 +62,8 @@ extension ScriptedConnection {
     @discardableResult
     func acceptSocket(_ lines: [String] = [], then frames: RawFrame...) async throws -> RecordedRequest {
         let request = try await readRequest()
-        try await write(Data(request.acceptance(lines).utf8) + frames.map(\.bytes).joined())
+        let acceptance = try await request.acceptance(lines)
+        try await write(Data(acceptance.utf8) + frames.map(\.bytes).joined())
         return request
     }
 
@@ -82,14 +83,19 @@ extension ScriptedConnection {
 }
 
 extension RecordedRequest {
-    /// The answer that opens the socket.
-    func acceptance(_ lines: [String] = [], key: String? = nil) -> String {
-        let key = key ?? values(of: "Sec-WebSocket-Key").first ?? ""
-        let digest = Insecure.SHA1.hash(data: Data("\(key)258EAFA5-E914-47DA-95CA-C5AB0DC85B11".utf8))
-        let fields = [
-            "HTTP/1.1 101 Switching Protocols", "Upgrade: websocket", "Connection: Upgrade",
-            "Sec-WebSocket-Accept: \(Data(digest).base64EncodedString())",
+    /// The answer that opens the socket. Its digest is FlyingFox's, which shares no code with the library under test.
+    func acceptance(_ lines: [String] = [], key: String? = nil) async throws -> String {
+        let fields: [HTTPHeader: String] = [
+            .host: "a", .upgrade: "websocket", .connection: "Upgrade", .webSocketVersion: "13",
+            .webSocketKey: key ?? values(of: "Sec-WebSocket-Key").first ?? "",
         ]
-        return (fields + lines + ["", ""]).joined(separator: "\r\n")
+        let request = HTTPRequest(method: .GET, version: .http11, path: "/", query: [], headers: fields, body: Data())
+        let response = try await WebSocketHTTPHandler(handler: MessageFrameWSHandler(handler: Echo()))
+            .handleRequest(request)
+        let head = [
+            "HTTP/1.1 101 Switching Protocols", "Upgrade: websocket", "Connection: Upgrade",
+            "Sec-WebSocket-Accept: \(response.headers[.webSocketAccept] ?? "")",
+        ]
+        return (head + lines + ["", ""]).joined(separator: "\r\n")
     }
 }
