@@ -17,7 +17,8 @@ enum PageTarget<R: PaginatedRequest>: Sendable {
     func response<S: HttpService>(with service: S) async throws(S.RequestError) -> HttpResponse<R.Result> {
         switch self {
         case .request(let request): try await request.response(with: service)
-        case .link(let linked): try await linked.response(with: service)
+        case .link(let linked):
+            try await linked.response(with: DerivedService(service: service, base: linked.base))
         }
     }
 

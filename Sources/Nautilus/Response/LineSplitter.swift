@@ -39,7 +39,7 @@ struct LineSplitter: Sendable {
             return try checked(withoutReturn(buffer[start..<searched - 1]))
         }
         // The last byte may be the CR of a line's end.
-        guard searched - start <= limit + 1 else { throw .tooLarge(limit: limit) }
+        guard searched - start - 1 <= limit else { throw .tooLarge(limit: limit) }
         return nil
     }
 

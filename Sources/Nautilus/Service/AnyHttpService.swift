@@ -48,7 +48,8 @@ public struct AnyHttpService<RequestError: Error>: HttpService {
 }
 
 extension AnyHttpService where RequestError == HttpError {
-    /// Creates a service from values; every parameter is as in ``HttpService``, with the same default.
+    /// Creates a service from values; every parameter is as in ``HttpService``, with the same default, which is what nil means
+    /// for `webSocketTransport`.
     public init(
         apiUrl: any UrlConvertible,
         usesSecureProtocol: Bool = true,
@@ -59,6 +60,7 @@ extension AnyHttpService where RequestError == HttpError {
         hook: any ServiceHook = NilServiceHook(),
         observer: any CallObserver = NilCallObserver(),
         transport: any HttpTransport = URLSessionTransport.shared,
+        webSocketTransport: (any WebSocketTransport)? = nil,
         clock: any Clock<Duration> = ContinuousClock(),
         maxAttempts: Int = 100,
         asyncHeader: @escaping @Sendable () async throws -> HttpHeader = { [:] }
@@ -74,6 +76,7 @@ extension AnyHttpService where RequestError == HttpError {
                 hook: hook,
                 observer: observer,
                 transport: transport,
+                givenWebSocketTransport: webSocketTransport,
                 clock: clock,
                 maxAttempts: maxAttempts,
                 makeAsyncHeader: asyncHeader
@@ -93,9 +96,11 @@ private struct ServiceValues: HttpService {
     let hook: any ServiceHook
     let observer: any CallObserver
     let transport: any HttpTransport
+    let givenWebSocketTransport: (any WebSocketTransport)?
     let clock: any Clock<Duration>
     let maxAttempts: Int
     let makeAsyncHeader: @Sendable () async throws -> HttpHeader
 
     var asyncHeader: HttpHeader { get async throws { try await makeAsyncHeader() } }
+    var webSocketTransport: any WebSocketTransport { givenWebSocketTransport ?? platformWebSocketTransport }
 }

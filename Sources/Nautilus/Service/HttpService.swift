@@ -68,13 +68,7 @@ extension HttpService {
     /// The shared URL loading transport.
     public var transport: any HttpTransport { URLSessionTransport.shared }
     /// URL loading's web sockets, where it has some.
-    public var webSocketTransport: any WebSocketTransport {
-        #if canImport(FoundationNetworking)
-            WebSocketsUnavailable()
-        #else
-            URLSessionWebSocketTransport()
-        #endif
-    }
+    public var webSocketTransport: any WebSocketTransport { platformWebSocketTransport }
     /// The continuous clock.
     public var clock: any Clock<Duration> { ContinuousClock() }
     /// 100.
@@ -84,4 +78,15 @@ extension HttpService {
 extension HttpService where RequestError == HttpError {
     /// The error as it is.
     public func mapError(_ error: HttpError) -> HttpError { error }
+}
+
+extension HttpService {
+    /// What opens web sockets for who names nothing else.
+    var platformWebSocketTransport: any WebSocketTransport {
+        #if canImport(FoundationNetworking)
+            WebSocketsUnavailable()
+        #else
+            URLSessionWebSocketTransport()
+        #endif
+    }
 }

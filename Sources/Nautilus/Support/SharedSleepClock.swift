@@ -60,7 +60,7 @@ package final class SharedSleepClock<Base: Clock<Duration>>: Clock {
 
     /// Wakes who is due.
     ///
-    /// - Returns: When to ring again; nil when nobody sleeps, or when another alarm was set for an earlier time.
+    /// - Returns: When to ring again; nil when nobody sleeps, or when another alarm rings early enough.
     private func ring(at time: Duration) -> Duration? {
         let now = max(time, zero.duration(to: base.now))
         let (due, next) = state.withLock { $0.ring(at: time, now: now) }

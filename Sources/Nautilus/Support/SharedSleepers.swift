@@ -21,8 +21,9 @@ struct SharedSleepers {
 
     private var lastId = 0
     private var queue = SleepQueue<Sleeper>()
-    /// When the next alarm rings, counted from the clock's zero; nil when none is set.
-    private var alarm: Duration?
+    /// When the alarms that are set ring, counted from the clock's zero, the next one last. Mostly there is one; each
+    /// sleeper who is due before all others adds one.
+    private var alarms: [Duration] = []
 
     var count: Int { queue.count }
 
@@ -34,24 +35,28 @@ struct SharedSleepers {
     /// Puts a sleeper into the queue; true when an alarm has to be set for it, since the next one rings too late.
     mutating func insert(_ sleeper: Sleeper, id: Int, until deadline: Duration) -> Bool {
         queue.insert(sleeper, id: id, deadline: deadline)
-        if let alarm, alarm <= deadline { return false }
-        alarm = deadline
-        return true
+        return setsAlarm(for: deadline)
     }
 
     mutating func remove(_ id: Int) -> Sleeper? { queue.remove(id) }
 
     /// Takes who is due at `now` out of the queue, when the alarm for `time` has rung.
     ///
-    /// - Returns: When to ring again, too; nil when nobody sleeps, or when another alarm was set for an earlier time. One
-    ///   that was overtaken rings for nothing: cancelling it would free its timer no sooner.
+    /// - Returns: When to ring again, too; nil when nobody sleeps, or when another alarm rings early enough.
     mutating func ring(at time: Duration, now: Duration) -> (due: [Sleeper], next: Duration?) {
+        if let index = alarms.lastIndex(of: time) { alarms.remove(at: index) }
         var due: [Sleeper] = []
         while let deadline = queue.nextDeadline, deadline <= now, let sleeper = queue.popFirst() {
             due.append(sleeper)
         }
-        guard alarm == time else { return (due, nil) }
-        alarm = queue.nextDeadline
-        return (due, alarm)
+        guard let next = queue.nextDeadline, setsAlarm(for: next) else { return (due, nil) }
+        return (due, next)
+    }
+
+    /// Notes an alarm for `deadline`; false when one that is set rings early enough.
+    private mutating func setsAlarm(for deadline: Duration) -> Bool {
+        if let next = alarms.last, next <= deadline { return false }
+        alarms.append(deadline)
+        return true
     }
 }

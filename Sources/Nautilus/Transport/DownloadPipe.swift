@@ -66,14 +66,15 @@ final class DownloadPipe: Sendable {
         close(end, dropping: false)
     }
 
-    /// Ends it for a reader who has gone: what has come is dropped.
+    /// Ends it for a reader who has gone: what has come is dropped, and the end is a cancellation even if all had come, so
+    /// that nobody takes the part that was read for the whole.
     func abandon() {
         close(.failure(CancellationError()), dropping: true)
     }
 
     private func close(_ end: Result<Void, any Error>, dropping: Bool) {
         let reader = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            if state.end == nil { state.end = end }
+            if dropping || state.end == nil { state.end = end }
             if dropping { state.drop() }
             return state.reader.take()
         }

@@ -114,6 +114,8 @@
     private final class SessionWebSocketConnection: WebSocketConnection {
         private let session: URLSession
         private let task: URLSessionWebSocketTask
+        /// Those that are waited for.
+        private let pongs = Locked<[Pong]>([])
 
         init(session: URLSession, task: URLSessionWebSocketTask, socket: SessionWebSocket) {
             self.session = session
@@ -145,16 +147,22 @@
         }
 
         func ping() async throws {
-            try await perform {
-                try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-                    task.sendPing { error in continuation.resume(with: error.map { .failure($0) } ?? .success(())) }
+            let pong = Pong()
+            pongs.withLock { $0.append(pong) }
+            defer { pongs.withLock { $0.removeAll { $0 === pong } } }
+            try await withTaskCancellationHandler {
+                try await perform {
+                    try await pong.value { task.sendPing { error in pong.come(error) } }
                 }
+            } onCancel: {
+                pong.come(URLError(.cancelled))
             }
         }
 
         func close(_ closure: WebSocketClosure) async {
             let code = URLSessionWebSocketTask.CloseCode(rawValue: Int(closure.code.rawValue)) ?? .normalClosure
             task.cancel(with: code, reason: closure.reason.isEmpty ? nil : Data(closure.reason.utf8))
+            pongs.withLock { $0 }.forEach { $0.come(closure) }
         }
 
         /// Runs one operation of the task, which knows of no cancellation: it is cancelled as a whole.
@@ -173,6 +181,38 @@
             } onCancel: {
                 task.cancel(with: .goingAway, reason: nil)
             }
+        }
+    }
+
+    /// The answer to a ping, which counts once: Foundation may call a ping's handler twice when the connection ends, and not
+    /// at all when it was ended from here.
+    private final class Pong: Sendable {
+        private enum State {
+            case awaited(CheckedContinuation<Void, any Error>?)
+            case come((any Error)?)
+        }
+
+        private let state = Locked(State.awaited(nil))
+
+        /// Sends the ping, and waits.
+        func value(after send: () -> Void) async throws {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                let result: Result<Void, any Error>? = state.withLock { state in
+                    if case .come(let error) = state { return error.map { .failure($0) } ?? .success(()) }
+                    state = .awaited(continuation)
+                    return nil
+                }
+                if let result { continuation.resume(with: result) } else { send() }
+            }
+        }
+
+        func come(_ error: (any Error)?) {
+            let continuation = state.withLock { state -> CheckedContinuation<Void, any Error>? in
+                guard case .awaited(let continuation) = state else { return nil }
+                state = .come(error)
+                return continuation
+            }
+            continuation?.resume(with: error.map { .failure($0) } ?? .success(()))
         }
     }
 #endif

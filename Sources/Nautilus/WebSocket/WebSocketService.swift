@@ -58,6 +58,8 @@ struct WebSocketCall<R: StreamRequest>: Request {
     var query: HttpQuery { request.query }
     var timeout: Duration? { request.timeout }
     var acceptedStatusCodes: HttpStatusCodes { 101 }
+    /// What follows the header is the socket: nothing that an interceptor might keep, or give to two who ask.
+    var streamsResponse: Bool { true }
 
     var header: HttpHeader {
         var header = request.header
@@ -66,6 +68,8 @@ struct WebSocketCall<R: StreamRequest>: Request {
         }
         return header
     }
+
+    func decode(_ response: HttpResponse<HttpBodyStream>) async throws -> Result { try decode(Data()) }
 
     func decode(_ data: Data) throws -> Result {
         // An interceptor that has answered by itself has opened nothing.

@@ -31,6 +31,22 @@ struct PageLinkTests {
         )
     }
 
+    @Test("the retrier of each page is made for the request that was declared")
+    func retriers() async throws {
+        let declared = Counter()
+        let factory = AnyRetrierFactory { request in
+            if request is LinkedPages { declared.increment() }
+            return NilRetrier()
+        }
+        let transport = ScriptedTransport(
+            .json([1], header: ["Link": "<2>; rel=next"]),
+            .json([2])
+        )
+        let service = PageService(transport: transport, retrierFactory: factory)
+        #expect(try await LinkedPages().items(with: service).all() == [1, 2])
+        #expect(declared.value == 2)
+    }
+
     @Test(
         "a relative link is resolved against where redirects have led, and against what was asked for without a response"
     )

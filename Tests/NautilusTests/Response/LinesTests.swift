@@ -36,6 +36,11 @@ struct LinesTests {
         }
     }
 
+    @Test("may have no limit at all")
+    func unlimited() async throws {
+        #expect(try await lines([Data("a\nb".utf8)], limit: .max) == ["a", "b"])
+    }
+
     @Test("have a limit, which holds for a line that never ends, too", arguments: ["12345", "12345\n", "12345\r\n"])
     func limit(text: String) async throws {
         let cuts = [[Data(text.utf8)], Data(text.utf8).map { Data([$0]) }]

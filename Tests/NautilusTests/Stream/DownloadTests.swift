@@ -224,6 +224,23 @@ struct DownloadTests {
         #expect(HttpFileError("write", name: "a", code: code) == error)
     }
 
+    @Test("a success is deposited once, also where hedging and the retrier keep the same budget")
+    func deposit() async throws {
+        let budget = QuotaBudget(initial: 100)
+        let service = service(ScriptedTransport(whole)).overriding(
+            retrierFactory: BackoffRetrier.factory(budget: .shared(budget)),
+            hedging: Hedging(after: .fixed(.seconds(1)), budget: .shared(budget))
+        )
+        try await Call.get.download(to: target(), with: service)
+        #expect(budget.balance == 101)
+    }
+
+    @Test("what its retrier does at most is known, as of any other call")
+    func policies() {
+        let derived = DerivedService(service: service(ScriptedTransport()), base: Call.get)
+        #expect(derived.retrierFactory.policies.map(\.maxAttempts) == [6])
+    }
+
     @Test("the retrier is made for the request that was declared, and asked about it")
     func declared() async throws {
         struct Asks: Retrier {

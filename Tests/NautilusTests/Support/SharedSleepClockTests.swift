@@ -67,6 +67,22 @@ struct SharedSleepClockTests {
         #expect(clock.sleeperCount == 0)
     }
 
+    @Test("short sleeps beside a long one leave no sleep of the clock underneath behind")
+    func shortBesideLong() async throws {
+        let far = Task { [clock] in try await clock.sleep(for: .seconds(3600)) }
+        try await base.waitForSleepers(count: 1)
+        for _ in 1...100 {
+            let near = Task { [clock] in try await clock.sleep(for: .milliseconds(100)) }
+            try await base.waitForSleepers(count: 2)
+            base.advance(by: .milliseconds(100))
+            try await near.value
+        }
+        base.advance(by: .seconds(3590))
+        try await far.value
+        #expect(base.sleeps.count == 101)
+        #expect(base.sleeperCount == 0)
+    }
+
     @Test("an alarm that rings for a cancelled sleeper is set again for the next")
     func setAgain() async throws {
         let first = Task { [clock] in try await clock.sleep(for: .seconds(60)) }

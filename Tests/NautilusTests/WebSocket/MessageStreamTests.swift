@@ -28,6 +28,32 @@ struct MessageStreamTests: WebSocketSuite {
         #expect(request.header["Sec-WebSocket-Protocol"] == "v2.chat, v1.chat")
     }
 
+    @Test("interceptors that answer GETs with what they keep, or give one answer to all who ask, have no part in it")
+    func notKept() async throws {
+        struct Chatter: Request {
+            typealias Result = String
+            var route: HttpRoute { ["chat"] }
+            var query: HttpQuery { ["room": "7"] }
+        }
+        let sockets = ScriptedWebSocketTransport(.hang, Self.echo)
+        let service = AnyHttpService(
+            apiUrl: "api.example.com/v1",
+            interceptors: [HttpCache(), RequestCoalescing()],
+            transport: ScriptedTransport(.reply(header: ["Cache-Control": "max-age=600"], text: "kept")),
+            webSocketTransport: sockets
+        )
+        #expect(try await Chatter().schedule(with: service) == "kept")
+        let first = Task { try await Chat().schedule(with: service) }
+        while sockets.requests.isEmpty { await Task.yield() }
+        let second = try await Chat().schedule(with: service)
+        try await second.send("a")
+        var lines = second.makeAsyncIterator()
+        #expect(try await lines.next() == "a")
+        first.cancel()
+        await #expect(throws: HttpError.self) { _ = try await first.value }
+        #expect(sockets.requests.count == 2)
+    }
+
     @Test("messages go both ways, in their order")
     func messages() async throws {
         let chat = try await Chat().schedule(with: service(ScriptedWebSocketTransport(Self.echo)))

@@ -46,10 +46,11 @@ final class ResponseChunks: Sendable {
 
     /// Ends it; only the first end counts.
     ///
-    /// - Parameter dropping: Whether its reader has gone. Default: no, what has come before can still be read.
+    /// - Parameter dropping: Whether its reader has gone: then this end counts even if all had come, so that nobody takes the
+    ///   part that was read for the whole. Default: no, what has come before can still be read.
     func finish(_ end: Result<Void, any Error>, dropping: Bool = false) {
         let (reader, room) = state.withLockedValue { state in
-            if state.end == nil { state.end = end }
+            if dropping || state.end == nil { state.end = end }
             if dropping { state.bytes = ByteBuffer() }
             defer { (state.reader, state.room) = (nil, nil) }
             return (state.reader, state.room)

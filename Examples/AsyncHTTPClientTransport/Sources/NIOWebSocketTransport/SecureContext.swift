@@ -14,9 +14,11 @@ final class SecureContext: Sendable {
     }
 
     func context(on loop: any EventLoop) -> EventLoopFuture<NIOSSLContext> {
+        if let made = made.withLockedValue({ $0 }) { return made.hop(to: loop) }
+        // Not under the lock, since adjusting it is anybody's code; of two that are made at once, the first counts.
+        let new = make(on: loop)
         let (context, isNew) = made.withLockedValue { made in
             if let made { return (made, false) }
-            let new = make(on: loop)
             made = new
             return (new, true)
         }

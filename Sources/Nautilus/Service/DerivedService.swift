@@ -20,7 +20,8 @@ struct DerivedService<S: HttpService, Base: Request>: HttpService {
     var clock: any Clock<Duration> { service.clock }
     var maxAttempts: Int { service.maxAttempts }
     var retrierFactory: any RetrierFactory {
-        AnyRetrierFactory { [factory = service.retrierFactory, base, repeats] in
+        let factory = service.retrierFactory
+        return AnyRetrierFactory(policies: factory.policies) { [base, repeats] in
             DerivedRetrier(retrier: factory.create(for: base), base: base, repeats: repeats)
         }
     }
@@ -53,4 +54,16 @@ private struct DerivedRetrier<Base: Request>: Retrier {
     func spread(over span: Duration) -> Duration { retrier.spread(over: span) }
     var reason: RetryReason? { hasRepeated ? nil : retrier.reason }
     var name: String { hasRepeated ? "Download" : retrier.name }
+}
+
+extension DerivedRetrier: AccountKeeping {
+    func keeps(_ latencies: OriginLatencies) -> Bool {
+        (retrier as? any AccountKeeping)?.keeps(latencies) == true
+    }
+
+    mutating func takeOver(_ charge: RetryCharge?, of budget: RetryBudgetScope) -> Bool {
+        guard var keeper = retrier as? any AccountKeeping, keeper.takeOver(charge, of: budget) else { return false }
+        retrier = keeper
+        return true
+    }
 }

@@ -1,0 +1,33 @@
+import Foundation
+import Testing
+
+@testable import Nautilus
+
+@Suite("What has come of a body")
+struct DownloadPipeTests {
+    private let pipe = DownloadPipe()
+
+    @Test("is read to its end, after which there is nothing more")
+    func whole() async throws {
+        pipe.write(Data("ab".utf8))
+        pipe.finish()
+        #expect(try await pipe.next() == Data("ab".utf8))
+        #expect(try await pipe.next() == nil)
+        #expect(try await pipe.next() == nil)
+    }
+
+    @Test("is no whole body to a reader who has left, even if all of it had come")
+    func abandoned() async throws {
+        pipe.write(Data("ab".utf8))
+        pipe.finish()
+        pipe.abandon()
+        await #expect(throws: CancellationError.self) { try await pipe.next() }
+    }
+
+    @Test("ends as it ended first, for a reader who is still there")
+    func firstEnd() async throws {
+        pipe.finish(.failure(URLError(.timedOut)))
+        pipe.finish()
+        await #expect(throws: URLError(.timedOut)) { try await pipe.next() }
+    }
+}
