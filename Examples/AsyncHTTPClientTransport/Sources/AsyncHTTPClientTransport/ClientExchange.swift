@@ -33,8 +33,8 @@ final class ClientExchange: HTTPClientResponseDelegate {
         var isSent = false
         var task: HTTPClient.Task<Void>?
         var feeding: Task<Void, Never>?
-        /// Whether the client still waits for more of the request's body.
-        var isFeeding = false
+        /// Whether all of the request's body has been handed over.
+        var isFed = false
         /// The bytes that are still to come of a streamed answer; nil when nobody knows.
         var bytesLeft: Int64?
         /// Whether the answer has overtaken the request's body, the rest of which is not sent.
@@ -107,7 +107,7 @@ extension ClientExchange {
     func feed(by feeding: Task<Void, Never>) {
         let isOver = state.withLockedValue { state in
             guard !state.isComplete, !state.isCancelled else { return true }
-            (state.feeding, state.isFeeding) = (feeding, true)
+            state.feeding = feeding
             return false
         }
         if isOver { feeding.cancel() }
@@ -115,8 +115,11 @@ extension ClientExchange {
 
     /// The request's body has been handed over.
     func isFed() {
-        state.withLockedValue { $0.isFeeding = false }
+        state.withLockedValue { $0.isFed = true }
     }
+
+    /// Whether anything of the request was written.
+    var isSent: Bool { state.withLockedValue { $0.isSent } }
 
     private func fail(_ error: any Error, isCancellation: Bool) {
         let (stage, departure, task, feeding) = state.withLockedValue { state in
@@ -147,7 +150,7 @@ extension ClientExchange {
             // found here. Where its length is not known, its body is left out.
             let isOver = state.withLockedValue { state in
                 state.bytesLeft = answer.bodyLength(of: method)
-                state.isEarly = state.isFeeding && head.status.code >= 300
+                state.isEarly = state.feeding != nil && !state.isFed && head.status.code >= 300
                 return state.isEarly && state.bytesLeft ?? 0 == 0
             }
             if isOver { chunks.finish(.success(())) }

@@ -54,7 +54,7 @@ extension HTTPClient.Body {
             if data.isEmpty { return nil }
             self = .byteBuffer(ByteBuffer(data: data))
         case .stream(let stream):
-            guard stream.isReplayable else { throw TransportError.streamIsSpent }
+            guard stream.isReplayable else { throw TransportError.streamIsSpent(isSent: false) }
             self = .stream(contentLength: stream.length) { writer in
                 let sent = HTTPClient.defaultEventLoopGroup.any().makePromise(of: Void.self)
                 exchange.feed(by: sent.completeWithTask { try await writer.write(stream, for: exchange) })
@@ -68,7 +68,12 @@ extension HTTPClient.Body.StreamWriter {
     /// Writes chunk by chunk, each as soon as the connection takes more.
     fileprivate func write(_ stream: HttpBodyStream, for exchange: ClientExchange) async throws {
         var chunks = stream.makeAsyncIterator()
+        var left = stream.length
         while let chunk = try await next(of: &chunks, for: exchange) {
+            // To the server the request is complete with its last byte: what it answers is then not early, whenever the
+            // stream finds out that it has ended.
+            left? -= Int64(chunk.count)
+            if left == 0 { exchange.isFed() }
             // Fails when the exchange has ended, of which its caller hears elsewhere.
             try await write(.byteBuffer(ByteBuffer(data: chunk))).get()
         }
@@ -82,9 +87,10 @@ extension HTTPClient.Body.StreamWriter {
         do {
             return try await chunks.next()
         } catch HttpBodyStream.ReadError.alreadyRead {
-            // Somebody else has read it meanwhile.
-            exchange.fail(TransportError.streamIsSpent)
-            throw TransportError.streamIsSpent
+            // Somebody else has read it meanwhile, or a part of it, of which only its reading tells.
+            let error = TransportError.streamIsSpent(isSent: exchange.isSent)
+            exchange.fail(error)
+            throw error
         } catch {
             // The exchange ended first, and took this along.
             if !Task.isCancelled { exchange.fail(error) }
@@ -99,10 +105,10 @@ extension HttpHeader.Name {
 }
 
 extension TransportError {
-    fileprivate static var streamIsSpent: TransportError {
+    fileprivate static func streamIsSpent(isSent: Bool) -> TransportError {
         .failed(
             .requestBodyStreamExhausted,
-            delivery: .notSent,
+            delivery: isSent ? .maybeExecuted : .notSent,
             reason: "The body's stream has been read; declare the body with a factory to send it again."
         )
     }

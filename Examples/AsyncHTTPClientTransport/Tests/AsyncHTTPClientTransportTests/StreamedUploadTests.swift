@@ -29,6 +29,25 @@ struct StreamedUploadTests {
         }
     }
 
+    @Test("an answer to all bytes is read whole, however late the stream says that it has ended")
+    func lateEnd() async throws {
+        let (chunks, source) = AsyncThrowingStream.makeStream(of: Data.self, throwing: (any Error).self)
+        source.yield(Data("abcdef".utf8))
+        try await ScriptedServer.run { connection in
+            try await connection.readHead()
+            try await connection.skip(6)
+            let head = "HTTP/1.1 422 Unprocessable\r\nTransfer-Encoding: chunked\r\n\r\n"
+            try await connection.write(head + "2\r\nno\r\n0\r\n\r\n")
+            _ = await connection.readToEnd()
+        } whileOpen: { server in
+            let body = HttpBodyStream(once: chunks, length: 6)
+            let response = try await send(.post, server.url, body: .stream(body))
+            #expect(response.status == 422)
+            #expect(response.text == "no")
+            source.finish()
+        }
+    }
+
     @Test(
         "an answer that comes before the body has been sent counts, and ends the sending",
         .timeLimit(.minutes(10)),
