@@ -14,7 +14,8 @@ import Foundation
 /// ``HttpCache``, and before whatever holds requests back.
 ///
 /// Identical are requests with the same method, GET or HEAD, the same URL, header and timeout, and of the same account.
-/// Unlike a cache, it needs no word of the server for it, since all of them were asked for before the answer came.
+/// Unlike a cache, it needs no word of the server for it, since all of them were asked for before the answer came. Whoever
+/// asks after a POST, or another method that is not safe, has come back from here gets no answer from before it.
 ///
 /// What followers share: every answer but 401 and 407, and every failure of the network, of timeouts and of limits.
 /// Each has its own retrier, so that they repeat it at different moments. What is one call's own is not shared: when
@@ -54,7 +55,7 @@ public final class RequestCoalescing: HttpInterceptor {
     /// How many requests wait for another's answer now.
     public var waitingCount: Int { core.withLock { $0.counts.followers } }
 
-    /// Sends the request, or waits for the answer to an identical one.
+    /// Sends the request, or waits for the answer to an identical one that was asked for since the last change.
     ///
     /// - Throws: `CancellationError`, at once, when the call is cancelled while it waits. Otherwise what the exchange
     ///   throws.
@@ -63,13 +64,15 @@ public final class RequestCoalescing: HttpInterceptor {
         context: AttemptContext,
         next: Next
     ) async throws -> HttpResponse<Data> {
+        if CacheStorage.isUnsafe(request.method) { return try await change(request, next) }
         // A body that is read while it comes has one reader.
         guard request.method == .get || request.method == .head, request.body.isEmpty, !context.streamsResponse,
             mayWait, let target = CacheTarget(request)
         else { return try await next(request) }
         let partition = accounts.partition(for: request)
         if partition.account == nil, request.hasCredential { return try await next(request) }
-        let key = CoalescingKey(request, target, partition, context.timeout, ignoring: ignoredNames)
+        let changes = core.withLock { $0.changes }
+        let key = CoalescingKey(request, target, partition, context.timeout, after: changes, ignoring: ignoredNames)
         // Asked here, without a suspension: mostly nobody else asks for the same.
         switch core.withLock({ $0.begin(key) }) {
         case .lead(let ticket): return try await lead(key, ticket, request, next)
@@ -90,6 +93,20 @@ extension RequestCoalescing {
     /// Whether nobody waits for the current task who might be waited for here: a refresh, or an exchange of this one.
     private var mayWait: Bool {
         RefreshScope.marks.isEmpty && CredentialWatch.current?.isWithin(self) != true
+    }
+
+    /// Sends what may change something. Which URLs show it nobody knows here; asking once more for another one costs
+    /// little.
+    private func change(_ request: HttpRequest, _ next: Next) async throws -> HttpResponse<Data> {
+        do {
+            let response = try await next(request)
+            core.withLock { $0.noteChange() }
+            return response
+        } catch {
+            // An answer that got lost may have been a good one.
+            if (error as? HttpError)?.delivery != .notSent { core.withLock { $0.noteChange() } }
+            throw error
+        }
     }
 
     private func lead(
