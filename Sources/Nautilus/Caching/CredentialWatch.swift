@@ -55,6 +55,12 @@ final class CredentialWatch: Sendable {
         outer?.note(sharing: other)
     }
 
+    /// Takes note of an answer that one account's cache has given in the exchange's place, without anything on the wire.
+    func note(servingAccountTo request: HttpRequest) {
+        note(hasCredential: true, hasChanged: accounts.partition(for: request) != partition)
+        outer?.note(servingAccountTo: request)
+    }
+
     private func note(hasCredential: Bool, hasChanged: Bool) {
         state.withLock { state in
             if hasCredential { state.hasCredential = true }

@@ -49,7 +49,7 @@ extension HttpCache {
             request: question.control,
             standard: staleIfError
         )
-        return isAllowed ? response(stored, age: freshness.age, to: question.request) : nil
+        return isAllowed ? serve(stored, age: freshness.age, question) : nil
     }
 
     /// What counts as an error (RFC 5861 §4).

@@ -6,26 +6,13 @@ import Testing
 
 @Suite("HttpCache: accounts", .timeLimit(.minutes(10)))
 struct CacheAccountsTests {
-    /// Stamps what a user's token would be.
-    private struct Stamp: Retrier {
-        let user: Locked<String?>
-
-        mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
-            if let user = user.withLock({ $0 }) { httpRequest.header[.authorization] = "Bearer \(user)" }
-        }
-
-        mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { false }
-
-        static func factory(_ user: Locked<String?>) -> AnyRetrierFactory { AnyRetrierFactory { Stamp(user: user) } }
-    }
-
     private static func world(
         _ user: Locked<String?>,
         _ accounts: CacheAccounts,
         onRequest: @escaping @Sendable (HttpRequest) -> Void = { _ in },
         vary: String? = nil
     ) -> CacheWorld {
-        CacheWorld(accounts: accounts, retrier: Stamp.factory(user)) { request, _ in
+        CacheWorld(accounts: accounts, retrier: UserStamp.factory(user)) { request, _ in
             onRequest(request)
             var header: HttpHeader = ["Cache-Control": "max-age=60"]
             header["Vary"] = vary
