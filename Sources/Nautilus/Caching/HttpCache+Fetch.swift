@@ -19,16 +19,17 @@ extension HttpCache {
         do {
             response = try await CredentialWatch.$current.withValue(watch) { try await next(request) }
         } catch {
-            guard error.mayBeServerTrouble, let substitute = substitute(stored, question) else { throw error }
+            guard error.mayBeServerTrouble, let substitute = substitute(stored, question, watch) else { throw error }
             return substitute
         }
-        if Self.serverErrors.contains(response.status), let substitute = substitute(stored, question) {
+        if Self.serverErrors.contains(response.status), let substitute = substitute(stored, question, watch) {
             return substitute
         }
         let answer = CacheAnswer(response, question, fetch, watch, requestTime: requestTime, responseTime: now)
         if let validated, response.status == 304 {
-            if let renewed = renew(validated, answer) { return renewed }
-            // It spoke of something else: a redirect has led elsewhere, or the resource has changed its tag.
+            if !watch.hasChanged, let renewed = renew(validated, answer) { return renewed }
+            // It spoke of something else: a redirect has led elsewhere, the resource has changed its tag, or it was asked
+            // as another account.
             return try await self.fetch(question, validating: nil, next)
         }
         if question.request.method == .head {
@@ -40,8 +41,12 @@ extension HttpCache {
     }
 
     /// What stands in for an answer that failed (RFC 5861 §4); nil when it must not.
-    private func substitute(_ stored: StoredResponse?, _ question: CacheQuestion) -> HttpResponse<Data>? {
-        guard let stored else { return nil }
+    private func substitute(
+        _ stored: StoredResponse?,
+        _ question: CacheQuestion,
+        _ watch: CredentialWatch
+    ) -> HttpResponse<Data>? {
+        guard let stored, !watch.hasChanged else { return nil }
         let freshness = freshness(of: stored)
         let isAllowed = CacheDecision.allowsStaleIfError(
             stored,
