@@ -66,11 +66,20 @@ struct CacheStorageTests {
         let request = try HttpRequest.test(header: [
             "Accept": "text/html ,  text/plain", "Authorization": "Bearer secret",
         ])
-        func selectors(_ vary: String) -> [String: String?]? {
-            StoredResponse(.test(header: ["Vary": vary]), to: request, requestTime: 0, responseTime: 0)?.selectors
+        func selectors(_ vary: String, account: String? = "anna") -> [String: String?]? {
+            StoredResponse(
+                .test(header: ["Vary": vary]),
+                to: request,
+                of: CachePartition(account: account),
+                requestTime: 0,
+                responseTime: 0
+            )?.selectors
         }
         #expect(selectors("accept, Accept-Language") == ["accept": "text/html,text/plain", "accept-language": nil])
         #expect(selectors("Authorization") == [:])
+        #expect(selectors("authorization", account: nil) == nil)
+        #expect(selectors("Accept, Authorization", account: nil) == nil)
+        #expect(selectors("", account: nil) == [:])
         #expect(selectors("*") == nil)
         #expect(selectors("Accept, *") == nil)
         #expect(selectors("Cookie") == nil)
