@@ -73,6 +73,26 @@ struct StaleTests {
         }
     }
 
+    @Test("a revalidation that retries is no call within the attempt that began it")
+    func isNoNestedCall() async throws {
+        try await simulate { simulation in
+            let observer = RecordingObserver()
+            let world = CacheWorld(clock: simulation.clock, retrier: steadyBackoff()) { request, _ in
+                request.header["If-None-Match"] == nil
+                    ? .reply(header: Self.header, text: "one")
+                    : .status(304, header: Self.header)
+            }
+            let service = world.service.overriding(observer: observer)
+            for age in ["-", "60"] {
+                let response = try await Call.get.response(with: service)
+                #expect(response.header["Age"] ?? "-" == age)
+                try await simulation.clock.sleep(for: .seconds(60))
+            }
+            #expect(world.transport.count == 2)
+            #expect(observer.traces.map(\.notes) == [[], [], []])
+        }
+    }
+
     @Test("without a call to repeat, the first revalidates itself while the others get the stale answer")
     func inTheForeground() async throws {
         try await simulate { simulation in
