@@ -96,7 +96,14 @@ extension HttpCache {
     /// - Returns: Whether it is kept.
     private func keep(_ stored: StoredResponse, _ answer: CacheAnswer) -> Bool {
         let lifetime = freshness(of: stored).lifetime
-        guard CacheStorage.allows(stored, request: answer.question.control, lifetime: lifetime) else { return false }
+        guard
+            CacheStorage.allows(
+                stored,
+                request: answer.question.control,
+                lifetime: lifetime,
+                staleIfError: staleIfError
+            )
+        else { return false }
         return core.withLock { core in
             guard core.store(stored, from: answer.fetch) else { return false }
             writeVariants(answer, of: core)

@@ -36,7 +36,9 @@ struct CacheStorageTests {
         let stored = StoredResponse.test(header, status: status)
         let lifetime = Freshness(stored, now: CacheWorld.start, heuristicCap: 3_600).lifetime
         let control = CacheControl(request.isEmpty ? [:] : ["Cache-Control": request])
-        #expect(CacheStorage.allows(stored, request: control, lifetime: lifetime) == isAllowed)
+        #expect(
+            CacheStorage.allows(stored, request: control, lifetime: lifetime, staleIfError: 0) == isAllowed
+        )
     }
 
     @Test(

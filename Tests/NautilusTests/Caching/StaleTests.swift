@@ -155,6 +155,47 @@ struct StaleTests {
         world.advance(1)
         #expect(await world.get().hasPrefix("network failure"))
     }
+
+    @Test(
+        "the cache's own time holds for an answer without any word about it, and without anything to validate it by",
+        arguments: [[:], ["Cache-Control": "max-age=0"], ["Cache-Control": "private"]] as [HttpHeader]
+    )
+    func standardWithoutWord(header: HttpHeader) async throws {
+        let world = CacheWorld.answering(
+            .reply(header: header, text: "one"),
+            .fail(.notConnectedToInternet),
+            .status(503),
+            .status(503),
+            .reply(header: header, text: "two"),
+            staleIfError: .seconds(10)
+        )
+        #expect(await world.get() == "200 one")
+        #expect(await world.get() == "200 one age 0")
+        world.advance(9)
+        #expect(await world.get() == "200 one age 9")
+        world.advance(1)
+        #expect(await world.get() == "status 503")
+        #expect(await world.get() == "200 two")
+        #expect((world.transport.count, world.cache.responseCount) == (5, 1))
+    }
+
+    @Test(
+        "what must not stand in for an answer is not stored for it",
+        arguments: [
+            "max-age=0, must-revalidate", "no-cache", "no-store", "stale-if-error=0",
+            "no-cache, stale-if-error=10", "max-age=0, must-revalidate, stale-if-error=10",
+        ]
+    )
+    func standardForbidden(control: String) async throws {
+        let world = CacheWorld.answering(
+            .reply(header: ["Cache-Control": control], text: "one"),
+            .status(503),
+            staleIfError: .seconds(10)
+        )
+        #expect(await world.get() == "200 one")
+        #expect(world.cache.responseCount == 0)
+        #expect(await world.get() == "status 503")
+    }
 }
 
 /// Counts what it is asked.
