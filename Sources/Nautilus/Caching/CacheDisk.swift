@@ -41,12 +41,12 @@ final class CacheDisk: Sendable {
     /// Removes all of a partition, later.
     func removeAll(of partition: CachePartition) {
         let suffix = "." + partition.digest + Self.suffix
-        removeAll { $0.hasSuffix(suffix) }
+        removeAll { Self.finalName(of: $0).hasSuffix(suffix) }
     }
 
     /// Removes everything that is the cache's, later.
     func removeAll() {
-        removeAll { $0.hasSuffix(Self.suffix) }
+        removeAll { Self.finalName(of: $0).hasSuffix(Self.suffix) }
     }
 
     /// Returns once everything that was begun is done.
@@ -107,6 +107,14 @@ final class CacheDisk: Sendable {
             _ = unlink(temporary)
             _ = unlink(path)
         }
+    }
+
+    /// The name of the file in whose place one of this name is, or is written to be put: a process that is killed leaves
+    /// what it has written so far.
+    private static func finalName(of name: String) -> Substring {
+        guard name.hasSuffix(temporarySuffix) else { return name[...] }
+        let marked = name.dropLast(temporarySuffix.count)
+        return marked.lastIndex(of: ".").map { marked[..<$0] } ?? marked
     }
 
     private func removeAll(where isRemoved: @escaping @Sendable (String) -> Bool) {

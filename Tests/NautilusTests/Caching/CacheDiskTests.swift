@@ -94,6 +94,23 @@ struct CacheDiskTests {
         #expect(place.names == ["other"])
     }
 
+    @Test("what a killed process has left of an account goes with the account")
+    func removalOfTorn() async throws {
+        let place = Place()
+        let world = Self.world(place, accounts: .separate { _ in "anna" })
+        _ = await world.get()
+        await world.cache.flush()
+        let annas = try #require(place.names.first)
+        let digest = CachePartition(account: "anna").digest
+        let berts = annas.replacingOccurrences(of: digest, with: CachePartition(account: "bert").digest)
+        let torn = [annas, berts].map { $0 + ".1f.tmp" }
+        for name in torn + ["other.tmp"] { try Data("a body".utf8).write(to: place.url.appendingPathComponent(name)) }
+        await world.cache.removeAll(ofAccount: "anna")
+        #expect(place.names == [torn[1], "other.tmp"].sorted())
+        await world.cache.removeAll()
+        #expect(place.names == ["other.tmp"])
+    }
+
     @Test("what is replaced by something too large is gone")
     func replacedByLarge() async throws {
         let (place, partition) = (Place(), CachePartition(account: nil))
