@@ -66,8 +66,13 @@ public final class CachingServiceHook: ServiceHook {
 
     /// Answers with a result that is still good.
     public func onSchedule<R: Request>(_ request: R) async throws -> HttpResponse<R.Result>? {
-        guard let key = RequestKey(request), let account = account() else { return nil }
-        let (now, task) = (stopwatch.elapsed, Self.currentTask)
+        guard let key = RequestKey(request) else { return nil }
+        let (account, now, task) = (account(), stopwatch.elapsed, Self.currentTask)
+        guard let account else {
+            // A call before it may have left its visit, and what this one brings is no account's.
+            core.withLock { $0.fail(key, in: task) }
+            return nil
+        }
         return core.withLock { $0.find(key, account, in: task, at: now) } as? HttpResponse<R.Result>
     }
 
