@@ -100,4 +100,16 @@ struct CacheStorageTests {
         let target = try #require(CacheTarget(try .test(url)))
         #expect((target.path, target.origin.description) == (path, "https://api.example.com"))
     }
+
+    @Test(
+        "a location leads where a redirect's would, whatever of it a server has left unencoded",
+        arguments: [
+            ("/notes/für dich", "/notes/f%C3%BCr%20dich"), ("/notes/f%C3%BCr dich", "/notes/f%C3%BCr%20dich"),
+            ("7?a=b c#part", "/7?a=b%20c"), ("https://api.example.com/a|b", "/a%7Cb"), ("//other.example.com/a", nil),
+        ] as [(String, String?)]
+    )
+    func related(location: String, path: String?) throws {
+        let target = try #require(CacheTarget(trafficRequest))
+        #expect(target.related(location, to: trafficRequest.url)?.path == path)
+    }
 }
