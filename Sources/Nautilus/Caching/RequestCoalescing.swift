@@ -17,7 +17,8 @@ import Foundation
 /// Unlike a cache, it needs no word of the server for it, since all of them were asked for before the answer came. Whoever
 /// asks after a POST, or another method that is not safe, has come back from here gets no answer from before it.
 ///
-/// What followers share: every answer but 401 and 407, and every failure of the network, of timeouts and of limits.
+/// What followers share: every answer but 401, 407 and a redirect, and every failure of the network, of timeouts and of
+/// limits. A redirect comes here when the first one's type accepts it, and another's may follow it: each goes on alone.
 /// Each has its own retrier, so that they repeat it at different moments. What is one call's own is not shared: when
 /// the first is cancelled, runs past its deadline or gets no credential, or its credential is refused, the one who has
 /// waited for longest takes its place, and the others go on waiting. Each waits until its own deadline at most.
@@ -120,11 +121,16 @@ extension RequestCoalescing {
         }
         do {
             let response = try await CredentialWatch.$current.withValue(watch) { try await next(request) }
-            let isShared = response.status != 401 && response.status != 407
-            end(key, ticket, isShared ? .success(response) : nil, watch, request)
+            switch response.status {
+            case 401, 407: end(key, ticket, nil, watch, request)
+            // Whether it is followed is the type's own word, which is not seen here.
+            case 301, 302, 303, 307, 308: disband(key, ticket)
+            default: end(key, ticket, .success(response), watch, request)
+            }
             return response
         } catch {
             let failure = error as? HttpError
+            if case .redirect = failure?.kind { disband(key, ticket) }
             end(key, ticket, failure.flatMap { $0.isForAll ? .failure($0) : nil }, watch, request)
             throw error
         }
@@ -138,11 +144,13 @@ extension RequestCoalescing {
         _ request: HttpRequest
     ) {
         // The account may have changed after the request was stamped.
-        guard watch.allowsSharing(of: request) else {
-            return Self.tell(core.withLock { $0.disband(key, leader: ticket) })
-        }
+        guard watch.allowsSharing(of: request) else { return disband(key, ticket) }
         let shared = outcome.map { Shared(outcome: $0, watch: watch) }
         Self.tell(core.withLock { $0.end(key, leader: ticket, sharing: shared) })
+    }
+
+    private func disband(_ key: CoalescingKey, _ ticket: Int) {
+        Self.tell(core.withLock { $0.disband(key, leader: ticket) })
     }
 
     private func follow(_ key: CoalescingKey) async throws -> Verdict {
@@ -180,7 +188,7 @@ extension HttpError {
     /// Whether it would have been any identical request's failure as well.
     fileprivate var isForAll: Bool {
         switch kind {
-        case .transport, .timeout, .redirect, .responseTooLarge: true
+        case .transport, .timeout, .responseTooLarge: true
         // A circuit is open for all; another's deadline is nobody else's.
         case .refused(.waitPastDeadline): false
         case .refused: true

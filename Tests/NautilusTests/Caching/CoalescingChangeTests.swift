@@ -67,4 +67,29 @@ struct CoalescingChangeTests {
             #expect((coalescing.exchangeCount, coalescing.waitingCount) == (0, 0))
         }
     }
+
+    @Test("a redirect is one type's answer: another follows it")
+    func redirect() async throws {
+        try await simulate { simulation in
+            let clock = simulation.clock
+            let transport = ScriptedTransport(clock: clock) { request, _ in
+                request.url.path == "/things"
+                    ? .delay(.seconds(1), then: .status(302, header: ["Location": "/elsewhere"]))
+                    : .reply(text: "elsewhere")
+            }
+            let service = AnyHttpService(
+                apiUrl: "api.example.com",
+                interceptors: [RequestCoalescing()],
+                transport: transport,
+                clock: clock
+            )
+            async let accepting = Call(acceptedStatusCodes: 302).response(with: service)
+            try await clock.sleep(for: .milliseconds(1))
+            async let following = Call.get.response(with: service)
+            async let another = Call.get.response(with: service)
+            #expect(try await accepting.status == 302)
+            #expect(try await (following.body, another.body) == ("elsewhere", "elsewhere"))
+            #expect(clock.now.offset == .seconds(2))
+        }
+    }
 }
