@@ -40,6 +40,27 @@ struct CacheLayersTests {
         }
     }
 
+    @Test("what a cache gives for its account in the place of a failure is that account's, though nothing was stamped")
+    func standsIn() async throws {
+        let (user, clock) = (Locked<String?>("anna"), ManualClock())
+        let accounts = CacheAccounts.separate { _ in user.withLock { $0 } }
+        let inner = HttpCache(accounts: accounts, wallClock: { clock.date })
+        let world = CacheWorld(clock: clock, retrier: UserStamp.factory(user), inside: [inner, Breaker(clock: clock)]) {
+            request,
+            _ in
+            .reply(
+                header: ["Cache-Control": "max-age=1, stale-if-error=60"],
+                text: request.header[.authorization] ?? "nobody"
+            )
+        }
+        #expect(await world.get() == "200 Bearer anna")
+        world.advance(2)
+        #expect(await world.get() == "200 Bearer anna age 2")
+        #expect((world.transport.count, world.cache.responseCount, inner.responseCount) == (1, 0, 1))
+        user.withLock { $0 = "bert" }
+        #expect(!(await world.get().hasPrefix("200")))
+    }
+
     @Test("an account that changes and changes back leaves nothing of the other in the cache around")
     func changedAndBack() async throws {
         let (user, clock) = (Locked<String?>("bert"), ManualClock())
@@ -107,5 +128,15 @@ struct Passage: HttpInterceptor {
         before()
         defer { after() }
         return try await next(request)
+    }
+}
+
+/// Refuses every request but those of the first second.
+private struct Breaker: HttpInterceptor {
+    let clock: ManualClock
+
+    func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
+        if clock.now.offset < .seconds(1) { return try await next(request) }
+        throw HttpError(.refused(.circuitOpen(nextProbe: nil)), stage: .intercept, delivery: .notSent)
     }
 }

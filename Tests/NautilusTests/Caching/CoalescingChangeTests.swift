@@ -92,4 +92,31 @@ struct CoalescingChangeTests {
             #expect(clock.now.offset == .seconds(2))
         }
     }
+
+    @Test("a redirect that may not be followed is a failure of those who would follow it alone")
+    func refusedRedirect() async throws {
+        try await simulate { simulation in
+            let clock = simulation.clock
+            let transport = ScriptedTransport(clock: clock) { _, _ in
+                .delay(.seconds(1), then: .status(302, header: ["Location": "http://api.example.com/things"]))
+            }
+            let service = AnyHttpService(
+                apiUrl: "api.example.com",
+                interceptors: [RequestCoalescing()],
+                transport: transport,
+                clock: clock
+            )
+            async let following = Call.get.schedule(with: service)
+            try await clock.sleep(for: .milliseconds(1))
+            async let accepting = Call(acceptedStatusCodes: 302).response(with: service)
+            #expect(try await accepting.status == 302)
+            do {
+                _ = try await following
+                Issue.record("the redirect was followed")
+            } catch {
+                #expect((error as? HttpError)?.kind == .redirect(.downgrade))
+            }
+            #expect(transport.count == 2)
+        }
+    }
 }
