@@ -29,10 +29,22 @@ struct CacheAnswer {
 
     /// The response as it would be stored; nil when its `Vary` leaves it to nobody else.
     var stored: StoredResponse? {
-        StoredResponse(response, to: question.request, requestTime: requestTime, responseTime: responseTime)
+        StoredResponse(
+            response,
+            to: question.request,
+            of: question.partition,
+            requestTime: requestTime,
+            responseTime: responseTime
+        )
     }
 
     func renewed(_ stored: StoredResponse) -> StoredResponse? {
-        stored.freshened(by: response, to: question.request, requestTime: requestTime, responseTime: responseTime)
+        stored.freshened(
+            by: response,
+            to: question.request,
+            of: question.partition,
+            requestTime: requestTime,
+            responseTime: responseTime
+        )
     }
 }

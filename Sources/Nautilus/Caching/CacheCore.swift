@@ -49,7 +49,8 @@ struct CacheCore: Sendable {
         for place in entries.values[index].indices {
             let entry = entries.values[index][place]
             guard entry.partition == partition, entry.stored.matches(request) else { continue }
-            if let other = found, entries.values[index][other].stored.responseTime >= entry.stored.responseTime {
+            // Of one second, the one that was stored last: each is appended.
+            if let other = found, entries.values[index][other].stored.responseTime > entry.stored.responseTime {
                 continue
             }
             found = place

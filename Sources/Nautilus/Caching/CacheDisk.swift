@@ -19,12 +19,14 @@ final class CacheDisk: Sendable {
         return await queue.run { [self] in isUsable ? read(file) : [] }
     }
 
-    /// Replaces what is stored, later; with nothing, removes it.
+    /// Replaces what is stored, later; with nothing, or with what there is no room for, removes it: what was there before
+    /// is outdated.
     func write(_ responses: [StoredResponse], _ target: CacheTarget, _ partition: CachePartition) {
         let file = file(target, partition)
         queue.begin { [self] in
-            guard !responses.isEmpty else { return _ = unlink(file) }
-            guard let data = try? CacheFile.encode(responses), data.count <= maxBytes, createFolder() else { return }
+            guard !responses.isEmpty, let data = try? CacheFile.encode(responses), data.count <= maxBytes,
+                createFolder()
+            else { return _ = unlink(file) }
             replace(file, with: data)
             count(data.count)
         }
@@ -39,12 +41,12 @@ final class CacheDisk: Sendable {
     /// Removes all of a partition, later.
     func removeAll(of partition: CachePartition) {
         let suffix = "." + partition.digest + Self.suffix
-        removeAll { $0.hasSuffix(suffix) }
+        removeAll { Self.finalName(of: $0).hasSuffix(suffix) }
     }
 
     /// Removes everything that is the cache's, later.
     func removeAll() {
-        removeAll { $0.hasSuffix(Self.suffix) }
+        removeAll { Self.finalName(of: $0).hasSuffix(Self.suffix) }
     }
 
     /// Returns once everything that was begun is done.
@@ -91,7 +93,8 @@ final class CacheDisk: Sendable {
         return status.isRegularFile && status.size <= maxBytes ? try file.read(upTo: maxBytes) : nil
     }
 
-    /// Puts a new file in the place of the old one, wholly or not at all, whoever else writes there.
+    /// Puts a new file in the place of the old one, whoever else writes there: what is read is wholly one or the other, or
+    /// nothing when the new one cannot be written.
     private func replace(_ path: String, with data: Data) {
         let temporary = "\(path).\(String(UInt64.random(in: 0...UInt64.max), radix: 16))\(Self.temporarySuffix)"
         do throws(SystemFailure) {
@@ -102,7 +105,16 @@ final class CacheDisk: Sendable {
             try repeating("rename") { rename(temporary, path) }
         } catch {
             _ = unlink(temporary)
+            _ = unlink(path)
         }
+    }
+
+    /// The name of the file in whose place one of this name is, or is written to be put: a process that is killed leaves
+    /// what it has written so far.
+    private static func finalName(of name: String) -> Substring {
+        guard name.hasSuffix(temporarySuffix) else { return name[...] }
+        let marked = name.dropLast(temporarySuffix.count)
+        return marked.lastIndex(of: ".").map { marked[..<$0] } ?? marked
     }
 
     private func removeAll(where isRemoved: @escaping @Sendable (String) -> Bool) {

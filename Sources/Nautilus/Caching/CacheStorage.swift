@@ -21,7 +21,14 @@ enum CacheStorage {
     ///   - response: The response, as it would be stored.
     ///   - request: What the request's `Cache-Control` says.
     ///   - lifetime: How long it would be fresh, in seconds.
-    static func allows(_ response: StoredResponse, request: CacheControl, lifetime: Int64) -> Bool {
+    ///   - staleIfError: For how long it may stand in for an answer that fails where it does not say so itself, in
+    ///     seconds.
+    static func allows(
+        _ response: StoredResponse,
+        request: CacheControl,
+        lifetime: Int64,
+        staleIfError: Int64
+    ) -> Bool {
         // Final, and whole; a 304 is about what is stored already. And a redirect is one request's answer, which
         // another would follow.
         guard (200...599).contains(response.status), ![206, 301, 302, 303, 304, 307, 308].contains(response.status)
@@ -39,8 +46,9 @@ enum CacheStorage {
                 || StoredResponse.heuristicStatuses.contains(response.status)
         else { return false }
         // What can neither be served nor validated would be kept for nothing.
-        return lifetime > 0 || response.hasValidator || (control.staleWhileRevalidate ?? 0) > 0
-            || (control.staleIfError ?? 0) > 0
+        if lifetime > 0 || response.hasValidator || (control.staleWhileRevalidate ?? 0) > 0 { return true }
+        // RFC 5861 §4: it may be good for the time in which the server fails.
+        return !control.noCache && !control.mustRevalidate && control.staleIfError ?? staleIfError > 0
     }
 
     /// Whether a method may change something (§4.4); of one that is unknown it has to be assumed.

@@ -35,10 +35,11 @@ struct CacheTarget: Hashable, Sendable {
     /// Where a field of a response leads, if that is within this target's origin (RFC 9111 §4.4): another origin's
     /// answers are nobody else's to remove.
     func related(_ location: String, to url: URL) -> CacheTarget? {
-        guard let other = URL(string: location, relativeTo: url).flatMap({ CacheTarget($0.absoluteURL) }) else {
-            return nil
-        }
-        return other.origin == origin ? other : nil
+        // Read as a redirect's is: with what a server has left unencoded.
+        guard let other = URL(string: location.urlReference, relativeTo: url).flatMap({ CacheTarget($0.absoluteURL) }),
+            other.origin == origin
+        else { return nil }
+        return other
     }
 
     /// Names the target without telling it: URLs have tokens in them.

@@ -14,6 +14,9 @@
 /// HEAD, which change nothing. What else decides about the answer, as a header of the service that the user can change,
 /// is not seen: call ``removeAll()`` then. And when a call has changed something, ``remove(_:)`` what showed it before.
 ///
+/// Requests are compared and hashed, and results that are replaced or removed are released, while the hook is locked: `==`,
+/// `hash(into:)` and `deinit` of their types must not call the hook, or they wait for themselves.
+///
 /// Calls that miss at the same time are all sent; ``RequestCoalescing`` makes one exchange of them. Keep the hook in a
 /// stored property: one that is made anew in `hook` remembers nothing.
 public final class CachingServiceHook: ServiceHook {
@@ -66,8 +69,13 @@ public final class CachingServiceHook: ServiceHook {
 
     /// Answers with a result that is still good.
     public func onSchedule<R: Request>(_ request: R) async throws -> HttpResponse<R.Result>? {
-        guard let key = RequestKey(request), let account = account() else { return nil }
-        let (now, task) = (stopwatch.elapsed, Self.currentTask)
+        guard let key = RequestKey(request) else { return nil }
+        let (account, now, task) = (account(), stopwatch.elapsed, Self.currentTask)
+        guard let account else {
+            // A call before it may have left its visit, and what this one brings is no account's.
+            core.withLock { $0.fail(key, in: task) }
+            return nil
+        }
         return core.withLock { $0.find(key, account, in: task, at: now) } as? HttpResponse<R.Result>
     }
 

@@ -28,10 +28,17 @@ struct CoalescingCore<Key: Hashable & Sendable, Outcome: Sendable, Waiter: Senda
 
     private var flights: [Key: Flight] = [:]
     private var lastTicket = 0
+    /// How many requests have ended that may have changed something.
+    private(set) var changes: Int64 = 0
 
     /// How many exchanges are under way, and how many wait for one.
     var counts: (flights: Int, followers: Int) {
         (flights.count, flights.values.reduce(0) { $0 + $1.followers.count })
+    }
+
+    /// Something may have changed: who comes from now on is not answered by an exchange from before, whose key differs.
+    mutating func noteChange() {
+        changes += 1
     }
 
     /// A ticket under which to lead, or to wait and to leave again.

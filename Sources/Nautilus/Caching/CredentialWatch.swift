@@ -43,6 +43,10 @@ final class CredentialWatch: Sendable {
         return state.withLock { !$0.hasChanged && (!$0.hasCredential || partition.account != nil) }
     }
 
+    /// Whether it went out as another account's than it was meant to be: nothing that is stored for that one may become
+    /// its answer.
+    var hasChanged: Bool { state.withLock { $0.hasChanged } }
+
     /// Takes note of a request as it goes on the wire.
     func note(_ request: HttpRequest) {
         note(hasCredential: request.hasCredential, hasChanged: accounts.partition(for: request) != partition)
@@ -53,6 +57,12 @@ final class CredentialWatch: Sendable {
     func note(sharing other: CredentialWatch) {
         note(hasCredential: other.state.withLock { $0.hasCredential }, hasChanged: false)
         outer?.note(sharing: other)
+    }
+
+    /// Takes note of an answer that one account's cache has given in the exchange's place, without anything on the wire.
+    func note(servingAccountTo request: HttpRequest) {
+        note(hasCredential: true, hasChanged: accounts.partition(for: request) != partition)
+        outer?.note(servingAccountTo: request)
     }
 
     private func note(hasCredential: Bool, hasChanged: Bool) {

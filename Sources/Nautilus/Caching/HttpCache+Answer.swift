@@ -17,14 +17,14 @@ extension HttpCache {
         switch CacheDecision(stored: stored, freshness: freshness, request: question.control) {
         case .serve(let age):
             guard let stored else { break }
-            return response(stored, age: age, to: question.request)
+            return serve(stored, age: age, question)
         case .serveWhileRevalidating(let age):
             guard let stored else { break }
-            guard begin(question) else { return response(stored, age: age, to: question.request) }
+            guard begin(question) else { return serve(stored, age: age, question) }
             // Served at once, where somebody else can ask: the call itself, once more, for nobody.
             if let callAgain = context.callAgain {
                 revalidate(question, callAgain)
-                return response(stored, age: age, to: question.request)
+                return serve(stored, age: age, question)
             }
             defer { end(question) }
             return try await fetch(question, validating: stored, next)
@@ -39,6 +39,13 @@ extension HttpCache {
             delivery: .notSent,
             response: HttpResponse(status: 504, body: Data())
         )
+    }
+
+    /// A stored response as the answer, of which those around are told whether it is one account's: nothing is stamped
+    /// that would tell them.
+    func serve(_ stored: StoredResponse, age: Int64, _ question: CacheQuestion) -> HttpResponse<Data> {
+        if question.partition.account != nil { CredentialWatch.current?.note(servingAccountTo: question.request) }
+        return response(stored, age: age, to: question.request)
     }
 
     /// A stored response as the answer to `request`, with its age (RFC 9111 §4, §5.1).
@@ -83,9 +90,12 @@ extension HttpCache {
 
     /// Asks the server in a call of its own, with its own retrier, which nobody waits for.
     private func revalidate(_ question: CacheQuestion, _ callAgain: @escaping @Sendable () async -> Void) {
-        BackgroundTask.start { [self] in
-            await CacheRevalidation.$current.withValue(CacheRevalidation(question, in: self)) { await callAgain() }
-            end(question)
+        // Part of no attempt: its attempts do not multiply with those of the call that is answered meanwhile.
+        RetryLayer.$current.withValue(nil) {
+            _ = BackgroundTask.start { [self] in
+                await CacheRevalidation.$current.withValue(CacheRevalidation(question, in: self)) { await callAgain() }
+                end(question)
+            }
         }
     }
 }

@@ -19,16 +19,17 @@ extension HttpCache {
         do {
             response = try await CredentialWatch.$current.withValue(watch) { try await next(request) }
         } catch {
-            guard error.mayBeServerTrouble, let substitute = substitute(stored, question) else { throw error }
+            guard error.mayBeServerTrouble, let substitute = substitute(stored, question, watch) else { throw error }
             return substitute
         }
-        if Self.serverErrors.contains(response.status), let substitute = substitute(stored, question) {
+        if Self.serverErrors.contains(response.status), let substitute = substitute(stored, question, watch) {
             return substitute
         }
         let answer = CacheAnswer(response, question, fetch, watch, requestTime: requestTime, responseTime: now)
         if let validated, response.status == 304 {
-            if let renewed = renew(validated, answer) { return renewed }
-            // It spoke of something else: a redirect has led elsewhere, or the resource has changed its tag.
+            if !watch.hasChanged, let renewed = renew(validated, answer) { return renewed }
+            // It spoke of something else: a redirect has led elsewhere, the resource has changed its tag, or it was asked
+            // as another account.
             return try await self.fetch(question, validating: nil, next)
         }
         if question.request.method == .head {
@@ -40,8 +41,12 @@ extension HttpCache {
     }
 
     /// What stands in for an answer that failed (RFC 5861 §4); nil when it must not.
-    private func substitute(_ stored: StoredResponse?, _ question: CacheQuestion) -> HttpResponse<Data>? {
-        guard let stored else { return nil }
+    private func substitute(
+        _ stored: StoredResponse?,
+        _ question: CacheQuestion,
+        _ watch: CredentialWatch
+    ) -> HttpResponse<Data>? {
+        guard let stored, !watch.hasChanged else { return nil }
         let freshness = freshness(of: stored)
         let isAllowed = CacheDecision.allowsStaleIfError(
             stored,
@@ -49,7 +54,7 @@ extension HttpCache {
             request: question.control,
             standard: staleIfError
         )
-        return isAllowed ? response(stored, age: freshness.age, to: question.request) : nil
+        return isAllowed ? serve(stored, age: freshness.age, question) : nil
     }
 
     /// What counts as an error (RFC 5861 §4).
@@ -91,7 +96,14 @@ extension HttpCache {
     /// - Returns: Whether it is kept.
     private func keep(_ stored: StoredResponse, _ answer: CacheAnswer) -> Bool {
         let lifetime = freshness(of: stored).lifetime
-        guard CacheStorage.allows(stored, request: answer.question.control, lifetime: lifetime) else { return false }
+        guard
+            CacheStorage.allows(
+                stored,
+                request: answer.question.control,
+                lifetime: lifetime,
+                staleIfError: staleIfError
+            )
+        else { return false }
         return core.withLock { core in
             guard core.store(stored, from: answer.fetch) else { return false }
             writeVariants(answer, of: core)

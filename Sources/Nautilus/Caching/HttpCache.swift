@@ -46,7 +46,7 @@ public final class HttpCache: HttpInterceptor {
     ///     time since `Last-Modified`, up to this. Default: 24 hours (RFC 9111 §4.2.2 leaves it open); zero for always
     ///     asking.
     ///   - staleIfError: For how long a stale response stands in for an answer that fails, where the server does not
-    ///     say. Default: zero, it does not.
+    ///     say. Above zero, responses are stored for it alone, too. Default: zero, it does not.
     ///   - wallClock: The time of day, which servers' dates are compared with. Default: the system's.
     public init(
         maxBytes: Int = 16 << 20,

@@ -14,9 +14,11 @@ import Foundation
 /// ``HttpCache``, and before whatever holds requests back.
 ///
 /// Identical are requests with the same method, GET or HEAD, the same URL, header and timeout, and of the same account.
-/// Unlike a cache, it needs no word of the server for it, since all of them were asked for before the answer came.
+/// Unlike a cache, it needs no word of the server for it, since all of them were asked for before the answer came. Whoever
+/// asks after a POST, or another method that is not safe, has come back from here gets no answer from before it.
 ///
-/// What followers share: every answer but 401 and 407, and every failure of the network, of timeouts and of limits.
+/// What followers share: every answer but 401, 407 and a redirect, and every failure of the network, of timeouts and of
+/// limits. A redirect comes here when the first one's type accepts it, and another's may follow it: each goes on alone.
 /// Each has its own retrier, so that they repeat it at different moments. What is one call's own is not shared: when
 /// the first is cancelled, runs past its deadline or gets no credential, or its credential is refused, the one who has
 /// waited for longest takes its place, and the others go on waiting. Each waits until its own deadline at most.
@@ -54,7 +56,7 @@ public final class RequestCoalescing: HttpInterceptor {
     /// How many requests wait for another's answer now.
     public var waitingCount: Int { core.withLock { $0.counts.followers } }
 
-    /// Sends the request, or waits for the answer to an identical one.
+    /// Sends the request, or waits for the answer to an identical one that was asked for since the last change.
     ///
     /// - Throws: `CancellationError`, at once, when the call is cancelled while it waits. Otherwise what the exchange
     ///   throws.
@@ -63,13 +65,15 @@ public final class RequestCoalescing: HttpInterceptor {
         context: AttemptContext,
         next: Next
     ) async throws -> HttpResponse<Data> {
+        if CacheStorage.isUnsafe(request.method) { return try await change(request, next) }
         // A body that is read while it comes has one reader.
         guard request.method == .get || request.method == .head, request.body.isEmpty, !context.streamsResponse,
             mayWait, let target = CacheTarget(request)
         else { return try await next(request) }
         let partition = accounts.partition(for: request)
         if partition.account == nil, request.hasCredential { return try await next(request) }
-        let key = CoalescingKey(request, target, partition, context.timeout, ignoring: ignoredNames)
+        let changes = core.withLock { $0.changes }
+        let key = CoalescingKey(request, target, partition, context.timeout, after: changes, ignoring: ignoredNames)
         // Asked here, without a suspension: mostly nobody else asks for the same.
         switch core.withLock({ $0.begin(key) }) {
         case .lead(let ticket): return try await lead(key, ticket, request, next)
@@ -92,6 +96,20 @@ extension RequestCoalescing {
         RefreshScope.marks.isEmpty && CredentialWatch.current?.isWithin(self) != true
     }
 
+    /// Sends what may change something. Which URLs show it nobody knows here; asking once more for another one costs
+    /// little.
+    private func change(_ request: HttpRequest, _ next: Next) async throws -> HttpResponse<Data> {
+        do {
+            let response = try await next(request)
+            core.withLock { $0.noteChange() }
+            return response
+        } catch {
+            // An answer that got lost may have been a good one.
+            if (error as? HttpError)?.delivery != .notSent { core.withLock { $0.noteChange() } }
+            throw error
+        }
+    }
+
     private func lead(
         _ key: CoalescingKey,
         _ ticket: Int,
@@ -103,11 +121,16 @@ extension RequestCoalescing {
         }
         do {
             let response = try await CredentialWatch.$current.withValue(watch) { try await next(request) }
-            let isShared = response.status != 401 && response.status != 407
-            end(key, ticket, isShared ? .success(response) : nil, watch, request)
+            switch response.status {
+            case 401, 407: end(key, ticket, nil, watch, request)
+            // Whether it is followed is the type's own word, which is not seen here.
+            case 301, 302, 303, 307, 308: disband(key, ticket)
+            default: end(key, ticket, .success(response), watch, request)
+            }
             return response
         } catch {
             let failure = error as? HttpError
+            if case .redirect = failure?.kind { disband(key, ticket) }
             end(key, ticket, failure.flatMap { $0.isForAll ? .failure($0) : nil }, watch, request)
             throw error
         }
@@ -121,11 +144,13 @@ extension RequestCoalescing {
         _ request: HttpRequest
     ) {
         // The account may have changed after the request was stamped.
-        guard watch.allowsSharing(of: request) else {
-            return Self.tell(core.withLock { $0.disband(key, leader: ticket) })
-        }
+        guard watch.allowsSharing(of: request) else { return disband(key, ticket) }
         let shared = outcome.map { Shared(outcome: $0, watch: watch) }
         Self.tell(core.withLock { $0.end(key, leader: ticket, sharing: shared) })
+    }
+
+    private func disband(_ key: CoalescingKey, _ ticket: Int) {
+        Self.tell(core.withLock { $0.disband(key, leader: ticket) })
     }
 
     private func follow(_ key: CoalescingKey) async throws -> Verdict {
@@ -163,7 +188,7 @@ extension HttpError {
     /// Whether it would have been any identical request's failure as well.
     fileprivate var isForAll: Bool {
         switch kind {
-        case .transport, .timeout, .redirect, .responseTooLarge: true
+        case .transport, .timeout, .responseTooLarge: true
         // A circuit is open for all; another's deadline is nobody else's.
         case .refused(.waitPastDeadline): false
         case .refused: true

@@ -1,4 +1,5 @@
-/// What a caching hook guards by its lock: the results, and the calls under way that may bring one.
+/// What a caching hook guards by its lock: the results, and the calls under way that may bring one. Users' values are
+/// compared and released under it, as the hook's documentation says.
 struct ResultCore: Sendable {
     private struct Key: Hashable, Sendable {
         let request: RequestKey

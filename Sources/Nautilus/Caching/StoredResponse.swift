@@ -34,9 +34,16 @@ struct StoredResponse: Hashable, Sendable {
         self.date = header.seconds(of: .date, now: responseTime)
     }
 
-    /// The response to `request`; nil when it must not be used again, as a `Vary` that names `*` or a secret has it.
-    init?(_ response: HttpResponse<Data>, to request: HttpRequest, requestTime: Int64, responseTime: Int64) {
-        guard let selectors = Self.selectors(response.header, request) else { return nil }
+    /// The response to `request` of `partition`; nil when it must not be used again, as a `Vary` that names `*` or a secret
+    /// has it.
+    init?(
+        _ response: HttpResponse<Data>,
+        to request: HttpRequest,
+        of partition: CachePartition,
+        requestTime: Int64,
+        responseTime: Int64
+    ) {
+        guard let selectors = Self.selectors(response.header, request, partition) else { return nil }
         self.init(
             status: response.status,
             header: response.header,
@@ -84,6 +91,7 @@ struct StoredResponse: Hashable, Sendable {
     func freshened(
         by response: HttpResponse<Data>,
         to request: HttpRequest,
+        of partition: CachePartition,
         requestTime: Int64,
         responseTime: Int64
     ) -> StoredResponse? {
@@ -97,20 +105,25 @@ struct StoredResponse: Hashable, Sendable {
         (updated.requestTime, updated.responseTime) = (requestTime, responseTime)
         updated.control = CacheControl(updated.header)
         updated.date = updated.header.seconds(of: .date, now: responseTime)
-        guard let selectors = Self.selectors(updated.header, request) else { return nil }
+        guard let selectors = Self.selectors(updated.header, request, partition) else { return nil }
         updated.selectors = selectors
         return updated
     }
 
     /// What the request has for the names of `Vary`; nil for a response that no other request may get.
     ///
-    /// A secret is no selector, since it would have to be stored. `Authorization` alone is left to the account.
-    private static func selectors(_ header: HttpHeader, _ request: HttpRequest) -> [String: String?]? {
+    /// A secret is no selector, since it would have to be stored. `Authorization` alone is left to the account, where there
+    /// is one: without, nothing tells those who will be stamped from those who will not.
+    private static func selectors(
+        _ header: HttpHeader,
+        _ request: HttpRequest,
+        _ partition: CachePartition
+    ) -> [String: String?]? {
         guard let vary = header[.vary] else { return [:] }
         var selectors: [String: String?] = [:]
         for name in vary.split(separator: ",") {
             let name = HttpHeader.Name(name.trimmingBlanks.lowercased())
-            if name == .authorization || name.rawValue.isEmpty { continue }
+            if name.rawValue.isEmpty || name == .authorization && partition.account != nil { continue }
             guard name.rawValue != "*", !name.isSensitive else { return nil }
             selectors.updateValue(request.header.selector(name), forKey: name.rawValue)
         }

@@ -6,26 +6,13 @@ import Testing
 
 @Suite("HttpCache: accounts", .timeLimit(.minutes(10)))
 struct CacheAccountsTests {
-    /// Stamps what a user's token would be.
-    private struct Stamp: Retrier {
-        let user: Locked<String?>
-
-        mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
-            if let user = user.withLock({ $0 }) { httpRequest.header[.authorization] = "Bearer \(user)" }
-        }
-
-        mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { false }
-
-        static func factory(_ user: Locked<String?>) -> AnyRetrierFactory { AnyRetrierFactory { Stamp(user: user) } }
-    }
-
     private static func world(
         _ user: Locked<String?>,
         _ accounts: CacheAccounts,
         onRequest: @escaping @Sendable (HttpRequest) -> Void = { _ in },
         vary: String? = nil
     ) -> CacheWorld {
-        CacheWorld(accounts: accounts, retrier: Stamp.factory(user)) { request, _ in
+        CacheWorld(accounts: accounts, retrier: UserStamp.factory(user)) { request, _ in
             onRequest(request)
             var header: HttpHeader = ["Cache-Control": "max-age=60"]
             header["Vary"] = vary
@@ -69,13 +56,36 @@ struct CacheAccountsTests {
             user.withLock { $0 = name }
             #expect(await world.get().hasPrefix("200 \(name.map { "Bearer \($0)" } ?? "nobody")"))
         }
-        #expect((world.transport.count, world.cache.responseCount) == (3, 3))
+        // What varies by the credential and was given to nobody is stored for nobody.
+        #expect((world.transport.count, world.cache.responseCount) == (4, 2))
         await world.cache.removeAll(ofAccount: "anna")
-        #expect(world.cache.responseCount == 2)
+        #expect(world.cache.responseCount == 1)
         user.withLock { $0 = "bert" }
         #expect(await world.get() == "200 Bearer bert age 0")
         user.withLock { $0 = "anna" }
         #expect(await world.get() == "200 Bearer anna")
+    }
+
+    @Test("what varies by the credential is not stored for nobody in particular: who signs in must not get it")
+    func variesByCredential() async throws {
+        let user = Locked<String?>(nil)
+        let world = Self.world(user, .anonymousOnly, vary: "Accept, authorization")
+        for _ in 1...2 { #expect(await world.get() == "200 nobody") }
+        user.withLock { $0 = "anna" }
+        #expect(await world.get() == "200 Bearer anna")
+        #expect((world.transport.count, world.cache.responseCount) == (3, 0))
+    }
+
+    @Test("a 304 that begins to vary by the credential has what was stored for nobody forgotten")
+    func beginsToVary() async throws {
+        let world = CacheWorld.answering(
+            .reply(header: ["Cache-Control": "max-age=1", "ETag": "\"1\""], text: "one"),
+            .status(304, header: ["Cache-Control": "max-age=60", "Vary": "Authorization"])
+        )
+        #expect(await world.get() == "200 one")
+        world.advance(1)
+        #expect(await world.get() == "200 one age 0")
+        #expect(world.cache.responseCount == 0)
     }
 
     @Test("a change of the account while the answer is under way leaves it stored for nobody")

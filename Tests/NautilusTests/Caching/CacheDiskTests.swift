@@ -94,6 +94,62 @@ struct CacheDiskTests {
         #expect(place.names == ["other"])
     }
 
+    @Test("what a killed process has left of an account goes with the account")
+    func removalOfTorn() async throws {
+        let place = Place()
+        let world = Self.world(place, accounts: .separate { _ in "anna" })
+        _ = await world.get()
+        await world.cache.flush()
+        let annas = try #require(place.names.first)
+        let digest = CachePartition(account: "anna").digest
+        let berts = annas.replacingOccurrences(of: digest, with: CachePartition(account: "bert").digest)
+        let torn = [annas, berts].map { $0 + ".1f.tmp" }
+        for name in torn + ["other.tmp"] { try Data("a body".utf8).write(to: place.url.appendingPathComponent(name)) }
+        await world.cache.removeAll(ofAccount: "anna")
+        #expect(place.names == [torn[1], "other.tmp"].sorted())
+        await world.cache.removeAll()
+        #expect(place.names == ["other.tmp"])
+    }
+
+    @Test("what is replaced by something too large is gone")
+    func replacedByLarge() async throws {
+        let (place, partition) = (Place(), CachePartition(account: nil))
+        let target = try #require(CacheTarget(trafficRequest))
+        let disk = CacheDisk(CacheFolder(place.url, maxBytes: 10_000))
+        disk.write([.test([:], body: "old")], target, partition)
+        #expect(await disk.read(target, partition).map(\.body) == [Data("old".utf8)])
+        disk.write([.test([:], body: String(repeating: "n", count: 10_000))], target, partition)
+        #expect(await disk.read(target, partition) == [])
+        #expect(place.names == [])
+    }
+
+    @Test("what is replaced is gone as well when the disk does not take the new")
+    func replacedByNothing() async throws {
+        let (place, partition) = (Place(), CachePartition(account: nil))
+        let target = try #require(CacheTarget(trafficRequest))
+        let name = "\(target.digest).\(partition.digest).cache"
+        // So deep that the file's name just fits into a path, and that of the file in its place does not.
+        var url = place.url
+        var missing = Int(PATH_MAX) - 6 - (url.path + "/" + name).utf8.count
+        while missing > 1 {
+            let length = min(missing - 1, missing > 201 && missing < 205 ? 100 : 200)
+            url.appendPathComponent(String(repeating: "d", count: length))
+            missing -= length + 1
+        }
+        try #require((url.path + "/" + name).utf8.count == Int(PATH_MAX) - 6)
+        try FileManager.default.createDirectory(
+            at: url,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700]
+        )
+        let data = try CacheFile.encode([.test([:], body: "old")])
+        try #require(FileManager.default.createFile(atPath: url.path + "/" + name, contents: data))
+        let disk = CacheDisk(CacheFolder(url))
+        #expect(await disk.read(target, partition).map(\.body) == [Data("old".utf8)])
+        disk.write([.test([:], body: "new")], target, partition)
+        #expect(await disk.read(target, partition) == [])
+    }
+
     @Test("the folder is bounded: what was not used for longest goes first")
     func bounds() async throws {
         let place = Place()

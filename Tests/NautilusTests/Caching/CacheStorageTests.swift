@@ -36,7 +36,9 @@ struct CacheStorageTests {
         let stored = StoredResponse.test(header, status: status)
         let lifetime = Freshness(stored, now: CacheWorld.start, heuristicCap: 3_600).lifetime
         let control = CacheControl(request.isEmpty ? [:] : ["Cache-Control": request])
-        #expect(CacheStorage.allows(stored, request: control, lifetime: lifetime) == isAllowed)
+        #expect(
+            CacheStorage.allows(stored, request: control, lifetime: lifetime, staleIfError: 0) == isAllowed
+        )
     }
 
     @Test(
@@ -66,11 +68,20 @@ struct CacheStorageTests {
         let request = try HttpRequest.test(header: [
             "Accept": "text/html ,  text/plain", "Authorization": "Bearer secret",
         ])
-        func selectors(_ vary: String) -> [String: String?]? {
-            StoredResponse(.test(header: ["Vary": vary]), to: request, requestTime: 0, responseTime: 0)?.selectors
+        func selectors(_ vary: String, account: String? = "anna") -> [String: String?]? {
+            StoredResponse(
+                .test(header: ["Vary": vary]),
+                to: request,
+                of: CachePartition(account: account),
+                requestTime: 0,
+                responseTime: 0
+            )?.selectors
         }
         #expect(selectors("accept, Accept-Language") == ["accept": "text/html,text/plain", "accept-language": nil])
         #expect(selectors("Authorization") == [:])
+        #expect(selectors("authorization", account: nil) == nil)
+        #expect(selectors("Accept, Authorization", account: nil) == nil)
+        #expect(selectors("", account: nil) == [:])
         #expect(selectors("*") == nil)
         #expect(selectors("Accept, *") == nil)
         #expect(selectors("Cookie") == nil)
@@ -88,5 +99,17 @@ struct CacheStorageTests {
     func target(url: String, path: String) throws {
         let target = try #require(CacheTarget(try .test(url)))
         #expect((target.path, target.origin.description) == (path, "https://api.example.com"))
+    }
+
+    @Test(
+        "a location leads where a redirect's would, whatever of it a server has left unencoded",
+        arguments: [
+            ("/notes/für dich", "/notes/f%C3%BCr%20dich"), ("/notes/f%C3%BCr dich", "/notes/f%C3%BCr%20dich"),
+            ("7?a=b c#part", "/7?a=b%20c"), ("https://api.example.com/a|b", "/a%7Cb"), ("//other.example.com/a", nil),
+        ] as [(String, String?)]
+    )
+    func related(location: String, path: String?) throws {
+        let target = try #require(CacheTarget(trafficRequest))
+        #expect(target.related(location, to: trafficRequest.url)?.path == path)
     }
 }

@@ -102,6 +102,18 @@ struct CachingServiceHookTests {
         }
     }
 
+    @Test("what is begun by nobody is remembered for nobody, though a call before it in the same task left no word")
+    func begunByNobody() async throws {
+        let world = World()
+        // As a call with a deadline: its end is told by another task.
+        #expect(try await world.hook.onSchedule(GetNote()) == nil)
+        world.account.withLock { $0 = nil }
+        #expect(try await world.hook.onSchedule(GetNote()) == nil)
+        world.account.withLock { $0 = "anna" }
+        await world.hook.onSuccess(GetNote(), response: HttpResponse(status: 200, body: "nobody's"))
+        #expect(world.hook.count == 0)
+    }
+
     @Test("a failure is not remembered")
     func failure() async throws {
         let world = World()

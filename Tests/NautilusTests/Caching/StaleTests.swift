@@ -73,6 +73,26 @@ struct StaleTests {
         }
     }
 
+    @Test("a revalidation that retries is no call within the attempt that began it")
+    func isNoNestedCall() async throws {
+        try await simulate { simulation in
+            let observer = RecordingObserver()
+            let world = CacheWorld(clock: simulation.clock, retrier: steadyBackoff()) { request, _ in
+                request.header["If-None-Match"] == nil
+                    ? .reply(header: Self.header, text: "one")
+                    : .status(304, header: Self.header)
+            }
+            let service = world.service.overriding(observer: observer)
+            for age in ["-", "60"] {
+                let response = try await Call.get.response(with: service)
+                #expect(response.header["Age"] ?? "-" == age)
+                try await simulation.clock.sleep(for: .seconds(60))
+            }
+            #expect(world.transport.count == 2)
+            #expect(observer.traces.map(\.notes) == [[], [], []])
+        }
+    }
+
     @Test("without a call to repeat, the first revalidates itself while the others get the stale answer")
     func inTheForeground() async throws {
         try await simulate { simulation in
@@ -134,6 +154,47 @@ struct StaleTests {
         #expect(await world.get() == "200 one age 69")
         world.advance(1)
         #expect(await world.get().hasPrefix("network failure"))
+    }
+
+    @Test(
+        "the cache's own time holds for an answer without any word about it, and without anything to validate it by",
+        arguments: [[:], ["Cache-Control": "max-age=0"], ["Cache-Control": "private"]] as [HttpHeader]
+    )
+    func standardWithoutWord(header: HttpHeader) async throws {
+        let world = CacheWorld.answering(
+            .reply(header: header, text: "one"),
+            .fail(.notConnectedToInternet),
+            .status(503),
+            .status(503),
+            .reply(header: header, text: "two"),
+            staleIfError: .seconds(10)
+        )
+        #expect(await world.get() == "200 one")
+        #expect(await world.get() == "200 one age 0")
+        world.advance(9)
+        #expect(await world.get() == "200 one age 9")
+        world.advance(1)
+        #expect(await world.get() == "status 503")
+        #expect(await world.get() == "200 two")
+        #expect((world.transport.count, world.cache.responseCount) == (5, 1))
+    }
+
+    @Test(
+        "what must not stand in for an answer is not stored for it",
+        arguments: [
+            "max-age=0, must-revalidate", "no-cache", "no-store", "stale-if-error=0",
+            "no-cache, stale-if-error=10", "max-age=0, must-revalidate, stale-if-error=10",
+        ]
+    )
+    func standardForbidden(control: String) async throws {
+        let world = CacheWorld.answering(
+            .reply(header: ["Cache-Control": control], text: "one"),
+            .status(503),
+            staleIfError: .seconds(10)
+        )
+        #expect(await world.get() == "200 one")
+        #expect(world.cache.responseCount == 0)
+        #expect(await world.get() == "status 503")
     }
 }
 

@@ -1,0 +1,142 @@
+import Foundation
+import NautilusTesting
+import Testing
+
+@testable import Nautilus
+
+@Suite("Layers that keep accounts apart in different ways", .timeLimit(.minutes(10)))
+struct CacheLayersTests {
+    @Test(
+        "an answer from a cache that knows its account is nobody else's for the cache around it",
+        arguments: [
+            ("max-age=60", 0), ("max-age=1, stale-while-revalidate=60", 2), ("max-age=1, stale-if-error=60", 2),
+        ]
+    )
+    func cacheInCache(control: String, seconds: Int) async throws {
+        try await simulate { simulation in
+            let (user, clock) = (Locked<String?>("anna"), simulation.clock)
+            let accounts = CacheAccounts.separate { _ in user.withLock { $0 } }
+            let inner = HttpCache(accounts: accounts, wallClock: { clock.date })
+            let world = CacheWorld(clock: clock, retrier: UserStamp.factory(user), inside: [inner]) { request, _ in
+                // Whatever asks again finds a server in trouble.
+                if clock.now.offset > .zero, request.header[.authorization] == "Bearer anna" {
+                    return .delay(.seconds(1), then: .status(503))
+                }
+                return .reply(
+                    header: ["Cache-Control": control, "ETag": "\"1\""],
+                    text: request.header[.authorization] ?? "nobody"
+                )
+            }
+            #expect(await world.get() == "200 Bearer anna")
+            #expect((world.cache.responseCount, inner.responseCount) == (0, 1))
+            if seconds > 0 { try await clock.sleep(for: .seconds(seconds)) }
+            for _ in 1...2 {
+                #expect(await world.get().hasPrefix("200 Bearer anna age"))
+                #expect(world.cache.responseCount == 0)
+            }
+            user.withLock { $0 = "bert" }
+            #expect(await world.get() == "200 Bearer bert")
+            #expect(world.cache.responseCount == 0)
+        }
+    }
+
+    @Test("what a cache gives for its account in the place of a failure is that account's, though nothing was stamped")
+    func standsIn() async throws {
+        let (user, clock) = (Locked<String?>("anna"), ManualClock())
+        let accounts = CacheAccounts.separate { _ in user.withLock { $0 } }
+        let inner = HttpCache(accounts: accounts, wallClock: { clock.date })
+        let world = CacheWorld(clock: clock, retrier: UserStamp.factory(user), inside: [inner, Breaker(clock: clock)]) {
+            request,
+            _ in
+            .reply(
+                header: ["Cache-Control": "max-age=1, stale-if-error=60"],
+                text: request.header[.authorization] ?? "nobody"
+            )
+        }
+        #expect(await world.get() == "200 Bearer anna")
+        world.advance(2)
+        #expect(await world.get() == "200 Bearer anna age 2")
+        #expect((world.transport.count, world.cache.responseCount, inner.responseCount) == (1, 0, 1))
+        user.withLock { $0 = "bert" }
+        #expect(!(await world.get().hasPrefix("200")))
+    }
+
+    @Test("an account that changes and changes back leaves nothing of the other in the cache around")
+    func changedAndBack() async throws {
+        let (user, clock) = (Locked<String?>("bert"), ManualClock())
+        let accounts = CacheAccounts.separate { _ in user.withLock { $0 } }
+        let inner = HttpCache(accounts: accounts, wallClock: { clock.date })
+        let isSwitching = Locked(false)
+        let there = Passage { if isSwitching.withLock({ $0 }) { user.withLock { $0 = "bert" } } }
+        let world = CacheWorld(
+            clock: clock,
+            accounts: accounts,
+            retrier: UserStamp.factory(user),
+            inside: [there, inner]
+        ) { request, _ in
+            .reply(header: ["Cache-Control": "max-age=60"], text: request.header[.authorization] ?? "nobody")
+        }
+        #expect(await world.get() == "200 Bearer bert")
+        await world.cache.removeAll()
+        // Asked as anna, answered as bert, and anna's again when the answer has come.
+        let back = Passage(after: { user.withLock { $0 = "anna" } }, before: {})
+        let service = world.service.overriding(interceptors: [world.cache, back, there, inner])
+        isSwitching.withLock { $0 = true }
+        user.withLock { $0 = "anna" }
+        #expect(try await Call.get.schedule(with: service) == "Bearer bert")
+        #expect((user.withLock { $0 }, world.cache.responseCount) == ("anna", 0))
+    }
+
+    @Test("who waits for an exchange that a cache answers for an account goes on alone, unless it is the same")
+    func cacheInCoalescing() async throws {
+        try await simulate { simulation in
+            let clock = simulation.clock
+            let accounts = CacheAccounts.separate { $0.header["X-User"] }
+            for (outer, wanted) in [(CacheAccounts.anonymousOnly, 2), (.separate { _ in "all" }, 1)] {
+                let cache = HttpCache(accounts: accounts, wallClock: { clock.date })
+                let coalescing = RequestCoalescing(accounts: outer, ignoring: ["X-User"])
+                let asked = Counter()
+                @Sendable func ask(_ user: String) async throws -> String {
+                    let request = try HttpRequest.test(header: ["X-User": user])
+                    let response = try await coalescing.intercept(request, context: .test()) { request in
+                        asked.increment()
+                        try await clock.sleep(for: .seconds(1))
+                        return try await cache.intercept(request, context: .test()) { _ in
+                            HttpResponse(status: 200, header: ["Cache-Control": "max-age=60"], body: Data(user.utf8))
+                        }
+                    }
+                    return String(decoding: response.body, as: UTF8.self)
+                }
+                let first = try await ask("anna")
+                #expect(first == "anna")
+                let before = asked.value
+                async let annas = ask("anna")
+                async let other = ask(wanted == 1 ? "anna" : "bert")
+                #expect(try await (annas, other) == ("anna", wanted == 1 ? "anna" : "bert"))
+                #expect(asked.value - before == wanted)
+            }
+        }
+    }
+}
+
+/// Does something before a request goes on, and after its answer has come.
+struct Passage: HttpInterceptor {
+    var after: @Sendable () -> Void = {}
+    let before: @Sendable () -> Void
+
+    func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
+        before()
+        defer { after() }
+        return try await next(request)
+    }
+}
+
+/// Refuses every request but those of the first second.
+private struct Breaker: HttpInterceptor {
+    let clock: ManualClock
+
+    func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
+        if clock.now.offset < .seconds(1) { return try await next(request) }
+        throw HttpError(.refused(.circuitOpen(nextProbe: nil)), stage: .intercept, delivery: .notSent)
+    }
+}

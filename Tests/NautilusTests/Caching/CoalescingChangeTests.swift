@@ -1,0 +1,122 @@
+import Foundation
+import NautilusTesting
+import Testing
+
+@testable import Nautilus
+
+@Suite("RequestCoalescing: what is not everybody's answer any longer", .timeLimit(.minutes(10)))
+struct CoalescingChangeTests {
+    @Test("a request made after a change leads anew, and a cache keeps its answer, not the one from before")
+    func cacheBefore() async throws {
+        try await simulate { simulation in
+            let version = Counter()
+            let world = CacheWorld(clock: simulation.clock, inside: [RequestCoalescing()]) { request, _ in
+                guard request.method == .get else {
+                    version.increment()
+                    return .status(204)
+                }
+                let reply = ScriptedReply.reply(
+                    header: ["Cache-Control": "max-age=60"],
+                    text: "version \(version.value)"
+                )
+                return .delay(.seconds(5), then: reply)
+            }
+            async let old = world.get()
+            try await simulation.clock.sleep(for: .seconds(1))
+            async let follower = world.get()
+            try await simulation.clock.sleep(for: .seconds(1))
+            #expect(await world.get(method: .post) == "204")
+            #expect(await world.get() == "200 version 1")
+            #expect(await (old, follower) == ("200 version 0", "200 version 0"))
+            #expect(await world.get() == "200 version 1 age 5")
+            #expect(world.transport.count == 3)
+        }
+    }
+
+    @Test(
+        "whatever may have changed something parts those who come later from the exchanges under way",
+        arguments: [
+            (.post, .status(204), 2), (.delete, .status(409), 2), ("PURGE", .status(500), 2),
+            (.put, .fail(.networkConnectionLost), 2), (.put, .fail(CancellationError()), 2),
+            // It was never sent.
+            (.post, .fail(.cannotConnectToHost, delivery: .notSent), 1),
+            // They change nothing.
+            (.options, .status(204), 1), (.head, .status(200), 1),
+        ] as [(HttpMethod, ScriptedReply, Int)]
+    )
+    func methods(method: HttpMethod, reply: ScriptedReply, exchanges: Int) async throws {
+        try await simulate { simulation in
+            let (clock, asked) = (simulation.clock, Counter())
+            let transport = ScriptedTransport(clock: clock) { request, _ in
+                guard request.method == .get else { return reply }
+                return .delay(.seconds(5), then: .reply(text: "answer \(asked.increment())"))
+            }
+            let coalescing = RequestCoalescing()
+            let service = AnyHttpService(
+                apiUrl: "api.example.com",
+                interceptors: [coalescing],
+                transport: transport,
+                clock: clock
+            )
+            async let old = Call.get.schedule(with: service)
+            try await clock.sleep(for: .seconds(1))
+            _ = try? await Call(method: method).schedule(with: service)
+            async let new = Call.get.schedule(with: service)
+            #expect(try await (old, new) == ("answer 1", "answer \(exchanges)"))
+            #expect(asked.value == exchanges)
+            #expect((coalescing.exchangeCount, coalescing.waitingCount) == (0, 0))
+        }
+    }
+
+    @Test("a redirect is one type's answer: another follows it")
+    func redirect() async throws {
+        try await simulate { simulation in
+            let clock = simulation.clock
+            let transport = ScriptedTransport(clock: clock) { request, _ in
+                request.url.path == "/things"
+                    ? .delay(.seconds(1), then: .status(302, header: ["Location": "/elsewhere"]))
+                    : .reply(text: "elsewhere")
+            }
+            let service = AnyHttpService(
+                apiUrl: "api.example.com",
+                interceptors: [RequestCoalescing()],
+                transport: transport,
+                clock: clock
+            )
+            async let accepting = Call(acceptedStatusCodes: 302).response(with: service)
+            try await clock.sleep(for: .milliseconds(1))
+            async let following = Call.get.response(with: service)
+            async let another = Call.get.response(with: service)
+            #expect(try await accepting.status == 302)
+            #expect(try await (following.body, another.body) == ("elsewhere", "elsewhere"))
+            #expect(clock.now.offset == .seconds(2))
+        }
+    }
+
+    @Test("a redirect that may not be followed is a failure of those who would follow it alone")
+    func refusedRedirect() async throws {
+        try await simulate { simulation in
+            let clock = simulation.clock
+            let transport = ScriptedTransport(clock: clock) { _, _ in
+                .delay(.seconds(1), then: .status(302, header: ["Location": "http://api.example.com/things"]))
+            }
+            let service = AnyHttpService(
+                apiUrl: "api.example.com",
+                interceptors: [RequestCoalescing()],
+                transport: transport,
+                clock: clock
+            )
+            async let following = Call.get.schedule(with: service)
+            try await clock.sleep(for: .milliseconds(1))
+            async let accepting = Call(acceptedStatusCodes: 302).response(with: service)
+            #expect(try await accepting.status == 302)
+            do {
+                _ = try await following
+                Issue.record("the redirect was followed")
+            } catch {
+                #expect((error as? HttpError)?.kind == .redirect(.downgrade))
+            }
+            #expect(transport.count == 2)
+        }
+    }
+}
