@@ -33,11 +33,14 @@ final class PartialDownload: Sendable {
         }
     }
 
-    /// Writes the body of a response to the file, and gives it its name when it is whole.
+    /// Writes the body of a response to the file, and gives it its name when it is whole. A 304 brings none, and leaves
+    /// the target alone.
     ///
     /// - Parameter isRest: Whether the rest was asked for.
     /// - Throws: ``HttpError`` for what the retrier is to decide on, which is not a failure of the disk.
     func receive(_ response: HttpResponse<HttpBodyStream>, isRest: Bool) async throws {
+        // What the server has is what is there already (RFC 9110 §15.4.5).
+        guard response.status != 304 else { return }
         do {
             let file = try begin(response, isRest: isRest)
             for try await chunk in response.body { try write(chunk, to: file) }
