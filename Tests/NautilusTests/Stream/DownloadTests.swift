@@ -169,6 +169,32 @@ struct DownloadTests {
         #expect(error?.underlying as? DownloadError == .tooLong(expected: 1000))
     }
 
+    @Test(
+        "a rest whose total nobody knows is checked against its own range",
+        arguments: [(300..<1000, "whole"), (300..<900, "continued"), (300..<1001, "tooLong")]
+    )
+    func unknownTotal(sent: Range<Int>, outcome: String) async throws {
+        let header: HttpHeader = ["ETag": "\"1\"", "Content-Range": "bytes 300-999/*"]
+        let rest = (Self.bytes + [7])[sent]
+        let transport = ScriptedTransport(
+            Self.part(300),
+            // As a body that only the connection's end delimits.
+            .chunks(status: 206, header: header, [rest]),
+            Self.rest(from: 900, range: "bytes 900-999/*")
+        )
+        let target = try target()
+        if outcome == "tooLong" {
+            let error = await #expect(throws: HttpError.self) {
+                try await Call.get.download(to: target, with: service(transport, retries: 1))
+            }
+            #expect(error?.underlying as? DownloadError == .tooLong(expected: 1000))
+            return
+        }
+        try await Call.get.download(to: target, with: service(transport))
+        #expect(try Data(contentsOf: target) == Self.bytes)
+        #expect(transport.count == (outcome == "continued" ? 3 : 2))
+    }
+
     @Test("an accepted 304 leaves the target as it was", arguments: [[:], ["Content-Length": "1000"]] as [HttpHeader])
     func notModified(header: HttpHeader) async throws {
         let target = try target()
