@@ -10,6 +10,8 @@ extension URLSessionTransport {
     ///
     /// - Throws: What ``send(_:context:)`` throws.
     public func stream(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<HttpBodyStream> {
+        // Before a stream that comes once is spent on a request that cannot go out.
+        try request.validateForSession()
         let body = try await OutgoingBody(request.body)
         let urlRequest = try URLRequest(request, body: body.data)
         let outgoing = OutgoingRequest(request: urlRequest, priority: request.priority, file: body.file)
