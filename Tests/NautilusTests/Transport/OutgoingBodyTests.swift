@@ -22,4 +22,21 @@ struct OutgoingBodyTests {
         await #expect(throws: (any Error).self) { try await transport.stream(request, context: context) }
         #expect(stream.isReplayable)
     }
+
+    @Test("when there is no room for a body that is to be sent, nothing was sent; for one that came, that is unknown")
+    func noRoom() async throws {
+        let folder = try TemporaryFolder().url.appendingPathComponent("none")
+        let sending = await #expect(throws: TransportError.self) {
+            _ = try await SpoolFile(HttpBodyStream(Data([1])), in: folder)
+        }
+        guard case .failed(.cannotWriteToFile, .notSent, _)? = sending else {
+            Issue.record("\(String(describing: sending))")
+            return
+        }
+        let receiving = #expect(throws: TransportError.self) { _ = try SpoolFile(in: folder) }
+        guard case .failed(.cannotWriteToFile, .maybeExecuted, _)? = receiving else {
+            Issue.record("\(String(describing: receiving))")
+            return
+        }
+    }
 }
