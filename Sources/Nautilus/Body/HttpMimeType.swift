@@ -90,8 +90,18 @@ public struct HttpMimeType: Hashable, Sendable, LosslessStringConvertible {
         parameters.reduce(essence) { text, parameter in
             let value = parameter.value
             let isToken = !value.isEmpty && value.utf8.allSatisfy(\.isTokenCharacter)
-            let quoted = value.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : "\($0)" }.joined()
-            return text + "; \(parameter.name)=" + (isToken ? value : "\"\(quoted)\"")
+            return text + "; \(parameter.name)=" + (isToken ? value : "\"\(value.escapedInQuotes)\"")
+        }
+    }
+}
+
+extension String {
+    /// The text with its quotes and backslashes escaped (RFC 9110 §5.6.4). By scalars: a quote with an accent combined is
+    /// another character, and still ends the quotes.
+    fileprivate var escapedInQuotes: String {
+        unicodeScalars.reduce(into: "") { escaped, scalar in
+            if scalar == "\"" || scalar == "\\" { escaped.unicodeScalars.append("\\") }
+            escaped.unicodeScalars.append(scalar)
         }
     }
 }

@@ -37,7 +37,8 @@ extension HttpHeader {
         return []
     }
 
-    /// How many limits of one response are heeded: no server has more, and each is kept until it resets.
+    /// How many limits and policies of one response are looked at: no server has more, each limit is kept until it
+    /// resets, and each is searched for among the policies, so that a long header must not cost its square.
     private static let maxLimits = 16
 
     private var isFromCache: Bool {
@@ -45,9 +46,9 @@ extension HttpHeader {
     }
 
     private static func items(_ text: String, _ policies: String?) -> [RateLimit]? {
-        guard let items = StructuredField.list(text) else { return nil }
-        let policies = policies.flatMap(StructuredField.list) ?? []
-        let limits = items.compactMap { item -> RateLimit? in
+        guard let items = StructuredField.list(text)?.prefix(maxLimits) else { return nil }
+        let policies = (policies.flatMap(StructuredField.list) ?? []).prefix(maxLimits)
+        return items.compactMap { item -> RateLimit? in
             guard let name = item.name, let remaining = item.count("r") else { return nil }
             let partition = item.parameters["pk"]?.text
             let policy = policies.first { $0.name == name && ($0.parameters["pk"]?.text ?? partition) == partition }
@@ -63,7 +64,6 @@ extension HttpHeader {
                 window: policy?.seconds("w")
             )
         }
-        return Array(limits.prefix(maxLimits))
     }
 
     private static func dictionary(_ text: String, _ policies: String?) -> [RateLimit]? {

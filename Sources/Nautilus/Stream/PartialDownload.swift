@@ -7,6 +7,8 @@ final class PartialDownload: Sendable {
         var received: Int64 = 0
         /// How many bytes the file has; nil when the server does not say.
         var total: Int64?
+        /// Where what comes has to end: the total, or, when nobody knows that, the end of the part that is announced.
+        var end: Int64?
         /// What the rest has to belong to; nil when it cannot be asked for.
         var validator: RangeValidator?
         var mayBeginAnew = true
@@ -33,11 +35,14 @@ final class PartialDownload: Sendable {
         }
     }
 
-    /// Writes the body of a response to the file, and gives it its name when it is whole.
+    /// Writes the body of a response to the file, and gives it its name when it is whole. A 304 brings none, and leaves
+    /// the target alone.
     ///
     /// - Parameter isRest: Whether the rest was asked for.
     /// - Throws: ``HttpError`` for what the retrier is to decide on, which is not a failure of the disk.
     func receive(_ response: HttpResponse<HttpBodyStream>, isRest: Bool) async throws {
+        // What the server has is what is there already (RFC 9110 §15.4.5).
+        guard response.status != 304 else { return }
         do {
             let file = try begin(response, isRest: isRest)
             for try await chunk in response.body { try write(chunk, to: file) }
@@ -84,6 +89,7 @@ final class PartialDownload: Sendable {
             guard range.first == state.received, state.validator?.matches(response.header) == true else { return nil }
             if let total = state.total, let other = range.total, total != other { return nil }
             state.total = state.total ?? range.total
+            state.end = state.total ?? range.last + 1
             return state.file
         }
     }
@@ -98,20 +104,21 @@ final class PartialDownload: Sendable {
             // Bytes that were encoded on the way are counted differently here and there.
             guard !header.isContentEncoded else { return }
             state.total = response.body.length ?? header[.contentLength].flatMap { Int64($0) }
+            state.end = state.total
             if header["Accept-Ranges"]?.lowercased() != "none" { state.validator = RangeValidator(header) }
         }
         return file
     }
 
     private func forget() {
-        state.withLock { ($0.received, $0.total, $0.validator) = (0, nil, nil) }
+        state.withLock { ($0.received, $0.total, $0.end, $0.validator) = (0, nil, nil, nil) }
     }
 
     private func write(_ chunk: Data, to file: LocalFile) throws {
-        let (offset, total) = state.withLock { ($0.received, $0.total) }
-        if let total, offset + Int64(chunk.count) > total {
+        let (offset, total, end) = state.withLock { ($0.received, $0.total, $0.end) }
+        if let end, offset + Int64(chunk.count) > end {
             forget()
-            throw failure(.tooLong(expected: total), nil, kind: .transport(.badServerResponse))
+            throw failure(.tooLong(expected: end), nil, kind: .transport(.badServerResponse))
         }
         try file.write(chunk, at: offset)
         let received = offset + Int64(chunk.count)
@@ -120,9 +127,9 @@ final class PartialDownload: Sendable {
     }
 
     private func checkLength() throws {
-        let (received, total) = state.withLock { ($0.received, $0.total) }
-        guard let total, received != total else { return }
-        let error = DownloadError.incomplete(received: received, expected: total)
+        let (received, end) = state.withLock { ($0.received, $0.end) }
+        guard let end, received != end else { return }
+        let error = DownloadError.incomplete(received: received, expected: end)
         throw failure(error, nil, kind: .transport(.networkConnectionLost))
     }
 

@@ -13,6 +13,9 @@ extension Request {
     /// server that answers with another part, or with 416, is asked once for all of it, whatever the retrier says.
     /// Bodies with a `Content-Encoding` are not continued.
     ///
+    /// After a 304, where the request accepts it, the target is as it was: look at the response's status. A 204 makes an
+    /// empty file.
+    ///
     /// - Parameters:
     ///   - target: Where the file is to be. Its folder exists.
     ///   - service: The service.

@@ -85,13 +85,17 @@ public struct ServerSentEvents<R: Request, S: HttpService>: AsyncSequence, Senda
         }
 
         private mutating func read() async throws {
+            var failure: HttpError?
             do {
                 if let chunk = try await chunks?.next() { return parser.append(chunk) }
-                let end = HttpError(.transport(.networkConnectionLost), stage: .send, request: connection)
-                isOver = try await !reconnects(after: end)
             } catch let error as HttpError {
-                guard try await reconnects(after: error) else { throw service.mapError(error) }
+                failure = error
             }
+            // Outside of the `do`: what the retrier fails with is no failure to ask it about.
+            let end = HttpError(.transport(.networkConnectionLost), stage: .send, request: connection)
+            if try await reconnects(after: failure ?? end) { return }
+            if let failure { throw service.mapError(failure) }
+            isOver = true
         }
 
         /// Waits until another connection is to be made; false when none is.

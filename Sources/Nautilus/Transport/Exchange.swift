@@ -92,7 +92,7 @@ extension Exchange {
             return true
         }
         body.removeAll()
-        return response.expectedContentLength <= Int64(responseLimit) || !announcesBody(response, to: method)
+        return response.expectedContentLength <= Int64(responseLimit) || !response.announcesBody(to: method)
     }
 
     /// Takes a part of the body in; false when it is more than the limit.
@@ -132,14 +132,5 @@ extension Exchange {
     func refuseBody() {
         body.removeAll()
         resolve(.failure(TransportError.responseTooLarge(limit: responseLimit)))
-    }
-
-    /// Whether `Content-Length` means a body that follows (RFC 9110 §8.6): not after HEAD and 304, where it describes
-    /// another one, nor where there never is one.
-    private func announcesBody(_ response: HTTPURLResponse, to method: String?) -> Bool {
-        switch response.statusCode {
-        case 100..<200, 204, 304: false
-        default: method != HttpMethod.head.rawValue
-        }
     }
 }

@@ -16,12 +16,22 @@ import Foundation
 final class SpoolFile: @unchecked Sendable {
     let url: URL
     private let handle: FileHandle
+    private let delivery: Delivery
 
+    /// An empty file.
+    ///
+    /// - Parameters:
+    ///   - folder: Where it is to be. Default: where the system has its temporary files.
+    ///   - delivery: What the server may have done when there is no room. Default: anything, as for a body that comes.
     /// - Throws: ``TransportError`` when it cannot be created.
-    init() throws(TransportError) {
-        url = FileManager.default.temporaryDirectory.appendingPathComponent("nautilus-\(UUID().uuidString)")
+    init(
+        in folder: URL = FileManager.default.temporaryDirectory,
+        delivery: Delivery = .maybeExecuted
+    ) throws(TransportError) {
+        self.delivery = delivery
+        url = folder.appendingPathComponent("nautilus-\(UUID().uuidString)")
         let descriptor = open(url.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Self.failure }
+        guard descriptor >= 0 else { throw Self.failure(delivery) }
         handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     }
 
@@ -29,11 +39,12 @@ final class SpoolFile: @unchecked Sendable {
         try? FileManager.default.removeItem(at: url)
     }
 
-    /// A file with the chunks of `stream`.
+    /// A file with the chunks of `stream`, which are sent when all of them are there.
     ///
+    /// - Parameter folder: Where it is to be. Default: where the system has its temporary files.
     /// - Throws: ``TransportError`` when it cannot be written, or the stream has been read before; what the stream throws.
-    convenience init(_ stream: HttpBodyStream) async throws {
-        try self.init()
+    convenience init(_ stream: HttpBodyStream, in folder: URL = FileManager.default.temporaryDirectory) async throws {
+        try self.init(in: folder, delivery: .notSent)
         do {
             for try await chunk in stream { try append(chunk) }
         } catch let error as HttpBodyStream.ReadError {
@@ -49,7 +60,7 @@ final class SpoolFile: @unchecked Sendable {
             try handle.seekToEnd()
             try handle.write(contentsOf: bytes)
         } catch {
-            throw Self.failure
+            throw Self.failure(delivery)
         }
     }
 
@@ -61,13 +72,16 @@ final class SpoolFile: @unchecked Sendable {
             try handle.seek(toOffset: offset)
             return try handle.read(upToCount: count) ?? Data()
         } catch {
-            throw Self.failure
+            throw Self.failure(delivery)
         }
     }
 
-    private static let failure = TransportError.failed(
-        .cannotWriteToFile,
-        delivery: .maybeExecuted,
-        reason: "The body did not fit into the folder for temporary files; make room there, or choose another (TMPDIR)."
-    )
+    private static func failure(_ delivery: Delivery) -> TransportError {
+        .failed(
+            .cannotWriteToFile,
+            delivery: delivery,
+            reason: "The body did not fit into the folder for temporary files; make room there, or choose another "
+                + "(TMPDIR)."
+        )
+    }
 }

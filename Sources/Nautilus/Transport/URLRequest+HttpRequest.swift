@@ -10,15 +10,7 @@ extension URLRequest {
     /// - Throws: ``InvalidRequest`` for what must not go on the wire, and ``TransportError`` for a URL that is not HTTP.
     ///   Nothing was sent.
     init(_ request: HttpRequest, body: Data?) throws {
-        // Foundation on Linux passes line breaks on to the wire, and has a misleading word for a GET with a body.
-        try request.validate()
-        guard let scheme = request.url.scheme?.lowercased(), scheme == "https" || scheme == "http" else {
-            throw TransportError.failed(
-                .unsupportedURL,
-                delivery: .notSent,
-                reason: "The URL's scheme is neither https nor http."
-            )
-        }
+        try request.validateForSession()
         self.init(url: request.url.withoutUserInfo, timeoutInterval: URLSessionTransport.backstop)
         if request.method != .get { httpMethod = request.method.rawValue }
         if let body, !body.isEmpty { httpBody = body }
@@ -26,6 +18,24 @@ extension URLRequest {
         // Foundation calls a POST body without a type a form; RFC 9110 §8.3 has a word for "unknown".
         if httpBody != nil, request.header[.contentType] == nil { fields["Content-Type"] = "application/octet-stream" }
         if !fields.isEmpty { allHTTPHeaderFields = fields }
+    }
+}
+
+extension HttpRequest {
+    /// Refuses what a session must not be given.
+    ///
+    /// - Throws: ``InvalidRequest`` for what must not go on the wire, and ``TransportError`` for a URL that is not HTTP.
+    ///   Nothing was sent.
+    func validateForSession() throws {
+        // Foundation on Linux passes line breaks on to the wire, and has a misleading word for a GET with a body.
+        try validate()
+        guard let scheme = url.scheme?.lowercased(), scheme == "https" || scheme == "http" else {
+            throw TransportError.failed(
+                .unsupportedURL,
+                delivery: .notSent,
+                reason: "The URL's scheme is neither https nor http."
+            )
+        }
     }
 }
 

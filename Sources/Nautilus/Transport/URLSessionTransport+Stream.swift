@@ -10,6 +10,8 @@ extension URLSessionTransport {
     ///
     /// - Throws: What ``send(_:context:)`` throws.
     public func stream(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<HttpBodyStream> {
+        // Before a stream that comes once is spent on a request that cannot go out.
+        try request.validateForSession()
         let body = try await OutgoingBody(request.body)
         let urlRequest = try URLRequest(request, body: body.data)
         let outgoing = OutgoingRequest(request: urlRequest, priority: request.priority, file: body.file)
@@ -25,9 +27,9 @@ extension URLSessionTransport {
         }
         let answer = try await answer(to: outgoing, exchange, in: session, onCancel: end)
         let reader = StreamedBody(download, end: end)
-        let length = answer.response.expectedContentLength
+        let length = answer.response.streamedLength(to: request.method.rawValue)
         return HttpResponse(answer, to: request).replacingBody(
-            HttpBodyStream(length: length >= 0 && !answer.isEncoded ? length : nil) { try await reader.next() }
+            HttpBodyStream(length: length) { try await reader.next() }
         )
     }
 
@@ -38,12 +40,5 @@ extension URLSessionTransport {
         } catch HttpBodyStream.ReadError.tooLarge(let limit) {
             throw TransportError.responseTooLarge(limit: limit)
         }
-    }
-}
-
-extension Exchange.Answer {
-    /// Whether its length on the wire says nothing of the bytes that are read.
-    fileprivate var isEncoded: Bool {
-        response.value(forHTTPHeaderField: "Content-Encoding").map { $0.lowercased() != "identity" } ?? false
     }
 }

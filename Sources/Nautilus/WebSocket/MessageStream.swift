@@ -4,9 +4,12 @@ import Foundation
 ///
 /// When the connection breaks off, or the server goes away, the service's retrier decides on another one, as it does
 /// on another attempt; credentials are stamped anew. Meanwhile the reader waits, and so do senders. What that means:
-/// - Messages that the server sent while there was no connection have not come: ask for what was missed.
+/// - Messages that the server sent while there was no connection have not come: ask for what was missed. Those that came
+///   before it broke are read first, whoever found out.
 /// - A message that was being sent when the connection broke is not sent again, since it may have arrived:
-///   ``send(_:)`` throws, with the delivery `maybeExecuted`. One that was not begun waits for the next connection.
+///   ``send(_:)`` throws, with the delivery `maybeExecuted`. One that was not begun waits for the next connection,
+///   unless the server has closed this one with a code, 1001 or 1012, say: until the reader has come to that,
+///   ``send(_:)`` throws, with `maybeExecuted`, too.
 /// - A message whose sending had returned may be lost with the connection all the same, as with any socket; who must
 ///   know that it arrived needs an answer to it.
 ///
@@ -19,6 +22,9 @@ public final class MessageStream<R: StreamRequest>: AsyncSequence, Sendable {
     private let request: R
     private let link: WebSocketLink
     private let keeper: Task<Void, Never>
+    /// What the reader reads, to its end, also when a sender has found out that it is gone: messages may lie in it. Nil
+    /// between two.
+    private let unread: Locked<WebSocketLink.Open?>
     private let mapError: @Sendable (HttpError) -> any Error
 
     init<S: HttpService>(_ request: R, _ connection: any WebSocketConnection, service: S) {
@@ -26,6 +32,7 @@ public final class MessageStream<R: StreamRequest>: AsyncSequence, Sendable {
         let mapError: @Sendable (HttpError) -> any Error = { service.mapError($0) }
         self.request = request
         self.link = link
+        self.unread = Locked(WebSocketLink.Open(connection: connection, number: 1))
         self.mapError = mapError
         // It outlives the deadline of the call around it.
         self.keeper = Task.detached {
@@ -71,11 +78,14 @@ public final class MessageStream<R: StreamRequest>: AsyncSequence, Sendable {
     public func close(_ code: WebSocketCloseCode = .normalClosure, reason: String = "") async {
         keeper.cancel()
         let connection = link.end()
+        let unread = unread.withLock { $0.take() }
         let closure = WebSocketClosure(
             code.isSendable ? code : .normalClosure,
             reason: reason.utf8.count <= 123 ? reason : ""
         )
         await connection?.close(closure)
+        // One that was lost already, and is still read: only the first closing counts.
+        await unread?.connection.close(closure)
     }
 
     /// The messages, for one reader.
@@ -100,6 +110,7 @@ extension MessageStream {
             do {
                 message = try await open.connection.receive()
             } catch {
+                unread.withLock { $0 = nil }
                 try await settle(error, of: open)
                 continue
             }
@@ -130,10 +141,14 @@ extension MessageStream {
         throw mapError(HttpError(wrapping: WebSocketClosure(.normalClosure), stage: .send, delivery: .notSent))
     }
 
-    /// The connection; a cancelled reader ends the stream.
+    /// The connection to read; a cancelled reader ends the stream.
     private func live() async throws -> WebSocketLink.Open? {
         do {
-            return try await link.current()
+            try Task.checkCancellation()
+            if let open = unread.withLock({ $0 }) { return open }
+            let open = try await link.current()
+            unread.withLock { $0 = open }
+            return open
         } catch is CancellationError {
             await close(.goingAway)
             throw CancellationError()

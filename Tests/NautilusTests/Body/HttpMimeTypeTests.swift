@@ -40,6 +40,18 @@ struct HttpMimeTypeTests {
     }
 
     @Test(
+        "a quote stays escaped whatever is combined with it",
+        arguments: ["\"\u{301}; d=e", "\\\u{308}", "\"\u{FE0F}"]
+    )
+    func combined(value: String) throws {
+        let type = HttpMimeType("a", "b").with("c", value)
+        let scalars = type.description.unicodeScalars
+        #expect(scalars.starts(with: "a/b; c=\"\\".unicodeScalars))
+        #expect(scalars.elementsEqual("a/b; c=\"\\\(value)\"".unicodeScalars))
+        #expect(HttpMimeType(type.description)?.parameters == [.init("c", value)])
+    }
+
+    @Test(
         "an extension in any case has its type, an unknown one has none",
         arguments: [
             ("png", HttpMimeType.png), ("JPG", .jpeg), ("heic", .heic), ("mov", .quickTime), ("", nil), ("x", nil),

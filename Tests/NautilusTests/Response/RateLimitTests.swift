@@ -55,6 +55,19 @@ struct RateLimitTests {
         #expect(HttpHeader([.init(name: "RateLimit", value: many)]).rateLimits().count == 16)
     }
 
+    @Test("of a longer field only the first sixteen are looked at: no limit, and no policy, behind them counts")
+    func tooMany() {
+        let others = (0..<16).map { "\"p\($0)\";q=1" }.joined(separator: ", ")
+        #expect(Self.limits(["RateLimit": "\(others), \"a\";r=1;t=5"]) == "")
+        let limit = "\"a\";r=1;t=5"
+        #expect(
+            Self.limits(["RateLimit-Policy": "\(others), \"a\";q=9", "RateLimit": limit]) == "a: 1, reset in 5 s"
+        )
+        #expect(
+            Self.limits(["RateLimit-Policy": "\"a\";q=9, \(others)", "RateLimit": limit]) == "a: 1 of 9, reset in 5 s"
+        )
+    }
+
     @Test(
         "older and laxer spellings of the same are understood",
         arguments: [

@@ -169,6 +169,52 @@ struct DownloadTests {
         #expect(error?.underlying as? DownloadError == .tooLong(expected: 1000))
     }
 
+    @Test(
+        "a rest whose total nobody knows is checked against its own range",
+        arguments: [(300..<1000, "whole"), (300..<900, "continued"), (300..<1001, "tooLong")]
+    )
+    func unknownTotal(sent: Range<Int>, outcome: String) async throws {
+        let header: HttpHeader = ["ETag": "\"1\"", "Content-Range": "bytes 300-999/*"]
+        let rest = (Self.bytes + [7])[sent]
+        let transport = ScriptedTransport(
+            Self.part(300),
+            // As a body that only the connection's end delimits.
+            .chunks(status: 206, header: header, [rest]),
+            Self.rest(from: 900, range: "bytes 900-999/*")
+        )
+        let target = try target()
+        if outcome == "tooLong" {
+            let error = await #expect(throws: HttpError.self) {
+                try await Call.get.download(to: target, with: service(transport, retries: 1))
+            }
+            #expect(error?.underlying as? DownloadError == .tooLong(expected: 1000))
+            return
+        }
+        try await Call.get.download(to: target, with: service(transport))
+        #expect(try Data(contentsOf: target) == Self.bytes)
+        #expect(transport.count == (outcome == "continued" ? 3 : 2))
+    }
+
+    @Test("an accepted 304 leaves the target as it was", arguments: [[:], ["Content-Length": "1000"]] as [HttpHeader])
+    func notModified(header: HttpHeader) async throws {
+        let target = try target()
+        try Data("old".utf8).write(to: target)
+        let call = Call(header: ["If-None-Match": "\"1\""], acceptedStatusCodes: [.success, 304])
+        let transport = ScriptedTransport(.status(304, header: header))
+        let response = try await call.download(to: target, with: service(transport))
+        #expect(response.status == 304)
+        #expect(response.body == target)
+        #expect(try Data(contentsOf: target) == Data("old".utf8))
+        #expect(try folder?.names == ["file.bin"])
+    }
+
+    @Test("a 204 makes an empty file: there is nothing in it, says the server")
+    func noContent() async throws {
+        let target = try target()
+        try await Call.get.download(to: target, with: service(ScriptedTransport(.status(204))))
+        #expect(try Data(contentsOf: target).isEmpty)
+    }
+
     @Test("a part that nobody has asked for is refused")
     func unasked() async throws {
         let transport = ScriptedTransport(Self.rest(from: 300))
@@ -256,22 +302,5 @@ struct DownloadTests {
         let service = AnyHttpService(apiUrl: "a.com", retrierFactory: factory, transport: transport)
         try await Call.get.download(to: target(), with: service)
         #expect(transport.count == 2)
-    }
-}
-
-@Suite("ContentRange")
-struct ContentRangeTests {
-    @Test(
-        "is read in its one form",
-        arguments: [
-            ("bytes 0-0/1", "0 0 1"), ("Bytes 5-9/10", "5 9 10"), ("bytes 5-9/*", "5 9 nil"),
-            ("bytes 5-4/10", nil), ("bytes 5-9/9", nil), ("bytes */10", nil), ("bytes 5-/10", nil),
-            ("bytes 5-9", nil), ("items 5-9/10", nil), ("bytes -5-9/10", nil), ("", nil),
-            ("bytes 5-99999999999999999999/*", nil), ("bytes 5-9223372036854775807/*", nil), ("bytes 5-9/x", nil),
-        ]
-    )
-    func reads(text: String, expected: String?) {
-        let range = ContentRange(text).map { "\($0.first) \($0.last) \($0.total.map { "\($0)" } ?? "nil")" }
-        #expect(range == expected)
     }
 }

@@ -107,6 +107,27 @@ struct ServerSentEventsTests {
         await #expect(throws: HttpError.self) { for try await _ in Call.get.events(with: broken) {} }
     }
 
+    @Test(
+        "what the retrier fails with ends the sequence: it is asked once, and its error is mapped once",
+        arguments: [nil, broken]
+    )
+    func failed(end: TransportError?) async throws {
+        let transport = ScriptedTransport(Self.events("data: a\n\n", endingWith: end), .status(204))
+        let (asked, mapped) = (Locked(0), Locked(0))
+        let service = MappingService(
+            retrierFactory: AnyRetrierFactory { _ in FailsFirst(asked: asked) },
+            transport: transport,
+            mapped: mapped
+        )
+        let error = await #expect(throws: HttpError.self) {
+            for try await _ in Call.get.events(with: service) {}
+        }
+        #expect(error?.kind == .custom)
+        #expect(asked.withLock { $0 } == 1)
+        #expect(mapped.withLock { $0 } == 1)
+        #expect(transport.count == 1)
+    }
+
     @Test("an answer that is no event stream, or no success, ends the sequence with the call's error")
     func refused() async throws {
         let page = ScriptedTransport(.chunks(header: ["Content-Type": "text/html"], [Data("data: a\n\n".utf8)]))
@@ -134,5 +155,31 @@ struct ServerSentEventsTests {
         reading.cancel()
         await #expect(throws: CancellationError.self) { try await reading.value }
         #expect(transport.count == 1)
+    }
+}
+
+/// Overrules the first end that it is asked about with an error of its own, and wants another connection after that.
+private struct FailsFirst: Retrier {
+    let asked: Locked<Int>
+
+    mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision {
+        let count = asked.withLock { asked in
+            asked += 1
+            return asked
+        }
+        return count == 1 ? .fail(with: HttpError(.custom, stage: .send)) : .retry(after: .zero)
+    }
+}
+
+/// Counts the errors that it is asked to map.
+private struct MappingService: HttpService {
+    let apiUrl: any UrlConvertible = "a.com"
+    let retrierFactory: any RetrierFactory
+    let transport: any HttpTransport
+    let mapped: Locked<Int>
+
+    func mapError(_ error: HttpError) -> HttpError {
+        mapped.withLock { $0 += 1 }
+        return error
     }
 }

@@ -93,6 +93,46 @@ struct MessageStreamEndTests: WebSocketSuite {
         #expect(try await lines.next() == "again")
     }
 
+    @Test(
+        "what has come is read to its end, also when a sender finds out first that the connection is gone",
+        arguments: [0, 1]
+    )
+    func unread(readBefore: Int) async throws {
+        let transport = ScriptedWebSocketTransport(
+            .accept { socket in while true { _ = try await socket.receive() } },
+            Self.greeting,
+            capacity: 10
+        )
+        let chat = try await Chat().schedule(with: service(transport))
+        let socket = try #require(transport.sockets.first)
+        for number in 0..<10 { try await socket.send(.text("\(number)")) }
+        var lines = chat.makeAsyncIterator()
+        var texts: [String] = []
+        for _ in 0..<readBefore { try await texts.append(lines.next() ?? "none") }
+        socket.drop()
+        let error = await error { try await chat.send("a") }
+        #expect(error?.delivery == .maybeExecuted)
+        while chat.connectionCount < 2 { await Task.yield() }
+        while texts.count < 11, texts.last != "hello" { try await texts.append(lines.next() ?? "none") }
+        #expect(texts == (0..<10).map { "\($0)" } + ["hello"])
+    }
+
+    @Test("closing it ends the messages, also those of a connection that a sender has found gone")
+    func closedUnread() async throws {
+        let transport = ScriptedWebSocketTransport(
+            .accept { socket in while true { _ = try await socket.receive() } },
+            Self.greeting
+        )
+        let chat = try await Chat().schedule(with: service(transport))
+        let socket = try #require(transport.sockets.first)
+        try await socket.send(.text("unread"))
+        socket.drop()
+        _ = await error { try await chat.send("a") }
+        await chat.close()
+        var lines = chat.makeAsyncIterator()
+        #expect(try await lines.next() == nil)
+    }
+
     @Test("a message that was not begun when the connection broke off goes over the next one")
     func notBegun() async throws {
         // Nobody reads, so nobody has found out yet that the first connection is gone.
@@ -235,29 +275,4 @@ struct MessageStreamEndTests: WebSocketSuite {
         #expect(!text.contains("hunter2"))
         #expect(text.contains("4001"))
     }
-}
-
-/// Its first connection has broken off before anything was sent over it.
-private final class GoneAtFirst: WebSocketTransport, WebSocketConnection {
-    private let next: any WebSocketTransport
-    private let isFirst = Locked(true)
-
-    init(next: any WebSocketTransport) {
-        self.next = next
-    }
-
-    func open(_ request: HttpRequest, context: AttemptContext) async throws -> WebSocketOpening {
-        let isFirst = isFirst.withLock { isFirst in
-            defer { isFirst = false }
-            return isFirst
-        }
-        return isFirst ? .opened(self, header: [:]) : try await next.open(request, context: context)
-    }
-
-    func send(_ message: WebSocketMessage) async throws { throw Self.gone }
-    func receive() async throws -> WebSocketMessage { throw Self.gone }
-    func ping() async throws { throw Self.gone }
-    func close(_ closure: WebSocketClosure) async {}
-
-    private static let gone = TransportError(.networkConnectionLost, delivery: .notSent)
 }
