@@ -32,7 +32,8 @@ public enum WebSocketOpening: Sendable {
 
 /// One open web socket. Releasing it closes it.
 public protocol WebSocketConnection: Sendable {
-    /// Sends one message; returns when the connection takes more, so that a fast sender is held up.
+    /// Sends one message; returns when the connection takes more, so that a fast sender is held up. After any error but a
+    /// cancellation the connection is of no more use: ``receive()`` throws, too, behind what has come.
     ///
     /// - Throws: ``WebSocketClosure``; ``TransportError``, with the delivery `notSent` when the connection had broken off
     ///   before, so that another one may take the message; `CancellationError`.
