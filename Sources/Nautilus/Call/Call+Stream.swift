@@ -18,8 +18,7 @@ extension Call {
 }
 
 /// A body on its way to whoever reads it: each wait is bounded, and its failures are the framework's.
-// Unchecked: only `next()` touches the chunks, and a stream's reader asks for one after the other.
-private final class WatchedBody: @unchecked Sendable {
+private final class WatchedBody: @unchecked Sendable {  // Unchecked: one reader asks for one chunk after the other.
     private var chunks: HttpBodyStream.AsyncIterator
     private let limit: TimeLimit?
     private let request: RequestSummary?

@@ -3,8 +3,7 @@
     import Network
 
     /// Connectivity as Apple's systems see it: whether there is a path by which anything can leave the device.
-    // Unchecked: not every SDK says that the monitor is `Sendable`; it is touched by `init` and `deinit` alone.
-    final class PathConnectivity: Connectivity, @unchecked Sendable {
+    final class PathConnectivity: Connectivity, @unchecked Sendable {  // Unchecked: used by `init` and `deinit` alone.
         private let monitor = NWPathMonitor()
         /// Online until the monitor's first word, a moment later.
         private let told = ConnectivitySwitch()

@@ -12,8 +12,7 @@
 /// sanitizer reports false races on it; Foundation's `NSLock` is the same mutex in five blocks of memory on Linux, where
 /// this is one, and a call makes several. Inlinable for the other modules of the package, whose simulations lock a million
 /// times a second.
-// Unchecked: the value is only touched between lock and unlock.
-@usableFromInline package struct Locked<Value>: @unchecked Sendable {
+@usableFromInline package struct Locked<Value>: @unchecked Sendable {  // Unchecked: touched under the lock only.
     /// The value, with its mutex in the same block of memory, where it never moves.
     private final class Storage: ManagedBuffer<Value, pthread_mutex_t> {
         deinit {

@@ -7,8 +7,7 @@ import Foundation
 /// cost as much as sending the request does. On Apple's platforms it is an ordinary queue on top of `serial`.
 ///
 /// Nothing that a callback does may therefore wait for the session, which starting and cancelling a task do.
-// Unchecked, as its superclass is: it adds nothing.
-final class DelegateQueue: OperationQueue, @unchecked Sendable {
+final class DelegateQueue: OperationQueue, @unchecked Sendable {  // Unchecked: as its superclass is; it adds nothing.
     init(_ serial: DispatchQueue) {
         super.init()
         underlyingQueue = serial

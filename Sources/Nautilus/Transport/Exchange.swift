@@ -7,9 +7,9 @@ import Foundation
 /// One request under way, and the caller who waits for its answer.
 ///
 /// The answer can come from two sides, the delegate's reports and a cancellation anywhere, and is given once.
-// Unchecked: `task` is only touched on the queue of the `ExchangeDelegate`, `response` and `body` only by its reports,
-// which come one after the other.
-final class Exchange: @unchecked Sendable {
+final class Exchange: @unchecked Sendable {  // Unchecked: each property is touched on one queue.
+    // `task` on that of the `ExchangeDelegate` alone, `response` and `body` by its reports, one after the other.
+
     /// What a successful exchange yields.
     struct Answer: Sendable {
         let response: HTTPURLResponse

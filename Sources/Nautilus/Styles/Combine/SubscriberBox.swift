@@ -4,8 +4,7 @@
     /// A subscriber, until it is given up.
     final class SubscriberBox<Input: Sendable, Failure: Error>: Sendable {
         /// What a subscriber takes.
-        // Unchecked: subscribers say nothing of threads, and Combine calls them from any, one call at a time.
-        struct Downstream: @unchecked Sendable {
+        struct Downstream: @unchecked Sendable {  // Unchecked: Combine calls it from any thread, once at a time.
             let receive: (Input) -> Subscribers.Demand
             let complete: (Subscribers.Completion<Failure>) -> Void
         }
