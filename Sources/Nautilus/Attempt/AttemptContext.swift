@@ -61,8 +61,14 @@ extension AttemptContext {
 
     /// This context with a timer on `clock`.
     func timed(on clock: any Clock<Duration>) -> AttemptContext {
+        timed(by: ConnectionWait(on: clock))
+    }
+
+    /// This context with a timer that makes up for `wait`, and with an end that comes without a cancellation.
+    func timed(by wait: ConnectionWait, interruption: Interruption? = nil) -> AttemptContext {
         var context = self
-        context.connectionWait = ConnectionWait(on: clock)
+        context.connectionWait = wait
+        context.interruption = interruption
         return context
     }
 
@@ -77,13 +83,6 @@ extension AttemptContext {
     func callingAgain(_ callAgain: @escaping @Sendable () async -> Void) -> AttemptContext {
         var context = self
         context.callAgain = callAgain
-        return context
-    }
-
-    /// This context with an end that comes without a cancellation.
-    func interrupted(by interruption: Interruption) -> AttemptContext {
-        var context = self
-        context.interruption = interruption
         return context
     }
 }

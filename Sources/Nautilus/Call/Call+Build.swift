@@ -1,13 +1,14 @@
 extension Call {
     /// Stage 1: a request as of now, and the context of the attempt that it begins.
-    mutating func build() async throws(HttpError) -> (HttpRequest, AttemptContext) {
+    func build() async throws(HttpError) -> (HttpRequest, AttemptContext) {
         recorder.begin()
         do {
-            let (built, serviceOrigin) = try await builder.build(request, for: service)
-            recorder.willSend(built, serviceOrigin: serviceOrigin)
+            let target = try builder.target(of: request, for: service)
+            let asyncHeader = try await service.asyncHeader
+            let built = try builder.build(request, for: service, to: target, with: asyncHeader)
             let context = AttemptContext(
                 number: recorder.number,
-                serviceOrigin: serviceOrigin,
+                serviceOrigin: target.serviceOrigin,
                 timeout: request.timeout,
                 remaining: remaining,
                 streamsResponse: request.streamsResponse

@@ -8,22 +8,30 @@ extension Call {
     }
 
     /// Stage 7: makes the result.
-    func decode(_ response: HttpResponse<Data>) async throws(HttpError) -> HttpResponse<R.Result> {
+    func decode(_ response: HttpResponse<Data>) throws(HttpError) -> HttpResponse<R.Result> {
         do {
-            return response.replacingBody(try await result(of: response))
-        } catch let error as HttpError where !error.isFinal {
-            throw failure(error, in: .decode)
-        } catch is CancellationError where Task.isCancelled {
-            throw failure(CancellationError(), in: .decode)
+            return response.replacingBody(try request.decode(response))
         } catch {
-            throw failure(.decoding, in: .decode, response: response, underlying: error)
+            throw undecodable(response, error)
         }
     }
 
-    private func result(of response: HttpResponse<Data>) async throws -> R.Result {
-        guard request.streamsResponse else { return try request.decode(response) }
-        // An interceptor that has answered by itself has the whole body.
-        let body = response.stream ?? HttpBodyStream(response.body)
-        return try await request.decode(response.replacingBody(body))
+    /// Stage 7 of a request whose response is read while it comes.
+    func decodeStream(of response: HttpResponse<Data>) async throws(HttpError) -> HttpResponse<R.Result> {
+        do {
+            // An interceptor that has answered by itself has the whole body.
+            let body = response.stream ?? HttpBodyStream(response.body)
+            return response.replacingBody(try await request.decode(response.replacingBody(body)))
+        } catch {
+            throw undecodable(response, error)
+        }
+    }
+
+    private func undecodable(_ response: HttpResponse<Data>, _ thrown: any Error) -> HttpError {
+        switch thrown {
+        case let error as HttpError where !error.isFinal: failure(error, in: .decode)
+        case is CancellationError where Task.isCancelled: failure(CancellationError(), in: .decode)
+        default: failure(.decoding, in: .decode, response: response, underlying: thrown)
+        }
     }
 }

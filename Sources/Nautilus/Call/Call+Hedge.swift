@@ -2,7 +2,7 @@ import Foundation
 
 extension Call {
     /// Stages 4 and 5 of a service that hedges.
-    mutating func send(
+    func send(
         _ request: HttpRequest,
         _ context: AttemptContext,
         by hedging: Hedging
@@ -12,7 +12,7 @@ extension Call {
         case .none(let obstacle, let delay):
             // What was quick would not have been sent twice, so there is nothing to tell of it.
             defer { if recorder.elapsed - start >= delay { recorder.hedge = .notSent(obstacle) } }
-            return try await sendOnce(request, context)
+            return try await send(request, context)
 
         case .hedge(let delay):
             let context = context.timed(on: clock)
@@ -22,7 +22,7 @@ extension Call {
                 hedging: hedging,
                 delay: delay,
                 guards: service.interceptors.compactMap { $0 as? any HedgeGuard },
-                follower: follower(context),
+                follower: follower,
                 clock: clock
             )
             let (ending, timedOut) = await run(exchange, within: context.timeout)
@@ -43,17 +43,16 @@ extension Call {
         guard let timeout else { return (await exchange.run(), nil) }
         let limit = TimeLimit(timeout, on: clock)
         let wait = exchange.context.connectionWait
-        let (ending, limitPassed) =
-            if limit.canInterrupt {
-                await limit.interrupting(besides: wait) { await exchange.run(until: $0) }
-            } else {
-                await limit.cancelling(besides: wait) { await exchange.run() }
-            }
+        if let (interruption, timer) = limit.interruption(besides: wait) {
+            let ending = await exchange.run(until: interruption)
+            return (ending, timer.end() ? timeout : nil)
+        }
+        let (ending, limitPassed) = await limit.cancelling(besides: wait) { await exchange.run() }
         return (ending, limitPassed ? timeout : nil)
     }
 
     /// Tells all who keep account of successes, each once.
-    mutating func noteSuccess() {
+    func noteSuccess() {
         let answered = answeredRequest
         if let hedging, let answered {
             let charge: RetryCharge? = recorder.isHedgeCharged ? .failure : nil

@@ -2,12 +2,12 @@ import Foundation
 
 extension Call {
     /// Stage 2: the service's interceptors, the first outermost, around the exchange.
-    mutating func intercept(
+    func intercept(
         _ request: HttpRequest,
-        _ context: AttemptContext
+        _ context: AttemptContext,
+        by interceptors: [any HttpInterceptor]
     ) async throws(HttpError) -> HttpResponse<Data> {
-        let interceptors = service.interceptors
-        guard !interceptors.isEmpty else { return try await exchange(request, context) }
+        recorder.willSend(request, serviceOrigin: context.serviceOrigin)
         let context = interceptors.contains { $0 is HttpCache } ? context.callingAgain(callAgain) : context
         do {
             return try await Self.proceed(with: request, context, through: interceptors[...]) { request in
@@ -31,14 +31,13 @@ extension Call {
     }
 
     /// Stage 3: the retrier's last look before the wire.
-    mutating func prepare(_ request: HttpRequest, _ context: AttemptContext) async throws(HttpError) -> HttpRequest {
+    func prepare(_ request: HttpRequest, _ context: AttemptContext) async throws(HttpError) -> HttpRequest {
         var request = request
         do {
             try await retrier.prepare(&request, context: context)
-            builder.pinKey(in: &request.header)
-            // Interceptors and the retrier may have stamped fields that no check has seen: a token with a line break.
-            try request.validate()
+            try builder.finish(&request)
         } catch {
+            recorder.willSend(request, serviceOrigin: context.serviceOrigin)
             throw failure(error, in: .prepare, delivery: .notSent)
         }
         CredentialWatch.current?.note(request)

@@ -2,7 +2,7 @@ extension Call {
     /// What follows a failure: the delay before the next attempt.
     ///
     /// - Throws: The error that surfaces when there is no next attempt.
-    mutating func delay(after error: HttpError) async throws(HttpError) -> Duration {
+    func delay(after error: HttpError) async throws(HttpError) -> Duration {
         // Nobody waits for another attempt, or no time is left: the retrier is not asked.
         if error.kind == .cancelled || error.kind == deadline.map(FailureKind.deadline) { throw recorder.failed(error) }
         if Task.isCancelled { throw interrupted(error) }
@@ -30,7 +30,7 @@ extension Call {
     /// Sleeps on the service's clock; longer when the process was suspended meanwhile, and all calls wake at once.
     ///
     /// - Throws: The cancellation, with the failure underneath; the failure when the deadline has passed.
-    mutating func sleep(for delay: Duration, after failure: HttpError) async throws(HttpError) {
+    func sleep(for delay: Duration, after failure: HttpError) async throws(HttpError) {
         do {
             var left = delay.addable
             while left > .zero {
@@ -62,7 +62,7 @@ extension Call {
 
     /// The end of a call that was cancelled between two attempts: by its deadline, the last failure; by the caller,
     /// the cancellation with the failure underneath.
-    private mutating func interrupted(_ last: HttpError) -> HttpError {
+    private func interrupted(_ last: HttpError) -> HttpError {
         if let deadline, recorder.elapsed >= deadline { return recorder.failed(last) }
         var error = self.failure(.cancelled, in: .retry, underlying: last)
         error.delivery = last.delivery

@@ -1,39 +1,28 @@
 import Foundation
 
 extension Call {
-    /// Stages 4 and 5: one exchange, its redirects included, within the attempt's timeout.
-    mutating func send(
-        _ request: HttpRequest,
-        _ context: AttemptContext
-    ) async throws(HttpError) -> HttpResponse<Data> {
-        guard let hedging, !context.streamsResponse else { return try await sendOnce(request, context) }
-        return try await send(request, context, by: hedging)
-    }
-
-    /// One exchange that is not sent a second time.
-    mutating func sendOnce(
-        _ request: HttpRequest,
-        _ context: AttemptContext
-    ) async throws(HttpError) -> HttpResponse<Data> {
-        guard let timeout = context.timeout else {
-            return try await beginReading(settle(await follower(context).send(request), timedOut: nil))
-        }
-        let limit = TimeLimit(timeout, on: clock)
-        let context = context.timed(on: clock)
-        let (outcome, limitPassed) =
-            if service.transport is any InterruptibleTransport, !request.body.isStream, !context.streamsResponse,
-                limit.canInterrupt
+    /// Stages 4 and 5: one exchange that is not sent a second time, its redirects included, within the attempt's timeout.
+    func send(_ request: HttpRequest, _ context: AttemptContext) async throws(HttpError) -> HttpResponse<Data> {
+        let follower = follower
+        let (outcome, limitPassed): (RedirectFollower.Outcome, Bool)
+        if let timeout = context.timeout {
+            let limit = TimeLimit(timeout, on: clock)
+            let wait = ConnectionWait(on: clock)
+            if follower.transport is any InterruptibleTransport, !request.body.isStream, !context.streamsResponse,
+                let (interruption, timer) = limit.interruption(besides: wait)
             {
-                // Captured alone, not with the whole call.
-                await limit.interrupting(besides: context.connectionWait) { [follower = follower(context)] in
-                    await follower.interrupted(by: $0).send(request)
-                }
+                outcome = await follower.send(request, context.timed(by: wait, interruption: interruption))
+                limitPassed = timer.end()
             } else {
-                await limit.cancelling(besides: context.connectionWait) { [follower = follower(context)] in
-                    await follower.send(request)
+                (outcome, limitPassed) = await limit.cancelling(besides: wait) {
+                    await follower.send(request, context.timed(by: wait))
                 }
             }
-        return try await beginReading(settle(outcome, timedOut: limitPassed ? timeout : nil))
+        } else {
+            (outcome, limitPassed) = (await follower.send(request, context), false)
+        }
+        let response = try settle(outcome, timedOut: limitPassed ? context.timeout : nil)
+        return response.isStreamed ? try await beginReading(response) : response
     }
 
     /// What the attempt has sent, when the server has answered it well; nil when an interceptor has made a success of
@@ -45,12 +34,12 @@ extension Call {
         return recorder.request
     }
 
-    func follower(_ context: AttemptContext) -> RedirectFollower {
-        RedirectFollower(transport: service.transport, context: context, accepted: request.acceptedStatusCodes)
+    var follower: RedirectFollower {
+        RedirectFollower(transport: service.transport, accepted: request.acceptedStatusCodes)
     }
 
     /// Notes what the exchange may have done, and returns its response or throws its failure.
-    mutating func settle(
+    func settle(
         _ outcome: RedirectFollower.Outcome,
         timedOut timeout: Duration?
     ) throws(HttpError) -> HttpResponse<Data> {

@@ -1,10 +1,12 @@
 extension Call {
     /// A whole call: its deadline over everything, its end told to the hook.
     static func response(to request: R, with service: S) async throws(HttpError) -> HttpResponse<R.Result> {
+        let hook = service.hook
+        if type(of: hook) == NilServiceHook.self { return try await withinDeadline(request, service, hook: nil) }
         do throws(HttpError) {
-            return try await withinDeadline(request, service, hook: service.hook)
+            return try await withinDeadline(request, service, hook: hook)
         } catch {
-            await service.hook.onFailure(request, error: error)
+            await hook.onFailure(request, error: error)
             throw error
         }
     }
@@ -25,15 +27,15 @@ extension Call {
         let clock = service.clock
         let deadline = earliest(request.deadline, CallDeadline.current?.remaining)
         // Time is measured from here, before the deadline's timer starts: when it fires, the deadline has passed.
-        let recorder = TraceRecorder(R.self, clock: clock, observer: service.observer)
+        let stopwatch = Stopwatch(clock)
         guard let deadline, deadline > .zero else {
-            var call = Call(request, service, clock, deadline, recorder)
+            let call = Call(request, service, clock, deadline, stopwatch)
             return try await call.start(hook)
         }
         let (result, _) = await TimeLimit(deadline, on: clock).cancelling {
-            await CallDeadline.$current.withValue(CallDeadline(deadline, on: recorder.stopwatch)) {
+            await CallDeadline.$current.withValue(CallDeadline(deadline, on: stopwatch)) {
                 await Result { () async throws(HttpError) in
-                    var call = Call(request, service, clock, deadline, recorder)
+                    let call = Call(request, service, clock, deadline, stopwatch)
                     return try await call.start(hook)
                 }
             }
@@ -46,30 +48,7 @@ extension Call {
         return min(own, outer)
     }
 
-    init(
-        _ request: R,
-        _ service: S,
-        _ clock: any Clock<Duration>,
-        _ deadline: Duration?,
-        _ recorder: TraceRecorder
-    ) {
-        let factory = service.retrierFactory
-        let retrier = factory.create(for: request)
-        var recorder = recorder
-        if let outer = RetryLayer.current, let note = outer.note(of: factory) { recorder.note(note) }
-        self.init(
-            request: request,
-            service: service,
-            clock: clock,
-            deadline: deadline,
-            hedging: service.hedging,
-            layer: retrier is NilRetrier ? nil : RetryLayer(factory, request: R.self),
-            retrier: retrier,
-            recorder: recorder
-        )
-    }
-
-    private mutating func start(_ hook: (any ServiceHook)?) async throws(HttpError) -> HttpResponse<R.Result> {
+    private func start(_ hook: (any ServiceHook)?) async throws(HttpError) -> HttpResponse<R.Result> {
         guard !Task.isCancelled else {
             throw recorder.failed(failure(CancellationError(), in: .hook, delivery: .notSent))
         }
@@ -79,15 +58,19 @@ extension Call {
         }
         // The call around this one has no time left: ended as if its timer had just fired.
         if deadline == .zero { throw recorder.failed(failure(CancellationError(), in: .hook, delivery: .notSent)) }
-        if let fulfilled = try await fulfil(by: hook) { return recorder.fulfilled(fulfilled) }  // 0
+        guard let hook else { return try await run() }
+        if var fulfilled = try await fulfil(by: hook) {  // 0
+            fulfilled.trace = recorder.fulfilled()
+            return fulfilled
+        }
         let response = try await run()
-        await hook?.onSuccess(request, response: response)
+        await hook.onSuccess(request, response: response)
         return response
     }
 
-    private mutating func fulfil(by hook: (any ServiceHook)?) async throws(HttpError) -> HttpResponse<R.Result>? {
+    private func fulfil(by hook: any ServiceHook) async throws(HttpError) -> HttpResponse<R.Result>? {
         do {
-            return try await hook?.onSchedule(request)
+            return try await hook.onSchedule(request)
         } catch {
             throw recorder.failed(failure(error, in: .hook, delivery: .notSent))
         }

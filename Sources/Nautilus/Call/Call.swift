@@ -2,11 +2,10 @@ import Foundation
 
 /// The path of a call after its hook, from a request to its decoded result or its last real failure.
 ///
-/// This file is the path and nothing else; each stage lives in a file of its own beside it. The value belongs to one
-/// task: the retrier in it is never shared.
-struct Call<R: Request, S: HttpService> {
-    let request: R
-    let service: S
+/// This file is the path and nothing else; each stage lives in a file of its own beside it. It belongs to one task: neither
+/// it nor the retrier in it is ever shared. A reference, since it goes from stage to stage, and copies would cost more than
+/// the stages do; what has a size of its own stands first, since the generic parts make the way to what follows longer.
+final class Call<R: Request, S: HttpService> {
     let clock: any Clock<Duration>
     /// How long it may take: the request's own limit, or what the call around it has left; nil for no limit.
     let deadline: Duration?
@@ -17,14 +16,37 @@ struct Call<R: Request, S: HttpService> {
     var retrier: any Retrier
     var builder = RequestBuilder()
     var recorder: TraceRecorder
+    let request: R
+    let service: S
+
+    init(
+        _ request: R,
+        _ service: S,
+        _ clock: any Clock<Duration>,
+        _ deadline: Duration?,
+        _ stopwatch: Stopwatch
+    ) {
+        let factory = service.retrierFactory
+        let retrier = factory.create(for: request)
+        self.clock = clock
+        self.deadline = deadline
+        self.hedging = service.hedging
+        self.layer = type(of: retrier) == NilRetrier.self ? nil : RetryLayer(factory, request: R.self)
+        self.retrier = retrier
+        self.recorder = TraceRecorder(R.self, stopwatch: stopwatch, observer: service.observer)
+        self.request = request
+        self.service = service
+        if let outer = RetryLayer.current, let note = outer.note(of: factory) { recorder.note(note) }
+    }
 
     /// Attempts, one after the other, until one succeeds or a failure surfaces.
-    mutating func run() async throws(HttpError) -> HttpResponse<R.Result> {
+    func run() async throws(HttpError) -> HttpResponse<R.Result> {
         while true {
             do throws(HttpError) {
-                let response = try await attempt()
+                var response = if let layer { try await attempt(in: layer) } else { try await attempt() }
                 noteSuccess()
-                return recorder.succeeded(response)
+                response.trace = recorder.succeeded(response.status)
+                return response
             } catch {
                 let delay = try await delay(after: error)
                 try await sleep(for: delay, after: error)
@@ -33,27 +55,33 @@ struct Call<R: Request, S: HttpService> {
     }
 
     /// One pass along the path, marked as such.
-    private mutating func attempt() async throws(HttpError) -> HttpResponse<R.Result> {
-        guard let layer else { return try await pass() }
-        return try await RetryLayer.$current.withValue(layer) {
-            await Result { () async throws(HttpError) in try await pass() }
+    private func attempt(in layer: RetryLayer) async throws(HttpError) -> HttpResponse<R.Result> {
+        try await RetryLayer.$current.withValue(layer) {
+            await Result { () async throws(HttpError) in try await attempt() }
         }.get()
     }
 
     /// One pass along the path.
-    private mutating func pass() async throws(HttpError) -> HttpResponse<R.Result> {
+    private func attempt() async throws(HttpError) -> HttpResponse<R.Result> {
         let (built, context) = try await build()  // 1
-        let response = try await intercept(built, context)  // 2, around 3 to 5
+        let interceptors = service.interceptors
+        let response =
+            if interceptors.isEmpty {
+                try await exchange(built, context)
+            } else {
+                try await intercept(built, context, by: interceptors)  // 2, around 3 to 5
+            }
         try validate(response)  // 6
-        return try await decode(response)  // 7
+        // 7
+        if request.streamsResponse { return try await decodeStream(of: response) }
+        return try decode(response)
     }
 
     /// What the interceptors wrap.
-    mutating func exchange(
-        _ request: HttpRequest,
-        _ context: AttemptContext
-    ) async throws(HttpError) -> HttpResponse<Data> {
+    func exchange(_ request: HttpRequest, _ context: AttemptContext) async throws(HttpError) -> HttpResponse<Data> {
         let prepared = try await prepare(request, context)  // 3
-        return try await send(prepared, context)  // 4 and 5
+        // 4 and 5
+        if let hedging, !context.streamsResponse { return try await send(prepared, context, by: hedging) }
+        return try await send(prepared, context)
     }
 }

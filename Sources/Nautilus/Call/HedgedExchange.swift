@@ -43,7 +43,7 @@ struct HedgedExchange: Sendable {
     }
 
     private func run(_ race: HedgeRace, _ stopwatch: Stopwatch) async -> Ending {
-        race.start(.first) { await follower(context).send(request) }
+        race.start(.first) { await follower.send(request, context) }
         var hedge: CallTrace.Hedge?
         var isCharged = false
         var failed: (sending: CallTrace.Sending, outcome: Outcome)?
@@ -102,15 +102,11 @@ struct HedgedExchange: Sendable {
         }
         // Its own wait for a connection is part of the attempt's time, and must not stop the clock of the first.
         race.start(.second) {
-            let outcome = await follower(context.untimed).send(request)
+            let outcome = await follower.send(request, context.untimed)
             leave()
             return outcome
         }
         return nil
-    }
-
-    private func follower(_ context: AttemptContext) -> RedirectFollower {
-        RedirectFollower(transport: follower.transport, context: context, accepted: follower.accepted)
     }
 
     /// Whether the attempt takes this outcome without waiting for the other send.

@@ -21,24 +21,21 @@ struct RedirectFollower: Sendable {
     static let limit = 20
 
     let transport: any HttpTransport
-    private(set) var context: AttemptContext
     /// Statuses that the caller wants to see; a redirect among them is an answer.
     let accepted: HttpStatusCodes
 
-    /// This one, ending its exchanges when `interruption` occurs.
-    func interrupted(by interruption: Interruption) -> RedirectFollower {
-        var follower = self
-        follower.context = context.interrupted(by: interruption)
-        return follower
-    }
-
-    func send(_ request: HttpRequest) async -> Outcome {
+    func send(_ request: HttpRequest, _ context: AttemptContext) async -> Outcome {
         var request = request
         var visited: [Visit] = []
         var redirects: RedirectSummary?
         do {
             while true {
-                var response = try await exchange(request)
+                var response =
+                    if context.streamsResponse {
+                        try await stream(request, context)
+                    } else {
+                        try await transport.send(request, context: context)
+                    }
                 if response.url == nil { response.url = request.url }
                 guard let location = location(in: response) else {
                     return Outcome(ending: .response(response), redirects: redirects)
@@ -60,9 +57,8 @@ struct RedirectFollower: Sendable {
         }
     }
 
-    /// One hop. A body that is to be read while it comes is beside the response.
-    private func exchange(_ request: HttpRequest) async throws -> HttpResponse<Data> {
-        guard context.streamsResponse else { return try await transport.send(request, context: context) }
+    /// A hop whose body is to be read while it comes, and is beside the response.
+    private func stream(_ request: HttpRequest, _ context: AttemptContext) async throws -> HttpResponse<Data> {
         let streamed = try await transport.stream(request, context: context)
         var response = streamed.replacingBody(Data())
         response.stream = streamed.body

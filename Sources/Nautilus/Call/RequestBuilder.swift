@@ -7,6 +7,14 @@ import Foundation
 struct RequestBuilder {
     private var key: String?
     private var lastContent: Content?
+    /// The header that the attempt was built with.
+    private var checkedHeader = HttpHeader()
+
+    /// Where a request goes, and where its service is.
+    struct Target {
+        let base: BaseUrl
+        let serviceOrigin: HttpOrigin
+    }
 
     /// A body, and what the header says of it: a form's boundary, say, which is another one for each body.
     private struct Content {
@@ -27,20 +35,29 @@ struct RequestBuilder {
         }
     }
 
+    /// Where the request goes.
+    ///
+    /// - Throws: ``InvalidRequest``.
+    func target(of request: some Request, for service: some HttpService) throws(InvalidRequest) -> Target {
+        let own = try BaseUrlMemo.shared.base(service.apiUrl, isSecure: service.usesSecureProtocol)
+        return Target(base: try base(of: request, for: service) ?? own, serviceOrigin: own.origin)
+    }
+
     /// Reads everything again and checks it.
     ///
-    /// - Throws: ``InvalidRequest``, and whatever an asynchronous header throws.
-    mutating func build<R: Request, S: HttpService>(
-        _ request: R,
-        for service: S
-    ) async throws -> (HttpRequest, serviceOrigin: HttpOrigin) {
-        let serviceBase = try BaseUrlMemo.shared.base(service.apiUrl, isSecure: service.usesSecureProtocol)
-        let base = try base(of: request, for: service) ?? serviceBase
-
+    /// - Parameter asyncHeader: The service's asynchronous header, as of now.
+    /// - Throws: ``InvalidRequest``, and whatever a body throws.
+    mutating func build(
+        _ request: some Request,
+        for service: some HttpService,
+        to target: Target,
+        with asyncHeader: HttpHeader
+    ) throws -> HttpRequest {
+        let base = target.base
         var header = service.header
-        header.merge(try await service.asyncHeader)
+        header.merge(asyncHeader)
         // Credentials go to the service's own origin only.
-        if base.origin != serviceBase.origin { header = header.withoutSensitiveFields }
+        if base.origin != target.serviceOrigin { header = header.withoutSensitiveFields }
         header.merge(request.header)
         pinKey(in: &header)
 
@@ -62,8 +79,18 @@ struct RequestBuilder {
             priority: request.priority
         )
         try built.validate()
+        checkedHeader = built.header
         if let timeout = request.timeout, timeout <= .zero { throw InvalidRequest.notPositive(parameter: "timeout") }
-        return (built, serviceBase.origin)
+        return built
+    }
+
+    /// Checks once more what the request became on its way: interceptors and the retrier may have stamped fields that no
+    /// check has seen, a token with a line break.
+    ///
+    /// - Throws: ``InvalidRequest``.
+    mutating func finish(_ request: inout HttpRequest) throws(InvalidRequest) {
+        pinKey(in: &request.header)
+        try request.validate(unlessIts: checkedHeader)
     }
 
     /// The request's own base; nil when it overrides neither URL nor scheme.
@@ -76,7 +103,7 @@ struct RequestBuilder {
     }
 
     /// Keeps the key that the call was first sent with: the request's, or an interceptor's, which draws it anew.
-    mutating func pinKey(in header: inout HttpHeader) {
+    private mutating func pinKey(in header: inout HttpHeader) {
         if let key {
             if header[.idempotencyKey] != key { header[.idempotencyKey] = key }
         } else {

@@ -8,28 +8,19 @@ struct TimeLimit {
         self.clock = clock
     }
 
-    /// Whether ``interrupting(besides:_:)`` works here: on a clock with alarms, outside of a simulation, which sees the
-    /// tasks of its own executor only.
-    var canInterrupt: Bool { alarms != nil }
-
     private var alarms: (any AlarmClock)? { BackgroundTask.starter == nil ? clock.alarms : nil }
 
-    /// Runs `work` in the caller's task, and lets the interruption happen once the limit has passed.
+    /// Lets an interruption happen once the limit has passed, unless the timer has been ended before; whoever sets one has
+    /// to end it.
     ///
-    /// - Parameters:
-    ///   - wait: What the limit does not count; nil for nothing.
-    ///   - work: What heeds the interruption.
-    /// - Returns: What `work` makes of it; `limitPassed` tells whether the limit ended it.
-    func interrupting<Value>(
-        besides wait: ConnectionWait?,
-        _ work: (Interruption) async -> Value
-    ) async -> (value: Value, limitPassed: Bool) {
+    /// - Parameter wait: What the limit does not count; nil for nothing.
+    /// - Returns: Nil for a clock without alarms, and in a simulation, which sees the tasks of its own executor only.
+    func interruption(besides wait: ConnectionWait?) -> (interruption: Interruption, timer: TimeLimitAlarm)? {
+        guard let alarms else { return nil }
         let interruption = Interruption()
-        guard let alarms else { return (await work(interruption), false) }
-        let alarm = TimeLimitAlarm(alarms, besides: wait) { interruption.occur() }
-        alarm.set(after: duration)
-        let value = await work(interruption)
-        return (value, alarm.end())
+        let timer = TimeLimitAlarm(alarms, besides: wait) { interruption.occur() }
+        timer.set(after: duration)
+        return (interruption, timer)
     }
 
     /// Runs `work` in a task of its own and cancels that once the limit has passed.

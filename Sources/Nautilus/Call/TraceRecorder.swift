@@ -12,10 +12,10 @@ struct TraceRecorder: Sendable {
     /// What the attempt has sent, or was about to send; nil until it is built.
     private(set) var request: RequestSummary?
 
-    init<R: Request>(_ type: R.Type, clock: any Clock<Duration>, observer: any CallObserver) {
+    init<R: Request>(_ type: R.Type, stopwatch: Stopwatch, observer: any CallObserver) {
         self.observer = observer.isEnabled ? observer : nil
         self.requestName = { String(describing: R.self) }
-        self.stopwatch = Stopwatch(clock)
+        self.stopwatch = stopwatch
     }
 
     /// Where the redirects of the attempt's last exchange led; nil when it had none.
@@ -57,17 +57,13 @@ struct TraceRecorder: Sendable {
     }
 
     /// The attempt, and with it the call, has succeeded.
-    mutating func succeeded<Body>(_ response: HttpResponse<Body>) -> HttpResponse<Body> {
-        end(.succeeded(status: response.status), nil)
-        return fulfilled(response)
+    mutating func succeeded(_ status: Int) -> CallTrace {
+        end(.succeeded(status: status), nil)
+        return finished()
     }
 
     /// A hook has fulfilled the call, which needed no attempt.
-    mutating func fulfilled<Body>(_ response: HttpResponse<Body>) -> HttpResponse<Body> {
-        var response = response
-        response.trace = finished()
-        return response
-    }
+    mutating func fulfilled() -> CallTrace { finished() }
 
     /// The attempt has failed, and another follows.
     mutating func willRetry(after error: HttpError, _ decision: CallTrace.Decision) {

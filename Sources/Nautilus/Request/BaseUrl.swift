@@ -1,11 +1,13 @@
 import Foundation
 
 /// A checked base URL: everything a request's own path and query are appended to.
-package struct BaseUrl: Sendable {
+package final class BaseUrl: Sendable {
     /// Scheme and authority.
     private let root: String
     /// The path as it was written, a slash at its end included; empty for none.
     private let path: String
+    /// What a route is appended to: root and path, without the slashes at their end.
+    private let stem: String
     /// What the base brings along, without `?`; empty for none.
     private let query: String
     /// Scheme, host and port.
@@ -30,6 +32,7 @@ package struct BaseUrl: Sendable {
         let pathEnd = bytes[authorityEnd...].firstIndex(of: UInt8(ascii: "?")) ?? bytes.endIndex
         self.root = "\(scheme)://\(try HttpAuthority(rest[..<authorityEnd]))"
         self.path = try Self.encode(rest[authorityEnd..<pathEnd])
+        self.stem = root + path.withoutTrailingSlashes
         self.query = try Self.encode(rest[pathEnd...].dropFirst())
         guard let url = URL(string: root), let origin = HttpOrigin(url) else {
             throw .baseUrl(reason: "its host is malformed")
@@ -42,7 +45,7 @@ package struct BaseUrl: Sendable {
     /// - Throws: ``InvalidRequest``, for a route with an empty component.
     package func appending(_ route: HttpRoute, query own: HttpQuery) throws(InvalidRequest) -> URL {
         let below = try route.encoded()
-        var text = root + (below.isEmpty ? path : path.withoutTrailingSlashes + below)
+        var text = below.isEmpty ? root + path : stem + below
         let own = own.encoded
         if !query.isEmpty || !own.isEmpty {
             text += "?" + query + (query.isEmpty || own.isEmpty ? "" : "&") + own

@@ -13,7 +13,7 @@ final class BaseUrlMemo: Sendable {
 
         /// Compares bytes: texts that Unicode calls equivalent differ on the wire.
         static func == (left: Key, right: Key) -> Bool {
-            left.isSecure == right.isSecure && left.text.utf8.elementsEqual(right.text.utf8)
+            left.isSecure == right.isSecure && left.text.hasSameBytes(as: right.text)
         }
     }
 
@@ -35,4 +35,13 @@ final class BaseUrlMemo: Sendable {
 
     /// How many are known now.
     var count: Int { known.withLock { $0.count } }
+}
+
+extension String {
+    fileprivate func hasSameBytes(as other: String) -> Bool {
+        let isSame = utf8.withContiguousStorageIfAvailable { bytes in
+            other.utf8.withContiguousStorageIfAvailable { bytes.count == $0.count && bytes.elementsEqual($0) }
+        }
+        return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
+    }
 }

@@ -3,11 +3,26 @@ import Foundation
 /// Scheme, host and port: what credentials and pauses belong to (RFC 6454).
 public struct HttpOrigin: Hashable, Sendable, CustomStringConvertible {
     /// `http` or `https`, `ws` or `wss` below the opening of a web socket; in small letters.
-    public let scheme: String
+    public var scheme: String { parts.scheme }
     /// The host, in small letters; an IPv6 address without its brackets.
-    public let host: String
+    public var host: String { parts.host }
     /// The port; the scheme's own (80, 443 for `https` and `wss`) when the URL names none.
-    public let port: Int
+    public var port: Int { parts.port }
+
+    /// Requests, errors and contexts carry one, and are copied more often than it is read.
+    private let parts: Parts
+
+    private final class Parts: Sendable {
+        let scheme: String
+        let host: String
+        let port: Int
+
+        init(scheme: String, host: String, port: Int) {
+            self.scheme = scheme
+            self.host = host
+            self.port = port
+        }
+    }
 
     /// The origin of `url`; nil when it has no scheme or no host, as a relative one, and when an encoded delimiter hides
     /// in its host.
@@ -18,9 +33,20 @@ public struct HttpOrigin: Hashable, Sendable, CustomStringConvertible {
         // Whether the brackets of an IPv6 address are part of the host differs between systems.
         if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
         guard !host.isEmpty else { return nil }
-        self.scheme = scheme
-        self.host = host
-        self.port = url.port ?? Self.ownPort(of: scheme)
+        self.parts = Parts(scheme: scheme, host: host, port: url.port ?? Self.ownPort(of: scheme))
+    }
+
+    /// Whether scheme, host and port are the same.
+    public static func == (left: HttpOrigin, right: HttpOrigin) -> Bool {
+        let (left, right) = (left.parts, right.parts)
+        return left === right || left.port == right.port && left.host == right.host && left.scheme == right.scheme
+    }
+
+    /// Hashes scheme, host and port.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(parts.scheme)
+        hasher.combine(parts.host)
+        hasher.combine(parts.port)
     }
 
     /// The origin as a URL without a path, the default port left out.

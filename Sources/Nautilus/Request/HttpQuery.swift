@@ -63,7 +63,7 @@ public struct HttpQuery: Sendable, ExpressibleByDictionaryLiteral {
 
     /// `name=value&…`: everything but unreserved characters (RFC 3986 §2.3) percent-encoded.
     public var encoded: String {
-        pairs.flatMap(encodedItems).joined(separator: "&")
+        pairs.isEmpty ? "" : pairs.flatMap(encodedItems).joined(separator: "&")
     }
 
     private func encodedItems(name: String, value: any QueryConvertible) -> [String] {

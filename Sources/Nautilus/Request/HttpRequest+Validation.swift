@@ -7,8 +7,13 @@ extension HttpRequest {
     /// - Throws: ``InvalidRequest``: the method or a name is no token, a value would split the header, or the method
     ///   carries no body.
     public func validate() throws(InvalidRequest) {
+        try validate(unlessIts: nil)
+    }
+
+    /// - Parameter checked: A header that has been checked before; the same one is not checked again.
+    func validate(unlessIts checked: HttpHeader?) throws(InvalidRequest) {
         guard method.rawValue.isToken else { throw .method }
-        try header.validate()
+        if checked.map(header.isIdentical) != true { try header.validate() }
         guard body.isEmpty || !["GET", "HEAD", "TRACE"].contains(method.rawValue) else {
             throw .bodyNotAllowed(method)
         }
@@ -20,7 +25,7 @@ extension HttpHeader {
     func validate() throws(InvalidRequest) {
         for field in fields {
             guard field.name.rawValue.isToken else { throw .headerName }
-            guard field.value.utf8.allSatisfy({ $0 != 0x0D && $0 != 0x0A && $0 != 0 }) else {
+            guard field.value.hasOnly({ $0 != 0x0D && $0 != 0x0A && $0 != 0 }) else {
                 throw .headerValue(name: field.name)
             }
         }
@@ -29,6 +34,6 @@ extension HttpHeader {
 
 extension String {
     fileprivate var isToken: Bool {
-        !utf8.isEmpty && utf8.allSatisfy(\.isTokenCharacter)
+        !utf8.isEmpty && hasOnly(\.isTokenCharacter)
     }
 }

@@ -31,9 +31,14 @@ public struct HttpRoute: Hashable, Sendable, ExpressibleByArrayLiteral {
     ///
     /// - Throws: ``InvalidRequest/emptyRouteComponent(index:)``.
     func encoded() throws(InvalidRequest) -> String {
-        if let index = components.firstIndex(of: "") { throw .emptyRouteComponent(index: index) }
-        let path = components.map { "/" + Self.encode($0) }.joined()
-        return hasTrailingSlash ? path + "/" : path
+        var path = ""
+        for (index, component) in components.enumerated() {
+            guard !component.isEmpty else { throw .emptyRouteComponent(index: index) }
+            path += "/"
+            path += Self.encode(component)
+        }
+        if hasTrailingSlash { path += "/" }
+        return path
     }
 
     private static func encode(_ component: String) -> String {

@@ -1,7 +1,8 @@
 extension String {
     /// The string with every byte but the unreserved ones of RFC 3986 §2.3 percent-encoded.
     package var percentEncoded: String {
-        Self.percentEncoding(utf8) { $0.isUnreserved }
+        // Most components need nothing.
+        hasOnly(\.isUnreserved) ? self : Self.percentEncoding(utf8) { $0.isUnreserved }
     }
 
     /// A reference as servers write it, with what does not belong in a URL percent-encoded, and what is encoded left as
@@ -18,7 +19,6 @@ extension String {
 
     /// `bytes` as text, those that are not `allowed` percent-encoded.
     static func percentEncoding(_ bytes: some Collection<UInt8>, allowed: (UInt8) -> Bool) -> String {
-        // Most components need nothing.
         guard !bytes.allSatisfy(allowed) else { return String(decoding: bytes, as: UTF8.self) }
         var encoded: [UInt8] = []
         encoded.reserveCapacity(bytes.count * 3)
@@ -55,14 +55,29 @@ extension UInt8 {
 
     /// What a URL behind its authority is made of: unreserved and reserved characters but brackets, and encoded bytes.
     package var isUrlCharacter: Bool {
-        isUnreserved || "!$&'()*+,;=:@/?#%".utf8.contains(self)
+        switch Unicode.Scalar(self) {
+        case "!", "$", "&", "'", "(", ")", "*", "+", ",", ";", "=", ":", "@", "/", "?", "#", "%": true
+        default: isUnreserved
+        }
     }
 
     /// `tchar` of RFC 9110 §5.6.2: what methods and field names are made of.
     package var isTokenCharacter: Bool {
-        isLetterOrDigit || "!#$%&'*+-.^_`|~".utf8.contains(self)
+        switch Unicode.Scalar(self) {
+        case "!", "#", "$", "%", "&", "'", "*", "+", "-", ".", "^", "_", "`", "|", "~": true
+        default: isLetterOrDigit
+        }
     }
 
     /// The digit for a value from 0 to 15.
     fileprivate var hexDigit: UInt8 { self < 10 ? 0x30 + self : 0x41 + self - 10 }
+}
+
+extension String {
+    /// Whether all of its bytes satisfy `predicate`.
+    ///
+    /// Reads them in place: every byte of every header is looked at.
+    func hasOnly(_ predicate: (UInt8) -> Bool) -> Bool {
+        utf8.withContiguousStorageIfAvailable { $0.allSatisfy(predicate) } ?? utf8.allSatisfy(predicate)
+    }
 }

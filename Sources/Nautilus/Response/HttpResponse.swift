@@ -11,7 +11,12 @@ public struct HttpResponse<Body: Sendable>: Sendable {
     /// Where the answer came from, after redirects; nil when nothing was sent (a hook or a cache answered).
     public var url: URL?
     /// What happened on the way; empty inside the call, where it is not over yet.
-    public var trace: CallTrace
+    public var trace: CallTrace {
+        get { keptTrace?.trace ?? CallTrace() }
+        set { keptTrace = KeptTrace(newValue) }
+    }
+    /// Beside the response, which is copied on its way through the call and has no trace there; nil for an empty one.
+    private var keptTrace: KeptTrace?
     /// The body of a response that is read while it comes; nil when it has come, or was made here.
     var stream: HttpBodyStream?
 
@@ -26,20 +31,28 @@ public struct HttpResponse<Body: Sendable>: Sendable {
     ///   - body: The body.
     ///   - url: Where the answer came from. Default: nil, nothing was sent.
     public init(status: Int = 200, header: HttpHeader = [:], body: Body, url: URL? = nil) {
-        self.init(status: status, header: header, body: body, url: url, trace: CallTrace())
+        self.init(status: status, header: header, body: body, url: url, keptTrace: nil)
     }
 
-    init(status: Int, header: HttpHeader, body: Body, url: URL?, trace: CallTrace) {
+    private init(status: Int, header: HttpHeader, body: Body, url: URL?, keptTrace: KeptTrace?) {
         self.status = status
         self.header = header
         self.body = body
         self.url = url
-        self.trace = trace
+        self.keptTrace = keptTrace
     }
 
     /// The same response with another body.
     public func replacingBody<Other: Sendable>(_ body: Other) -> HttpResponse<Other> {
-        HttpResponse<Other>(status: status, header: header, body: body, url: url, trace: trace)
+        HttpResponse<Other>(status: status, header: header, body: body, url: url, keptTrace: keptTrace)
+    }
+}
+
+private final class KeptTrace: Sendable {
+    let trace: CallTrace
+
+    init(_ trace: CallTrace) {
+        self.trace = trace
     }
 }
 

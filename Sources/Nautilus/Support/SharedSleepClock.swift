@@ -98,11 +98,10 @@ extension Clock<Duration> {
     /// This clock with alarms; nil for a clock of one's own, which is slept on directly: it has no timers of the
     /// runtime, and sees every sleep.
     package var alarms: (any AlarmClock)? {
-        switch self {
-        case is ContinuousClock: sharedContinuousSleep
-        case is SuspendingClock: sharedSuspendingSleep
-        default: self as? any AlarmClock
-        }
+        // Types are compared, not cast to: every attempt with a timeout asks.
+        if Self.self == ContinuousClock.self { return sharedContinuousSleep }
+        if Self.self == SuspendingClock.self { return sharedSuspendingSleep }
+        return self as? any AlarmClock
     }
 }
 

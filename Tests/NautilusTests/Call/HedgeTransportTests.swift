@@ -132,7 +132,7 @@ struct HedgeTransportTests {
                 hedging: Hedging(after: .fixed(.zero), latencies: OriginLatencies(), budget: .unlimited),
                 delay: .zero,
                 guards: [],
-                follower: RedirectFollower(transport: service.transport, context: .test(), accepted: .success),
+                follower: RedirectFollower(transport: service.transport, accepted: .success),
                 clock: simulation.clock
             )
             let ending = await withTaskGroup(of: HedgedExchange.Ending.self) { group in

@@ -22,7 +22,8 @@ struct RequestBuilderTests {
         for service: AnyHttpService<HttpError> = AnyHttpService(apiUrl: "api.example.com")
     ) async throws -> HttpRequest {
         var builder = RequestBuilder()
-        return try await builder.build(request, for: service).0
+        let target = try builder.target(of: request, for: service)
+        return try builder.build(request, for: service, to: target, with: try await service.asyncHeader)
     }
 
     @Test(
