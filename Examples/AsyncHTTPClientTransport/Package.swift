@@ -48,6 +48,7 @@ let package = Package(
             dependencies: [
                 "AsyncHTTPClientTransport", "Nautilus", .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "BenchmarkServer", package: "NautilusBenchmarks"),
+                .product(name: "NIOPosix", package: "swift-nio"),
             ]
         ),
         .testTarget(
@@ -55,6 +56,7 @@ let package = Package(
             dependencies: [
                 "AsyncHTTPClientTransport", "Nautilus",
                 .product(name: "NautilusTesting", package: "Nautilus"),
+                .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ScriptedSockets", package: "NautilusExamples"),
             ]
         ),

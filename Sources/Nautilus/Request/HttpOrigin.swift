@@ -42,9 +42,8 @@ public struct HttpOrigin: Hashable, Sendable, CustomStringConvertible {
         return left === right || left.port == right.port && left.host == right.host && left.scheme == right.scheme
     }
 
-    /// Hashes scheme, host and port.
+    /// Hashes host and port: hardly two origins differ in the scheme alone.
     public func hash(into hasher: inout Hasher) {
-        hasher.combine(parts.scheme)
         hasher.combine(parts.host)
         hasher.combine(parts.port)
     }

@@ -18,6 +18,11 @@ extension AsyncHTTPClientTransport {
         ///
         /// Yes, as `URLSession` does.
         public var decompresses: Bool
+        /// The threads that the connections are served on.
+        ///
+        /// async-http-client's own, which all of its clients share: as many as there are cores. A server hands over its own
+        /// group, so that requests stay on the threads that it has.
+        public var eventLoopGroup: any EventLoopGroup
         /// Adjusts the client's configuration before it is made: certificates, proxies, HTTP versions. Nil for no
         /// adjustment, the default.
         ///
@@ -30,11 +35,13 @@ extension AsyncHTTPClientTransport {
             responseLimit: Int = 67_108_864,
             connectionsPerHost: Int = 8,
             decompresses: Bool = true,
+            eventLoopGroup: any EventLoopGroup = HTTPClient.defaultEventLoopGroup,
             adjust: (@Sendable (inout HTTPClient.Configuration) -> Void)? = nil
         ) {
             self.responseLimit = responseLimit
             self.connectionsPerHost = connectionsPerHost
             self.decompresses = decompresses
+            self.eventLoopGroup = eventLoopGroup
             self.adjust = adjust
         }
     }

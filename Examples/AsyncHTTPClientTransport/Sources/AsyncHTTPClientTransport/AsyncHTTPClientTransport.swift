@@ -67,7 +67,7 @@ public final class AsyncHTTPClientTransport: InterruptibleTransport {
     ) async throws -> ClientExchange.Answer {
         let departure = try Departure(
             of: exchange,
-            HTTPClient.Request(request, for: exchange, asksForCompression: configuration.decompresses),
+            HTTPClient.Request(request, for: exchange, configuration),
             to: request.lineOrigin,
             over: connections,
             context: context

@@ -8,7 +8,7 @@ final class ClientConnections: Sendable {
 
     init(_ configuration: AsyncHTTPClientTransport.Configuration) {
         self.client = HTTPClient(
-            eventLoopGroupProvider: .shared(HTTPClient.defaultEventLoopGroup),
+            eventLoopGroupProvider: .shared(configuration.eventLoopGroup),
             configuration: configuration.clientConfiguration
         )
         self.lines = ConnectionLines(limit: configuration.connectionsPerHost)

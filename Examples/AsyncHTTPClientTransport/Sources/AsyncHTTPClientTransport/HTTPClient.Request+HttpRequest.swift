@@ -12,10 +12,15 @@ extension HTTPClient.Request {
     /// - Parameters:
     ///   - request: What is to be sent.
     ///   - exchange: What is told when its body cannot be made.
-    ///   - asksForCompression: Whether to name the encodings that the client undoes, unless the request names some.
+    ///   - configuration: Whether to name the encodings that the client undoes, unless the request names some, and where
+    ///     its body is made.
     /// - Throws: `InvalidRequest` for what must not go on the wire, and `TransportError` for a URL that is not HTTP or a
     ///   stream that has been read. Nothing was sent.
-    init(_ request: HttpRequest, for exchange: ClientExchange, asksForCompression: Bool) throws {
+    init(
+        _ request: HttpRequest,
+        for exchange: ClientExchange,
+        _ configuration: AsyncHTTPClientTransport.Configuration
+    ) throws {
         try request.validate()
         guard let scheme = request.url.scheme?.lowercased(), scheme == "https" || scheme == "http" else {
             throw TransportError(.unsupportedURL)
@@ -31,13 +36,13 @@ extension HTTPClient.Request {
             if field.name == .acceptEncoding { namesEncodings = true }
             fields.append((field.name.rawValue, field.value))
         }
-        if asksForCompression, !namesEncodings { fields.append(("Accept-Encoding", "gzip, deflate")) }
+        if configuration.decompresses, !namesEncodings { fields.append(("Accept-Encoding", "gzip, deflate")) }
         do {
             try self.init(
                 url: request.url,
                 method: HTTPMethod(rawValue: request.method.rawValue),
                 headers: HTTPHeaders(fields),
-                body: HTTPClient.Body(request.body, for: exchange)
+                body: HTTPClient.Body(request.body, for: exchange, on: configuration.eventLoopGroup)
             )
         } catch let error as HTTPClientError {
             throw TransportError(of: error, isSent: false)
@@ -47,7 +52,11 @@ extension HTTPClient.Request {
 
 extension HTTPClient.Body {
     /// - Returns: Nil for no body.
-    fileprivate init?(_ body: HttpBody.Payload, for exchange: ClientExchange) throws {
+    fileprivate init?(
+        _ body: HttpBody.Payload,
+        for exchange: ClientExchange,
+        on eventLoopGroup: any EventLoopGroup
+    ) throws {
         switch body {
         case .empty: return nil
         case .data(let data):
@@ -56,7 +65,7 @@ extension HTTPClient.Body {
         case .stream(let stream):
             guard stream.isReplayable else { throw TransportError.streamIsSpent(isSent: false) }
             self = .stream(contentLength: stream.length) { writer in
-                let sent = HTTPClient.defaultEventLoopGroup.any().makePromise(of: Void.self)
+                let sent = eventLoopGroup.any().makePromise(of: Void.self)
                 exchange.feed(by: sent.completeWithTask { try await writer.write(stream, for: exchange) })
                 return sent.futureResult
             }

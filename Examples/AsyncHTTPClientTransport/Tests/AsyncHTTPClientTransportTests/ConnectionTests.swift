@@ -1,8 +1,10 @@
-import AsyncHTTPClientTransport
 import Foundation
+import NIOPosix
 import Nautilus
 import ScriptedSockets
 import Testing
+
+@testable import AsyncHTTPClientTransport
 
 @Suite("Connections are kept, shared and given back", .timeLimit(.minutes(10)))
 struct ConnectionTests {
@@ -66,6 +68,23 @@ struct ConnectionTests {
                 task.cancel()
                 await #expect(throws: CancellationError.self) { try await task.value }
             }
+        }
+    }
+
+    @Test("connections are served on the threads that are handed over, whatever is sent")
+    func threads() async throws {
+        let eventLoopGroup = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let transport = AsyncHTTPClientTransport(configuration: .init(eventLoopGroup: eventLoopGroup))
+        #expect(transport.connections.client.eventLoopGroup === eventLoopGroup)
+        try await ScriptedServer.run { connection in
+            let head = try await connection.readHead()
+            #expect(head.values(of: "Content-Length") == ["6"])
+            try await connection.skip(6)
+            try await connection.respond()
+        } whileOpen: { server in
+            let body = HttpBody.Payload.stream(HttpBodyStream(Data("abcdef".utf8)))
+            let response = try await send(.post, server.url, body: body, through: transport)
+            #expect(response.status == 200)
         }
     }
 }

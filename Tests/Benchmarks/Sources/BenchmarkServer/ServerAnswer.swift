@@ -3,30 +3,25 @@ import Foundation
 /// What a server says of its document. Foundation's shared session has a cache, which costs it something as soon as the
 /// document could be stored; Nautilus has none.
 public enum ServerAnswer: String, CaseIterable {
-    /// As nginx answers: dated, with a tag, and nothing said of caches.
+    /// Line by line as nginx answers with a file: dated, with a tag, and nothing said of caches.
     case dated
-    /// Not to be stored.
+    /// The same, not to be stored.
     case noStore
 
     /// The response as it is sent.
     var response: Data {
-        let about =
-            switch self {
-            case .dated:
-                """
-                Date: Sat, 21 Nov 2026 04:18:07 GMT\r
-                Last-Modified: Sat, 21 Nov 2026 04:00:00 GMT\r
-                ETag: "655c2e70-66"
-                """
-            case .noStore:
-                "Cache-Control: no-store"
-            }
+        let cacheControl = self == .noStore ? "Cache-Control: no-store\r\n" : ""
         let header = """
             HTTP/1.1 200 OK\r
+            Server: nginx/1.22.1\r
+            Date: Sat, 21 Nov 2026 04:18:07 GMT\r
             Content-Type: application/json\r
             Content-Length: \(Note.json.count)\r
-            \(about)\r
-            \r
+            Last-Modified: Sat, 21 Nov 2026 04:00:00 GMT\r
+            Connection: keep-alive\r
+            ETag: "655c2e70-66"\r
+            Accept-Ranges: bytes\r
+            \(cacheControl)\r
 
             """
         return Data(header.utf8) + Note.json
