@@ -1,7 +1,7 @@
 /// How a timer ends an exchange without cancelling the task that waits for it, which belongs to the caller.
 ///
-/// Only a task can be cancelled, so a timer would need one more for each attempt: a fifth of what a call costs in all. A
-/// transport that answers its caller by itself needs none.
+/// Only a task can be cancelled, so a timer would need one more for each attempt, which costs more than half of what the
+/// rest of the call does. A transport that answers its caller by itself needs none.
 public final class Interruption: Sendable {
     private enum State {
         case awaited(by: (@Sendable () -> Void)?)

@@ -4,8 +4,8 @@ extension Call {
         recorder.begin()
         do {
             let target = try builder.target(of: request, for: service)
-            let asyncHeader = try await service.asyncHeader
-            let built = try builder.build(request, for: service, to: target, with: asyncHeader)
+            let header = service.header.merging(try await service.asyncHeader)
+            let built = try builder.build(request, to: target, with: header)
             let context = AttemptContext(
                 number: recorder.number,
                 serviceOrigin: target.serviceOrigin,

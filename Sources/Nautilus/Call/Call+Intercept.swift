@@ -31,13 +31,13 @@ extension Call {
     }
 
     /// Stage 3: the retrier's last look before the wire.
-    func prepare(_ request: HttpRequest, _ context: AttemptContext) async throws(HttpError) -> HttpRequest {
-        var request = request
+    func prepare(_ built: HttpRequest, _ context: AttemptContext) async throws(HttpError) -> HttpRequest {
+        var request = built
         do {
             try await retrier.prepare(&request, context: context)
             try builder.finish(&request)
         } catch {
-            recorder.willSend(request, serviceOrigin: context.serviceOrigin)
+            if recorder.request == nil { recorder.willSend(built, serviceOrigin: context.serviceOrigin) }
             throw failure(error, in: .prepare, delivery: .notSent)
         }
         CredentialWatch.current?.note(request)

@@ -22,7 +22,8 @@ extension Call {
             (outcome, limitPassed) = (await follower.send(request, context), false)
         }
         let response = try settle(outcome, timedOut: limitPassed ? context.timeout : nil)
-        return response.isStreamed ? try await beginReading(response) : response
+        guard let stream = response.stream else { return response }
+        return await beginReading(stream, of: response)
     }
 
     /// What the attempt has sent, when the server has answered it well; nil when an interceptor has made a success of

@@ -3,8 +3,7 @@ import Foundation
 extension Call {
     /// What follows the header of a response whose body is read while it comes: the body of an answer that the request
     /// does not accept is read here, as far as an error keeps it; any other is left to its reader.
-    func beginReading(_ response: HttpResponse<Data>) async throws(HttpError) -> HttpResponse<Data> {
-        guard let stream = response.stream else { return response }
+    func beginReading(_ stream: HttpBodyStream, of response: HttpResponse<Data>) async -> HttpResponse<Data> {
         var response = response
         let watched = WatchedBody(stream, timeout: request.timeout, clock: clock, request: recorder.request)
         if request.acceptedStatusCodes.contains(response.status) {

@@ -2,9 +2,9 @@ import Foundation
 
 /// The path of a call after its hook, from a request to its decoded result or its last real failure.
 ///
-/// This file is the path and nothing else; each stage lives in a file of its own beside it. It belongs to one task: neither
-/// it nor the retrier in it is ever shared. A reference, since it goes from stage to stage, and copies would cost more than
-/// the stages do; what has a size of its own stands first, since the generic parts make the way to what follows longer.
+/// This file is the path and how it begins; each stage lives in a file of its own beside it. A call belongs to one task:
+/// neither it nor the retrier in it is ever shared. It is a reference, since copies on the way from stage to stage would
+/// cost more than the stages do.
 final class Call<R: Request, S: HttpService> {
     let clock: any Clock<Duration>
     /// How long it may take: the request's own limit, or what the call around it has left; nil for no limit.
@@ -16,6 +16,7 @@ final class Call<R: Request, S: HttpService> {
     var retrier: any Retrier
     var builder = RequestBuilder()
     var recorder: TraceRecorder
+    // Generic ones last: what stands after them has no fixed place in memory.
     let request: R
     let service: S
 

@@ -7,7 +7,7 @@ import Foundation
 struct RequestBuilder {
     private var key: String?
     private var lastContent: Content?
-    /// The header that the attempt was built with.
+    /// The header that the attempt was built with; held, so that whoever changes the request's own has to copy it.
     private var checkedHeader = HttpHeader()
 
     /// Where a request goes, and where its service is.
@@ -45,17 +45,15 @@ struct RequestBuilder {
 
     /// Reads everything again and checks it.
     ///
-    /// - Parameter asyncHeader: The service's asynchronous header, as of now.
+    /// - Parameter serviceHeader: The service's header, the asynchronous one included, as of now.
     /// - Throws: ``InvalidRequest``, and whatever a body throws.
     mutating func build(
         _ request: some Request,
-        for service: some HttpService,
         to target: Target,
-        with asyncHeader: HttpHeader
+        with serviceHeader: HttpHeader
     ) throws -> HttpRequest {
         let base = target.base
-        var header = service.header
-        header.merge(asyncHeader)
+        var header = serviceHeader
         // Credentials go to the service's own origin only.
         if base.origin != target.serviceOrigin { header = header.withoutSensitiveFields }
         header.merge(request.header)
@@ -90,7 +88,7 @@ struct RequestBuilder {
     /// - Throws: ``InvalidRequest``.
     mutating func finish(_ request: inout HttpRequest) throws(InvalidRequest) {
         pinKey(in: &request.header)
-        try request.validate(unlessIts: checkedHeader)
+        try request.validate(trusting: checkedHeader)
     }
 
     /// The request's own base; nil when it overrides neither URL nor scheme.

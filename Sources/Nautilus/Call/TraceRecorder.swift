@@ -9,7 +9,7 @@ struct TraceRecorder: Sendable {
 
     /// The number of the attempt in progress, or of the last; 0 before the first.
     private(set) var number = 0
-    /// What the attempt has sent, or was about to send; nil until it is built.
+    /// What the attempt has sent, or was about to send; nil until its first interceptor or its retrier sees it.
     private(set) var request: RequestSummary?
 
     init<R: Request>(_ type: R.Type, stopwatch: Stopwatch, observer: any CallObserver) {
@@ -51,7 +51,10 @@ struct TraceRecorder: Sendable {
         exchangeDelivery = max(exchangeDelivery, delivery)
     }
 
+    /// Notes what is sent next. Of several requests that an interceptor makes of one, the one that must not be repeated
+    /// speaks for the attempt.
     mutating func willSend(_ request: HttpRequest, serviceOrigin: HttpOrigin) {
+        if exchangeDelivery == .maybeExecuted, let sent = self.request, !sent.isIdempotent { return }
         self.request = RequestSummary(request, serviceOrigin: serviceOrigin)
         trace.request = self.request
     }

@@ -36,12 +36,3 @@ final class BaseUrlMemo: Sendable {
     /// How many are known now.
     var count: Int { known.withLock { $0.count } }
 }
-
-extension String {
-    fileprivate func hasSameBytes(as other: String) -> Bool {
-        let isSame = utf8.withContiguousStorageIfAvailable { bytes in
-            other.utf8.withContiguousStorageIfAvailable { bytes.count == $0.count && bytes.elementsEqual($0) }
-        }
-        return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
-    }
-}

@@ -7,11 +7,14 @@ extension HttpRequest {
     /// - Throws: ``InvalidRequest``: the method or a name is no token, a value would split the header, or the method
     ///   carries no body.
     public func validate() throws(InvalidRequest) {
-        try validate(unlessIts: nil)
+        try validate(trusting: nil)
     }
 
-    /// - Parameter checked: A header that has been checked before; the same one is not checked again.
-    func validate(unlessIts checked: HttpHeader?) throws(InvalidRequest) {
+    /// Refuses what must not go on the wire, without another look at a header that has been checked before.
+    ///
+    /// - Parameter checked: That header; nil when none has been.
+    /// - Throws: What ``validate()`` throws.
+    func validate(trusting checked: HttpHeader?) throws(InvalidRequest) {
         guard method.rawValue.isToken else { throw .method }
         if checked.map(header.isIdentical) != true { try header.validate() }
         guard body.isEmpty || !["GET", "HEAD", "TRACE"].contains(method.rawValue) else {

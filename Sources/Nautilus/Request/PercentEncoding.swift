@@ -72,12 +72,3 @@ extension UInt8 {
     /// The digit for a value from 0 to 15.
     fileprivate var hexDigit: UInt8 { self < 10 ? 0x30 + self : 0x41 + self - 10 }
 }
-
-extension String {
-    /// Whether all of its bytes satisfy `predicate`.
-    ///
-    /// Reads them in place: every byte of every header is looked at.
-    func hasOnly(_ predicate: (UInt8) -> Bool) -> Bool {
-        utf8.withContiguousStorageIfAvailable { $0.allSatisfy(predicate) } ?? utf8.allSatisfy(predicate)
-    }
-}

@@ -18,6 +18,6 @@
 /// ``HttpTransport/send(_:context:)`` is ever interrupted, and that only with a body that is no stream: what a stream waits
 /// for is not the transport's.
 ///
-/// It is worth a fifth of what a call costs. A transport that can only be cancelled by its task is a plain
+/// It is worth a task for each attempt. A transport that can only be cancelled by its task is a plain
 /// ``HttpTransport``.
 public protocol InterruptibleTransport: HttpTransport {}

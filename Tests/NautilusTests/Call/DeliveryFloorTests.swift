@@ -64,6 +64,46 @@ struct DeliveryFloorTests {
         #expect(transport.count == 2)
     }
 
+    @Test(
+        "a POST that was executed is not repeated for a GET that its interceptor makes after it, sent or not",
+        arguments: [(HttpHeader.Name("X-Trace"), "a\nb", 1), ("X-Trace", "ab", 2)]
+    )
+    func secondRequest(name: HttpHeader.Name, value: String, sent: Int) async throws {
+        let looking = Closure { request, next in
+            let response = try await next(request)
+            var second = request
+            (second.method, second.body) = (.get, .empty)
+            second.header[name] = value
+            _ = try? await next(second)
+            return response
+        }
+        let transport = ScriptedTransport(.status(500), .reply(text: "seen"), .reply(text: "never"))
+        let outcome = try await outcome(of: Call.post, interceptors: [looking], transport)
+        #expect(outcome.error?.kind == .status(500))
+        #expect(outcome.error?.request?.method == .post)
+        #expect(outcome.trace.attempts.count == 1)
+        #expect(transport.count == sent)
+    }
+
+    @Test("a request that its retrier spoils and then gives up is told of as it was")
+    func spoiled() async throws {
+        struct Spoiling: Retrier {
+            func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
+                httpRequest.method = .post
+                httpRequest.url = URL(fileURLWithPath: "/nowhere")
+                throw RefreshError.signedOut
+            }
+            func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { false }
+        }
+        let outcome = try await outcome(
+            of: Call.get,
+            retrier: AnyRetrierFactory { Spoiling() },
+            ScriptedTransport(.reply(text: "never"))
+        )
+        #expect(outcome.error?.request?.description == "GET https://api.example.com/things")
+        #expect(outcome.trace.request == outcome.error?.request)
+    }
+
     @Test("another call's error inside an interceptor is the application's, and repeats no POST")
     func nestedCall() async throws {
         let audit = AnyHttpService(apiUrl: "audit.example.com", transport: ScriptedTransport(.status(503)))

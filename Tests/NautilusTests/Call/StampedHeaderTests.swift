@@ -29,6 +29,20 @@ struct StampedHeaderTests {
         }
     }
 
+    private struct NumberingInterceptor: HttpInterceptor {
+        let name: HttpHeader.Name
+
+        func intercept(
+            _ request: HttpRequest,
+            context: AttemptContext,
+            next: HttpInterceptor.Next
+        ) async throws -> HttpResponse<Data> {
+            var request = request
+            request.header[name] = context.number == 1 ? "1" : "2\r\n"
+            return try await next(request)
+        }
+    }
+
     @Test("is checked again: a retrier's line break is not sent")
     func retrier() async throws {
         let transport = ScriptedTransport(.reply(text: "sent"))
@@ -50,5 +64,18 @@ struct StampedHeaderTests {
         )
         #expect(outcome.error?.kind == .invalidRequest(.headerValue(name: "X-Trace")))
         #expect(transport.count == 0)
+    }
+
+    @Test("is checked again when a value took another's place, in the second attempt, too")
+    func replaced() async throws {
+        let transport = ScriptedTransport(.status(503), .reply(text: "sent"))
+        let outcome = try await outcome(
+            of: Call(header: ["X-Trace": "built"]),
+            interceptors: [NumberingInterceptor(name: "X-Trace")],
+            transport
+        )
+        #expect(outcome.error?.kind == .invalidRequest(.headerValue(name: "X-Trace")))
+        #expect(outcome.trace.attempts.count == 2)
+        #expect(transport.attempts.map { $0.header["X-Trace"] } == ["1"])
     }
 }

@@ -175,6 +175,30 @@ struct StreamedResponseTests {
         #expect(transport.attempts.map(\.request.url.path) == ["", "/other"])
     }
 
+    @Test("a call that is cancelled while it decodes ends with the cancellation, and with nothing about decoding")
+    func cancelledDecoding() async throws {
+        struct Waiting: Request {
+            typealias Result = Int
+            let began: AsyncStream<Void>.Continuation
+            var streamsResponse: Bool { true }
+            func decode(_ data: Data) throws -> Int { data.count }
+            func decode(_ response: HttpResponse<HttpBodyStream>) async throws -> Int {
+                began.finish()
+                try await Task.sleep(for: .seconds(3600))
+                return 0
+            }
+        }
+        let (decoding, began) = AsyncStream.makeStream(of: Void.self)
+        let service = AnyHttpService(apiUrl: "api.example.com", transport: ScriptedTransport(.reply(text: "abc")))
+        let call = Task { try await Waiting(began: began).schedule(with: service) }
+        for await _ in decoding {}
+        call.cancel()
+        let error = await #expect(throws: HttpError.self) { try await call.value }
+        #expect(error?.kind == .cancelled)
+        #expect(error?.stage == .decode)
+        #expect(error?.trace.attempts.count == 1)
+    }
+
     @Test("a reader who is cancelled gets the cancellation")
     func cancelled() async throws {
         let transport = ScriptedTransport(.chunks(data("a"), pause: .seconds(1)), clock: clock)

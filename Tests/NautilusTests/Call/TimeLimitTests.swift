@@ -60,21 +60,34 @@ struct TimeLimitTests {
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test("work that heeds an interruption is told exactly at the limit, and its task is not cancelled")
+    @Test("an interruption happens exactly at the limit")
     func interrupts() async throws {
         let (interruption, timer) = try #require(TimeLimit(.seconds(60), on: clock).interruption(besides: nil))
-        let (stream, tell) = AsyncStream.makeStream(of: Void.self)
+        let (happened, tell) = AsyncStream.makeStream(of: Void.self)
         interruption.onOccurrence { tell.finish() }
-        async let isCancelled = {
-            for await _ in stream {}
-            return Task.isCancelled
-        }()
         try await base.waitForSleepers(count: 1)
         base.advance(by: .nanoseconds(59_999_999_999))
         #expect(clock.sleeperCount == 1)
         base.advance(by: .nanoseconds(1))
-        #expect(await !isCancelled)
+        for await _ in happened {}
         #expect(timer.end())
+    }
+
+    @Test("a timer that is ended in time interrupts nothing, and leaves no sleeper behind")
+    func ended() async throws {
+        let (interruption, timer) = try #require(TimeLimit(.seconds(60), on: clock).interruption(besides: nil))
+        let occurrences = Counter()
+        interruption.onOccurrence { occurrences.increment() }
+        try await base.waitForSleepers(count: 1)
+        #expect(!timer.end())
+        #expect(clock.sleeperCount == 0)
+        // A later sleeper, so that the clock is seen to have come past the limit.
+        let later = Task { [clock] in try await clock.sleep(for: .seconds(61)) }
+        while clock.sleeperCount == 0 { await Task.yield() }
+        base.advance(by: .seconds(61))
+        try await later.value
+        #expect(occurrences.value == 0)
+        #expect(!timer.end())
     }
 
     @Test("a clock that can only be slept on interrupts nothing")

@@ -23,7 +23,7 @@ struct RequestBuilderTests {
     ) async throws -> HttpRequest {
         var builder = RequestBuilder()
         let target = try builder.target(of: request, for: service)
-        return try builder.build(request, for: service, to: target, with: try await service.asyncHeader)
+        return try builder.build(request, to: target, with: service.header.merging(try await service.asyncHeader))
     }
 
     @Test(

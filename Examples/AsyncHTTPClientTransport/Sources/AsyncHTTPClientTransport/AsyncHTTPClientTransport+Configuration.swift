@@ -20,8 +20,9 @@ extension AsyncHTTPClientTransport {
         public var decompresses: Bool
         /// The threads that the connections are served on.
         ///
-        /// async-http-client's own, which all of its clients share: as many as there are cores. A server hands over its own
-        /// group, so that requests stay on the threads that it has.
+        /// async-http-client's own, which all of its clients share: as many threads as there are cores, or Apple's network
+        /// stack where there is one. A server hands over its own group, so that requests stay on the threads that it has.
+        /// Whoever hands one over shuts it down, after the transport is released and its last exchange has ended.
         public var eventLoopGroup: any EventLoopGroup
         /// Adjusts the client's configuration before it is made: certificates, proxies, HTTP versions. Nil for no
         /// adjustment, the default.

@@ -1,0 +1,16 @@
+extension String {
+    /// Whether all of its bytes satisfy `predicate`.
+    ///
+    /// Reads them in place: every byte of every header is looked at.
+    func hasOnly(_ predicate: (UInt8) -> Bool) -> Bool {
+        utf8.withContiguousStorageIfAvailable { $0.allSatisfy(predicate) } ?? utf8.allSatisfy(predicate)
+    }
+
+    /// Whether both are the same bytes, which strings that are equal in Unicode's eyes need not be.
+    func hasSameBytes(as other: String) -> Bool {
+        let isSame = utf8.withContiguousStorageIfAvailable { bytes in
+            other.utf8.withContiguousStorageIfAvailable { bytes.count == $0.count && bytes.elementsEqual($0) }
+        }
+        return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
+    }
+}
