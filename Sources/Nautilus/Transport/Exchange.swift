@@ -7,9 +7,7 @@ import Foundation
 /// One request under way, and the caller who waits for its answer.
 ///
 /// The answer can come from two sides, the delegate's reports and a cancellation anywhere, and is given once.
-final class Exchange: @unchecked Sendable {  // Unchecked: each property is touched on one queue.
-    // `task` on that of the `ExchangeDelegate` alone, `response` and `body` by its reports, one after the other.
-
+final class Exchange: Sendable {
     /// What a successful exchange yields.
     struct Answer: Sendable {
         let response: HTTPURLResponse
@@ -24,6 +22,13 @@ final class Exchange: @unchecked Sendable {  // Unchecked: each property is touc
         case answered
     }
 
+    private struct State {
+        var caller = Caller.expected
+        var task: URLSessionDataTask?
+        var response: HTTPURLResponse?
+        var body = Data()
+    }
+
     /// Where it goes; nil for a URL without a host, which needs no connection to fail.
     let origin: HttpOrigin?
     /// What knows how long the exchange may take.
@@ -32,10 +37,7 @@ final class Exchange: @unchecked Sendable {  // Unchecked: each property is touc
     private let responseLimit: Int
     /// What it needs to stream its bodies; nil when it does not.
     private let streams: ExchangeStreams?
-    private let caller = Locked(Caller.expected)
-    private(set) var task: URLSessionDataTask?
-    private(set) var response: HTTPURLResponse?
-    private var body = Data()
+    private let state = Locked(State())
 
     init(to origin: HttpOrigin?, context: AttemptContext, responseLimit: Int, streams: ExchangeStreams? = nil) {
         self.origin = origin
@@ -46,9 +48,9 @@ final class Exchange: @unchecked Sendable {  // Unchecked: each property is touc
 
     /// Lets the caller wait; false, with the caller resumed, when the exchange was cancelled before it began.
     func awaitAnswer(_ continuation: Continuation) -> Bool {
-        let isCancelled = caller.withLock { caller in
-            if case .answered = caller { return true }
-            caller = .waiting(continuation)
+        let isCancelled = state.withLock { state in
+            if case .answered = state.caller { return true }
+            state.caller = .waiting(continuation)
             return false
         }
         if isCancelled { continuation.resume(throwing: CancellationError()) }
@@ -59,9 +61,9 @@ final class Exchange: @unchecked Sendable {  // Unchecked: each property is touc
     ///
     /// - Parameter prepare: What has to be under way before the caller goes on, who may release the transport.
     func resolve(_ result: Result<Answer, any Error>, after prepare: () -> Void = {}) {
-        let continuation: Continuation? = caller.withLock { caller in
-            defer { caller = .answered }
-            guard case .waiting(let continuation) = caller else { return nil }
+        let continuation: Continuation? = state.withLock { state in
+            defer { state.caller = .answered }
+            guard case .waiting(let continuation) = state.caller else { return nil }
             return continuation
         }
         prepare()
@@ -70,15 +72,18 @@ final class Exchange: @unchecked Sendable {  // Unchecked: each property is touc
 
     /// Whether the caller has gone, so that there is nothing left to do.
     var isAnswered: Bool {
-        caller.withLock { if case .answered = $0 { true } else { false } }
+        state.withLock { if case .answered = $0.caller { true } else { false } }
     }
 }
 
 /// What the delegate does with an exchange.
 extension Exchange {
+    /// The task that carries it; nil before it has begun.
+    var task: URLSessionDataTask? { state.withLock { $0.task } }
+
     /// Remembers the task that carries it.
     func begin(_ task: URLSessionDataTask) {
-        self.task = task
+        state.withLock { $0.task = task }
     }
 
     /// Takes a response's header in; false when it announces more than the limit.
@@ -86,12 +91,14 @@ extension Exchange {
     /// - Parameter method: The method that it answers.
     func receive(_ response: HTTPURLResponse, to method: String?) -> Bool {
         // An interim response (103, say) comes first and brings no body: the last one counts.
-        self.response = response
+        state.withLock { state in
+            state.response = response
+            state.body.removeAll()
+        }
         guard streams == nil else {
             if response.statusCode >= 200 { resolve(.success(Answer(response: response, body: Data()))) }
             return true
         }
-        body.removeAll()
         return response.expectedContentLength <= Int64(responseLimit) || !response.announcesBody(to: method)
     }
 
@@ -101,11 +108,13 @@ extension Exchange {
             streams.download.write(data)
             return true
         }
-        // Refused already, or its caller has gone: what still comes is not kept.
-        guard !isAnswered else { return true }
-        guard body.count + data.count <= responseLimit else { return false }
-        body.append(data)
-        return true
+        return state.withLock { state in
+            // Refused already, or its caller has gone: what still comes is not kept.
+            if case .answered = state.caller { return true }
+            guard state.body.count + data.count <= responseLimit else { return false }
+            state.body.append(data)
+            return true
+        }
     }
 
     /// Takes note of how many bytes of the request's body have been sent.
@@ -115,6 +124,7 @@ extension Exchange {
 
     /// Answers with what has come, or with `fallback` when the delegate was never told of a response.
     func complete(fallback: HTTPURLResponse? = nil) {
+        let (response, body) = state.withLock { ($0.response, $0.body) }
         guard let response = response ?? fallback else {
             return fail(TransportError(.badServerResponse))
         }
@@ -130,7 +140,7 @@ extension Exchange {
 
     /// Answers that the body is too large, and lets go of it.
     func refuseBody() {
-        body.removeAll()
+        state.withLock { $0.body.removeAll() }
         resolve(.failure(TransportError.responseTooLarge(limit: responseLimit)))
     }
 }

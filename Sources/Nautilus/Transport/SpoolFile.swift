@@ -12,7 +12,7 @@ import Foundation
 ///
 /// All sessions of Foundation share one queue on Linux, and one that waited for a slow reader, or for a body that is
 /// still being made, would hold up every other. So what cannot go on yet waits here, and not in memory.
-final class SpoolFile: @unchecked Sendable {  // Unchecked: its holder lets one thread at a time use it.
+final class SpoolFile: Sendable {
     let url: URL
     private let handle: FileHandle
     private let delivery: Delivery
