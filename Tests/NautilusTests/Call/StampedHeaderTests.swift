@@ -18,19 +18,7 @@ struct StampedHeaderTests {
     }
 
     private struct StampingInterceptor: HttpInterceptor {
-        func intercept(
-            _ request: HttpRequest,
-            context: AttemptContext,
-            next: HttpInterceptor.Next
-        ) async throws -> HttpResponse<Data> {
-            var request = request
-            request.header.add("a\nb", to: "X-Trace")
-            return try await next(request)
-        }
-    }
-
-    private struct NumberingInterceptor: HttpInterceptor {
-        let name: HttpHeader.Name
+        let stamp: @Sendable (inout HttpHeader, _ attempt: Int) -> Void
 
         func intercept(
             _ request: HttpRequest,
@@ -38,7 +26,7 @@ struct StampedHeaderTests {
             next: HttpInterceptor.Next
         ) async throws -> HttpResponse<Data> {
             var request = request
-            request.header[name] = context.number == 1 ? "1" : "2\r\n"
+            stamp(&request.header, context.number)
             return try await next(request)
         }
     }
@@ -59,7 +47,7 @@ struct StampedHeaderTests {
         let outcome = try await outcome(
             of: Call.get,
             retrier: NilRetrier.factory(),
-            interceptors: [StampingInterceptor()],
+            interceptors: [StampingInterceptor { header, _ in header.add("a\nb", to: "X-Trace") }],
             transport
         )
         #expect(outcome.error?.kind == .invalidRequest(.headerValue(name: "X-Trace")))
@@ -71,7 +59,7 @@ struct StampedHeaderTests {
         let transport = ScriptedTransport(.status(503), .reply(text: "sent"))
         let outcome = try await outcome(
             of: Call(header: ["X-Trace": "built"]),
-            interceptors: [NumberingInterceptor(name: "X-Trace")],
+            interceptors: [StampingInterceptor { $0["X-Trace"] = $1 == 1 ? "1" : "2\r\n" }],
             transport
         )
         #expect(outcome.error?.kind == .invalidRequest(.headerValue(name: "X-Trace")))
