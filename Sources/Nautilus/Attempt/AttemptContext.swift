@@ -1,4 +1,7 @@
-/// What interceptors, retriers and transports may know of the attempt they work for.
+import Foundation
+
+/// What interceptors, retriers and transports may know of the attempt they work for, and what an interceptor may do besides
+/// sending the attempt's own request.
 public struct AttemptContext: Sendable {
     /// The attempt's number, from 1.
     public let number: Int
@@ -9,15 +12,21 @@ public struct AttemptContext: Sendable {
     /// What was left until the call's deadline when the attempt began; nil when there is no deadline.
     public let remaining: Duration?
     /// Whether the response's body is read while it comes, so that ``HttpResponse/body`` is empty on the way.
-    public let streamsResponse: Bool
+    public private(set) var streamsResponse: Bool
+    /// Which call it is; ``CallIdentity/none`` in a context that a test has made.
+    public let call: CallIdentity
+    /// The number of the exchange that is prepared or sent, as ``CallTrace/Exchange/number``; nil for an interceptor,
+    /// which may make several.
+    public private(set) var exchange: Int?
     /// What ends the exchange when its time is over; nil when its task is cancelled instead, as it is for all but an
     /// ``InterruptibleTransport``.
     public private(set) var interruption: Interruption?
-    /// What the attempt's timer does not count; nil when there is no timer.
-    private(set) var connectionWait: ConnectionWait?
-    /// Makes the same call once more, with a retrier of its own and past the hook, for nobody: its result is dropped. Nil
-    /// where no interceptor asks for it.
-    private(set) var callAgain: (@Sendable () async -> Void)?
+    /// What the transport tells of the exchange; nil in a context that a test has made.
+    private(set) var progress: ExchangeProgress?
+    /// The attempt, for what an interceptor does besides; nil where there is no interceptor.
+    private(set) var attempt: (any OngoingAttempt)?
+    /// How many interceptors stand around a side request's way.
+    private(set) var depth = 0
 
     /// Creates a context, as a test of an interceptor or a transport does.
     ///
@@ -28,13 +37,15 @@ public struct AttemptContext: Sendable {
     ///   - remaining: What is left until the deadline. Default: nil, there is none.
     ///   - streamsResponse: Whether the response's body is read while it comes. Default: false, as of most requests.
     ///   - interruption: What ends the exchange. Default: nil, only cancelling its task does.
+    ///   - onSend: Answers ``send(_:)``. Default: nil, which then throws ``AttemptIsOver``: there is no call.
     public init(
         number: Int = 1,
         serviceOrigin: HttpOrigin,
         timeout: Duration? = nil,
         remaining: Duration? = nil,
         streamsResponse: Bool = false,
-        interruption: Interruption? = nil
+        interruption: Interruption? = nil,
+        onSend: (@Sendable (HttpRequest) async throws -> HttpResponse<Data>)? = nil
     ) {
         self.number = number
         self.serviceOrigin = serviceOrigin
@@ -42,8 +53,90 @@ public struct AttemptContext: Sendable {
         self.remaining = remaining
         self.streamsResponse = streamsResponse
         self.interruption = interruption
+        self.call = .none
+        self.attempt = onSend.map(AttemptOfATest.init)
+    }
+
+    init(
+        number: Int,
+        serviceOrigin: HttpOrigin,
+        timeout: Duration?,
+        remaining: Duration?,
+        streamsResponse: Bool,
+        call: CallIdentity
+    ) {
+        self.number = number
+        self.serviceOrigin = serviceOrigin
+        self.timeout = timeout
+        self.remaining = remaining
+        self.streamsResponse = streamsResponse
+        self.call = call
     }
 }
+
+// MARK: - For interceptors
+
+extension AttemptContext {
+    /// Sends a request besides the attempt's own: a token that is drawn first, a job that is asked about.
+    ///
+    /// It passes the interceptors further in, is stamped by the call's retrier, follows redirects, and has the attempt's
+    /// timeout. Its answer comes back as it is, any status: nothing is retried. It has an exchange of its own in the trace,
+    /// an `Idempotency-Key` of its own if it has one, and answers for itself: what the server may have done with it does not
+    /// keep the call from another attempt, in which you may be asked to send it again.
+    ///
+    /// What is passed to `next` is the attempt's own request, or changed from it; what means something else goes here.
+    ///
+    /// - Throws: ``HttpError``, as `next` does; ``AttemptIsOver`` when the interceptor has returned.
+    public func send(_ request: HttpRequest) async throws -> HttpResponse<Data> {
+        guard let attempt else { throw AttemptIsOver() }
+        return try await attempt.send(request, past: depth)
+    }
+
+    /// Makes the same call once more, with a retrier of its own, past the hook, and as part of no call: its attempts do not
+    /// multiply with this one's, and no deadline but its own ends it. Its result is dropped.
+    ///
+    /// For an interceptor that learns from answers, such as a cache that answers now and asks the server in a task of its
+    /// own; it passes all interceptors again, this one included. Nil in a context that a test has made.
+    public var callAgain: (@Sendable () async -> Void)? {
+        guard let attempt, attempt.isReal else { return nil }
+        return { await attempt.callAgain() }
+    }
+
+    /// The exchanges of this attempt so far, in the order of their sending.
+    public var exchanges: [CallTrace.Exchange] { attempt?.exchanges ?? [] }
+}
+
+/// An interceptor wanted to send a request for an attempt that it has returned from.
+public struct AttemptIsOver: Error, Sendable, CustomStringConvertible {
+    /// Creates the error.
+    public init() {}
+
+    /// What happened, and what to do.
+    public var description: String {
+        "a side request belongs to an attempt, and that is over; make a call of its own"
+    }
+}
+
+/// An attempt that goes on, as its context reaches it.
+protocol OngoingAttempt: Sendable {
+    /// Whether there is a call to be made again.
+    var isReal: Bool { get }
+    var exchanges: [CallTrace.Exchange] { get }
+    /// - Parameter depth: How many of the interceptors it does not pass, from the outermost.
+    func send(_ request: HttpRequest, past depth: Int) async throws -> HttpResponse<Data>
+    func callAgain() async
+}
+
+private struct AttemptOfATest: OngoingAttempt {
+    let onSend: @Sendable (HttpRequest) async throws -> HttpResponse<Data>
+
+    var isReal: Bool { false }
+    var exchanges: [CallTrace.Exchange] { [] }
+    func send(_ request: HttpRequest, past depth: Int) async throws -> HttpResponse<Data> { try await onSend(request) }
+    func callAgain() async {}
+}
+
+// MARK: - For transports
 
 extension AttemptContext {
     /// Tells that the exchange stands in line for a connection: from here on its timeout does not count.
@@ -51,38 +144,51 @@ extension AttemptContext {
     /// For a transport that bounds its connections. Without it, a timeout would strike requests that never left, as
     /// soon as more are made than there are connections. The call's deadline goes on.
     public func beginWaitingForConnection() {
-        connectionWait?.begin()
+        progress?.beginWaiting()
     }
 
     /// Tells that the exchange has its connection: from here on its timeout counts.
     public func endWaitingForConnection() {
-        connectionWait?.end()
+        progress?.endWaiting()
     }
 
-    /// This context with a timer on `clock`.
-    func timed(on clock: any Clock<Duration>) -> AttemptContext {
-        timed(by: ConnectionWait(on: clock))
+    /// Tells that the header of the answer has come, so that the server's latency is not measured by the length of a body.
+    ///
+    /// For a transport that reads the body before it returns. Without it, the whole answer counts.
+    public func noteResponseHeader() {
+        progress?.noteHeader()
     }
+}
 
-    /// This context with a timer that makes up for `wait`, and with an end that comes without a cancellation.
-    func timed(by wait: ConnectionWait, interruption: Interruption? = nil) -> AttemptContext {
+// MARK: - On the way
+
+extension AttemptContext {
+    /// This context with a record of its exchange's progress, and with an end that comes without a cancellation.
+    func following(_ progress: ExchangeProgress, interruption: Interruption? = nil) -> AttemptContext {
         var context = self
-        context.connectionWait = wait
+        context.progress = progress
         context.interruption = interruption
         return context
     }
 
-    /// This context without a timer.
-    var untimed: AttemptContext {
+    /// This context for the exchange of this number.
+    func preparing(_ exchange: Int) -> AttemptContext {
         var context = self
-        context.connectionWait = nil
+        context.exchange = exchange
         return context
     }
 
-    /// This context with a way to make the call once more.
-    func callingAgain(_ callAgain: @escaping @Sendable () async -> Void) -> AttemptContext {
+    /// This context for an interceptor that so many others stand around.
+    func within(_ attempt: any OngoingAttempt, depth: Int) -> AttemptContext {
         var context = self
-        context.callAgain = callAgain
+        (context.attempt, context.depth) = (attempt, depth)
+        return context
+    }
+
+    /// This context for a side request, whose answer is taken whole.
+    var aside: AttemptContext {
+        var context = self
+        context.streamsResponse = false
         return context
     }
 }

@@ -22,6 +22,13 @@ public struct HttpError: Error, Sendable {
     /// How long the server asks to wait, from when the response came, or for how long a refusal of this side holds; nil
     /// when it is not said, or not validly.
     public var retryAfter: Duration?
+    /// The exchange whose answer or failure it is, of another call when the answer was shared (``CallTrace/Exchange/call``
+    /// tells); nil when nothing was sent, and when an interceptor, a hook or the framework failed by itself.
+    public var exchange: CallTrace.Exchange?
+    /// What the calls that failed by the same answer have in common; nil when it is this call's alone.
+    public var sharedAnswer: SharedAnswer?
+    /// The call that failed; ``CallIdentity/none`` before a call has taken the error up.
+    public var call = CallIdentity.none
     /// The error underneath; nil when the failure is the framework's own finding.
     public var underlying: (any Error)?
     /// The failed attempt's number, from 1; 0 when the call failed before its first.
@@ -61,9 +68,13 @@ public struct HttpError: Error, Sendable {
         self.delivery = delivery
         self.request = request
         // A copy: a slice would keep the whole body in memory.
-        self.response = response.map {
-            $0.body.count > Self.bodyLimit ? $0.replacingBody(Data($0.body.prefix(Self.bodyLimit))) : $0
+        self.response = response.map { response in
+            let kept = response.withoutOrigins
+            return kept.body.count > Self.bodyLimit ? kept.replacingBody(Data(kept.body.prefix(Self.bodyLimit))) : kept
         }
+        self.exchange = response?.exchange
+        self.redirects = response?.exchange?.redirects
+        self.sharedAnswer = response?.sharedAnswer
         self.retryAfter = retryAfter
         self.underlying = underlying
         self.attempt = attempt
@@ -72,6 +83,15 @@ public struct HttpError: Error, Sendable {
 
     /// The response's status; nil when there was no response.
     public var status: Int? { response?.status }
+
+    /// Whether another attempt can execute nothing twice: the server has not acted on anything that this one sent, or
+    /// acting twice does what acting once does.
+    ///
+    /// A retrier that repeats an attempt after a failure asks it first. It speaks of the whole attempt: an interceptor may
+    /// have sent more than the request that failed.
+    public var isSafeToRepeat: Bool {
+        delivery != .maybeExecuted || request?.isIdempotent == true
+    }
 
     /// Whether it was held back on this side, so that no word of it is the server's.
     var isRefusal: Bool {

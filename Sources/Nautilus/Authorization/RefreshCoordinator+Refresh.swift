@@ -8,13 +8,11 @@ extension RefreshCoordinator {
             self.handle(.timeLimitReached(flight, coolDown: self.coolDown(after: flight)))
         }
         // Part of no call's attempt: it is made once for all, and its failure is no reason to attempt any of them again.
-        let refresh = RetryLayer.$current.withValue(nil) {
-            BackgroundTask.start {
-                let (input, afterwards) = await self.run(flight, from: credential)
-                let now = self.stopwatch.elapsed
-                self.perform(self.core.withLock { $0.handle(input, endOf: flight, at: now) })
-                afterwards?()
-            }
+        let refresh = BackgroundTask.start {
+            let (input, afterwards) = await self.run(flight, from: credential)
+            let now = self.stopwatch.elapsed
+            self.perform(self.core.withLock { $0.handle(input, endOf: flight, at: now) })
+            afterwards?()
         }
         tasks.handIn(refresh: refresh, timer: timer)
     }

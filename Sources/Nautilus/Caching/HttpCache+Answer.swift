@@ -90,12 +90,9 @@ extension HttpCache {
 
     /// Asks the server in a call of its own, with its own retrier, which nobody waits for.
     private func revalidate(_ question: CacheQuestion, _ callAgain: @escaping @Sendable () async -> Void) {
-        // Part of no attempt: its attempts do not multiply with those of the call that is answered meanwhile.
-        RetryLayer.$current.withValue(nil) {
-            _ = BackgroundTask.start { [self] in
-                await CacheRevalidation.$current.withValue(CacheRevalidation(question, in: self)) { await callAgain() }
-                end(question)
-            }
+        BackgroundTask.start { [self] in
+            await CacheRevalidation.$current.withValue(CacheRevalidation(question, in: self)) { await callAgain() }
+            end(question)
         }
     }
 }

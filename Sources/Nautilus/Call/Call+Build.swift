@@ -2,6 +2,7 @@ extension Call {
     /// Stage 1: a request as of now, and the context of the attempt that it begins.
     func build() async throws(HttpError) -> (HttpRequest, AttemptContext) {
         recorder.begin()
+        couldBeHedged = false
         do {
             let target = try builder.target(of: request, for: service)
             let header = service.header.merging(try await service.asyncHeader)
@@ -11,7 +12,8 @@ extension Call {
                 serviceOrigin: target.serviceOrigin,
                 timeout: request.timeout,
                 remaining: remaining,
-                streamsResponse: request.streamsResponse
+                streamsResponse: request.streamsResponse,
+                call: book.identity
             )
             return (built, context)
         } catch {

@@ -5,13 +5,14 @@ extension Call {
     func failure(
         _ kind: FailureKind,
         in stage: CallStage,
+        delivery: Delivery = .maybeExecuted,
         response: HttpResponse<Data>? = nil,
         underlying: (any Error)? = nil
     ) -> HttpError {
         var error = HttpError(
             kind,
             stage: stage,
-            delivery: response.map(Delivery.init) ?? .maybeExecuted,
+            delivery: response.map(Delivery.init) ?? delivery,
             response: response,
             retryAfter: response?.header.retryAfter(),
             underlying: underlying
@@ -21,8 +22,20 @@ extension Call {
     }
 
     /// A failure that somebody has thrown: the user's code, a transport, a stage further in.
-    func failure(_ thrown: any Error, in stage: CallStage, delivery: Delivery = .maybeExecuted) -> HttpError {
+    ///
+    /// - Parameter exchange: The exchange that has failed; nil when it was none, or when the error knows.
+    func failure(
+        _ thrown: any Error,
+        in stage: CallStage,
+        delivery: Delivery = .maybeExecuted,
+        exchange: CallTrace.Exchange? = nil
+    ) -> HttpError {
         var error = HttpError(wrapping: thrown, stage: stage, delivery: delivery)
+        // Another service's calls may be cancelled, or an actor's work; this one goes on, and may be attempted again.
+        if thrown is CancellationError, !Task.isCancelled, exchange == nil {
+            error = HttpError(.custom, stage: stage, delivery: delivery, underlying: thrown)
+        }
+        if let exchange { error.exchange = exchange }
         // A cancellation that comes from the deadline is the deadline's; so is the end of a call within this one.
         if error.kind == .cancelled || error.endsInnerCall, let deadline, recorder.elapsed >= deadline {
             error.kind = .deadline(deadline)
@@ -31,12 +44,30 @@ extension Call {
         return error
     }
 
+    /// A failure of a side request, told without a look at what the call has come to meanwhile.
+    func failureAside(
+        _ thrown: any Error,
+        in stage: CallStage,
+        delivery: Delivery,
+        of request: HttpRequest,
+        _ context: AttemptContext
+    ) -> HttpError {
+        var error = HttpError(wrapping: thrown, stage: stage, delivery: delivery)
+        if error.request == nil { error.request = RequestSummary(request, serviceOrigin: context.serviceOrigin) }
+        (error.attempt, error.call) = (context.number, book.identity)
+        return error
+    }
+
     private func locate(_ error: inout HttpError) {
-        if error.request == nil { error.request = recorder.request }
-        error.redirects = recorder.redirects
+        let own = error.exchange.flatMap { $0.call == scope.id ? $0 : nil }
+        // A side request answers for itself: its failure says nothing of what the attempt has done.
+        if let own, book.isApart(own) { (error.delivery, error.request) = (.notSent, nil) }
+        let (delivery, request) = book.delivery(besides: own?.number)
         // What an exchange of this attempt may have done, no later failure undoes.
-        error.delivery = max(error.delivery, recorder.exchangeDelivery)
+        error.delivery = max(error.delivery, delivery)
+        if error.request == nil { error.request = request ?? recorder.request }
         error.attempt = recorder.number
+        error.call = book.identity
     }
 }
 

@@ -17,11 +17,12 @@ extension Call {
             throw recorder.failed(error, .init(retrier: name, action: .stop, reason: reason))
         case .fail(let other):
             throw recorder.failed(error, .init(retrier: name, action: .fail, reason: reason), surfacing: other)
-        case .retry(let delay):
+        case .retry(let delay, let permit):
             let delay = max(.zero, delay)
             if let objection = objection(to: delay) {
                 throw recorder.failed(error, .init(retrier: "Call", action: .stop, reason: objection))
             }
+            (payment.due, payment.failure) = (permit, permit == nil ? nil : error)
             recorder.willRetry(after: error, .init(retrier: name, action: .retry(after: delay), reason: reason))
             return delay
         }

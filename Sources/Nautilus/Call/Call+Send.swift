@@ -2,64 +2,90 @@ import Foundation
 
 extension Call {
     /// Stages 4 and 5: one exchange that is not sent a second time, its redirects included, within the attempt's timeout.
-    func send(_ request: HttpRequest, _ context: AttemptContext) async throws(HttpError) -> HttpResponse<Data> {
-        let follower = follower
-        let (outcome, limitPassed): (RedirectFollower.Outcome, Bool)
-        if let timeout = context.timeout {
-            let limit = TimeLimit(timeout, on: clock)
-            let wait = ConnectionWait(on: clock)
-            if follower.transport is any InterruptibleTransport, !request.body.isStream, !context.streamsResponse,
-                let (interruption, timer) = limit.interruption(besides: wait)
-            {
-                outcome = await follower.send(request, context.timed(by: wait, interruption: interruption))
-                limitPassed = timer.end()
-            } else {
-                (outcome, limitPassed) = await limit.cancelling(besides: wait) {
-                    await follower.send(request, context.timed(by: wait))
-                }
-            }
-        } else {
-            (outcome, limitPassed) = (await follower.send(request, context), false)
-        }
-        let response = try settle(outcome, timedOut: limitPassed ? context.timeout : nil)
+    func send(
+        _ request: HttpRequest,
+        _ context: AttemptContext,
+        as role: CallTrace.Exchange.Role
+    ) async throws(HttpError) -> HttpResponse<Data> {
+        let opening = ExchangeBook.Opening(role: role, number: context.exchange, attempt: context.number)
+        let (outcome, timeout) = await follow(request, context, opening)
+        let response = try settle(outcome, timedOut: timeout)
         guard let stream = response.stream else { return response }
         return await beginReading(stream, of: response)
     }
 
-    /// What the attempt has sent, when the server has answered it well; nil when an interceptor has made a success of
-    /// something else, which tells nothing of the server.
-    var answeredRequest: RequestSummary? {
-        guard let answer = recorder.answer, answer < 400 || request.acceptedStatusCodes.contains(answer) else {
-            return nil
+    /// The exchange of a side request, which leaves the attempt as it was.
+    ///
+    /// Called from any task: it touches nothing of the call that changes.
+    func sendAside(_ request: HttpRequest, _ context: AttemptContext) async throws(HttpError) -> HttpResponse<Data> {
+        let opening = ExchangeBook.Opening(
+            role: .side,
+            number: context.exchange,
+            attempt: context.number,
+            countsForAttempt: false
+        )
+        let (outcome, timeout) = await follow(request, context, opening)
+        var error: HttpError
+        switch outcome.ending {
+        case .response(let response):
+            return response
+        case .refused(let refusal, let response):
+            error = HttpError(.redirect(refusal), stage: .redirect, response: response)
+        case .failed(let thrown):
+            error = failureAside(thrown, in: .send, delivery: .maybeExecuted, of: request, context)
+            if let timeout, error.kind == .cancelled, !Task.isCancelled { error.kind = .timeout(timeout) }
         }
-        return recorder.request
+        (error.exchange, error.redirects) = (outcome.exchange, outcome.redirects)
+        throw error
+    }
+
+    /// One exchange and its redirects.
+    ///
+    /// - Returns: What came of it, and the timeout that has ended it; nil when none has.
+    private func follow(
+        _ request: HttpRequest,
+        _ context: AttemptContext,
+        _ opening: ExchangeBook.Opening
+    ) async -> (RedirectFollower.Outcome, timeout: Duration?) {
+        let (follower, progress) = (follower, ExchangeProgress(on: clock))
+        guard let timeout = context.timeout else {
+            return (await follower.send(request, context.following(progress), progress, opening), nil)
+        }
+        let limit = TimeLimit(timeout, on: clock)
+        if follower.transport is any InterruptibleTransport, !request.body.isStream, !context.streamsResponse,
+            let (interruption, timer) = limit.interruption(besides: progress)
+        {
+            let context = context.following(progress, interruption: interruption)
+            let outcome = await follower.send(request, context, progress, opening)
+            return (outcome, timer.end() ? timeout : nil)
+        }
+        let (outcome, limitPassed) = await limit.cancelling(besides: progress) {
+            await follower.send(request, context.following(progress), progress, opening)
+        }
+        return (outcome, limitPassed ? timeout : nil)
     }
 
     var follower: RedirectFollower {
-        RedirectFollower(transport: service.transport, accepted: request.acceptedStatusCodes)
+        RedirectFollower(transport: service.transport, accepted: request.acceptedStatusCodes, book: book)
     }
 
-    /// Notes what the exchange may have done, and returns its response or throws its failure.
+    /// The response of an exchange, or its failure.
     func settle(
         _ outcome: RedirectFollower.Outcome,
         timedOut timeout: Duration?
     ) throws(HttpError) -> HttpResponse<Data> {
-        (recorder.redirects, recorder.answer) = (outcome.redirects, nil)
-        // What the last hop says of itself says nothing of the first one, which had an answer.
-        if outcome.redirects != nil { recorder.exchanged(.maybeExecuted) }
         switch outcome.ending {
         case .response(let response):
-            recorder.exchanged(Delivery(response))
-            recorder.answer = response.status
             return response
         case .refused(let refusal, let response):
-            recorder.exchanged(.maybeExecuted)
-            throw failure(.redirect(refusal), in: .redirect, response: response)
+            var error = failure(.redirect(refusal), in: .redirect, response: response)
+            error.redirects = outcome.redirects
+            throw error
         case .failed(let thrown):
-            var error = failure(thrown, in: .send)
+            var error = failure(thrown, in: .send, exchange: outcome.exchange)
+            error.redirects = outcome.redirects
             // The exchange was cancelled by its own timeout, not by the caller.
             if let timeout, error.kind == .cancelled, !Task.isCancelled { error.kind = .timeout(timeout) }
-            recorder.exchanged(error.delivery)
             throw error
         }
     }

@@ -12,9 +12,9 @@ extension Call {
     }
 
     /// Makes the same call once more, for what an interceptor learns from it; its hook has been told of the first.
-    var callAgain: @Sendable () async -> Void {
-        { [request, service] in
-            _ = try? await Self.withinDeadline(request, service, hook: nil)
+    static func callAgain(_ request: R, with service: S) async {
+        await CallScope.runOutside {
+            _ = try? await withinDeadline(request, service, hook: nil)
         }
     }
 
@@ -25,22 +25,42 @@ extension Call {
         hook: (any ServiceHook)?
     ) async throws(HttpError) -> HttpResponse<R.Result> {
         let clock = service.clock
-        let deadline = earliest(request.deadline, CallDeadline.current?.remaining)
+        let deadline = earliest(request.deadline, CallDeadline.remaining)
         // Time is measured from here, before the deadline's timer starts: when it fires, the deadline has passed.
         let stopwatch = Stopwatch(clock)
         guard let deadline, deadline > .zero else {
-            let call = Call(request, service, clock, deadline, stopwatch)
-            return try await call.start(hook)
+            return try await withinScope(request, service, clock, deadline, stopwatch, hook).get()
         }
         let (result, _) = await TimeLimit(deadline, on: clock).cancelling {
-            await CallDeadline.$current.withValue(CallDeadline(deadline, on: stopwatch)) {
-                await Result { () async throws(HttpError) in
-                    let call = Call(request, service, clock, deadline, stopwatch)
-                    return try await call.start(hook)
-                }
-            }
+            await withinScope(request, service, clock, deadline, stopwatch, hook)
         }
         return try result.get()
+    }
+
+    private static func withinScope(
+        _ request: R,
+        _ service: S,
+        _ clock: any Clock<Duration>,
+        _ deadline: Duration?,
+        _ stopwatch: Stopwatch,
+        _ hook: (any ServiceHook)?
+    ) async -> Result<HttpResponse<R.Result>, HttpError> {
+        let factory = service.retrierFactory
+        let retrier = factory.create(for: request)
+        let outer = CallScope.current
+        var maxAttempts: (@Sendable () -> Int)?
+        if type(of: retrier) != NilRetrier.self { maxAttempts = { factory.policies.maxAttempts } }
+        let scope = CallScope(
+            requestType: R.self,
+            deadline: deadline,
+            stopwatch: stopwatch,
+            maxAttempts: maxAttempts
+        )
+        let call = Call(request, service, clock, scope, retrier)
+        if let note = outer?.nestedRetries(of: scope) { call.recorder.note(note) }
+        return await scope.enter {
+            await Result { () async throws(HttpError) in try await call.start(hook) }
+        }
     }
 
     private static func earliest(_ own: Duration?, _ outer: Duration?) -> Duration? {
@@ -57,7 +77,7 @@ extension Call {
             throw recorder.failed(failure(refusal, in: .build, delivery: .notSent))
         }
         // The call around this one has no time left: ended as if its timer had just fired.
-        if deadline == .zero { throw recorder.failed(failure(CancellationError(), in: .hook, delivery: .notSent)) }
+        if deadline == .zero { throw recorder.failed(failure(.deadline(.zero), in: .hook, delivery: .notSent)) }
         guard let hook else { return try await run() }
         if var fulfilled = try await fulfil(by: hook) {  // 0
             fulfilled.trace = recorder.fulfilled()
@@ -74,6 +94,17 @@ extension Call {
         } catch {
             throw recorder.failed(failure(error, in: .hook, delivery: .notSent))
         }
+    }
+}
+
+extension CallScope {
+    /// What is to be told of a call that is made within an attempt of this one; nil when only one of them retries, as far
+    /// as is known.
+    fileprivate func nestedRetries(of inner: CallScope) -> CallTrace.Note? {
+        guard isInAttempt, let outer = maxAttempts?(), let inner = inner.maxAttempts?(), outer > 1, inner > 1 else {
+            return nil
+        }
+        return .nestedRetries(within: String(describing: requestType), outerAttempts: outer, attempts: inner)
     }
 }
 

@@ -11,43 +11,44 @@ final class Call<R: Request, S: HttpService> {
     let deadline: Duration?
     /// When a slow attempt is sent a second time; nil for never.
     let hedging: Hedging?
-    /// What marks the attempts, for calls that are made within them; nil when there are no retries.
-    let layer: RetryLayer?
+    /// What marks everything that is done for it.
+    let scope: CallScope
+    /// A record for each of its exchanges.
+    let book: ExchangeBook
     var retrier: any Retrier
     var builder = RequestBuilder()
     var recorder: TraceRecorder
+    var payment = RetryPayment()
+    /// Whether the attempt could have been sent a second time, so that its latency tells what is slow among such attempts.
+    var couldBeHedged = false
+    /// Whose turn it is to stamp a request; nil where there is no interceptor, and so one request at a time.
+    var turn: Turn?
     // Generic ones last: what stands after them has no fixed place in memory.
     let request: R
     let service: S
 
-    init(
-        _ request: R,
-        _ service: S,
-        _ clock: any Clock<Duration>,
-        _ deadline: Duration?,
-        _ stopwatch: Stopwatch
-    ) {
-        let factory = service.retrierFactory
-        let retrier = factory.create(for: request)
+    init(_ request: R, _ service: S, _ clock: any Clock<Duration>, _ scope: CallScope, _ retrier: any Retrier) {
+        let observer = service.observer
+        let enabledObserver = observer.isEnabled ? observer : nil
         self.clock = clock
-        self.deadline = deadline
+        self.deadline = scope.deadline
         self.hedging = service.hedging
-        self.layer = type(of: retrier) == NilRetrier.self ? nil : RetryLayer(factory, request: R.self)
+        self.scope = scope
+        self.book = ExchangeBook(CallIdentity(scope), stopwatch: scope.stopwatch, observer: enabledObserver)
         self.retrier = retrier
-        self.recorder = TraceRecorder(R.self, stopwatch: stopwatch, observer: service.observer)
+        self.recorder = TraceRecorder(book, observer: enabledObserver)
         self.request = request
         self.service = service
-        if let outer = RetryLayer.current, let note = outer.note(of: factory) { recorder.note(note) }
     }
 
     /// Attempts, one after the other, until one succeeds or a failure surfaces.
     func run() async throws(HttpError) -> HttpResponse<R.Result> {
         while true {
             do throws(HttpError) {
-                var response = if let layer { try await attempt(in: layer) } else { try await attempt() }
-                noteSuccess()
-                response.trace = recorder.succeeded(response.status)
-                return response
+                scope.isInAttempt = true
+                defer { scope.isInAttempt = false }
+                let (response, decoded) = try await attempt()
+                return succeeded(decoded, by: response)
             } catch {
                 let delay = try await delay(after: error)
                 try await sleep(for: delay, after: error)
@@ -55,15 +56,8 @@ final class Call<R: Request, S: HttpService> {
         }
     }
 
-    /// One pass along the path, marked as such.
-    private func attempt(in layer: RetryLayer) async throws(HttpError) -> HttpResponse<R.Result> {
-        try await RetryLayer.$current.withValue(layer) {
-            await Result { () async throws(HttpError) in try await attempt() }
-        }.get()
-    }
-
     /// One pass along the path.
-    private func attempt() async throws(HttpError) -> HttpResponse<R.Result> {
+    private func attempt() async throws(HttpError) -> (HttpResponse<Data>, HttpResponse<R.Result>) {
         let (built, context) = try await build()  // 1
         let interceptors = service.interceptors
         let response =
@@ -74,15 +68,18 @@ final class Call<R: Request, S: HttpService> {
             }
         try validate(response)  // 6
         // 7
-        if request.streamsResponse { return try await decodeStream(of: response) }
-        return try decode(response)
+        if request.streamsResponse { return (response, try await decodeStream(of: response)) }
+        return (response, try decode(response))
     }
 
     /// What the interceptors wrap.
     func exchange(_ request: HttpRequest, _ context: AttemptContext) async throws(HttpError) -> HttpResponse<Data> {
-        let prepared = try await prepare(request, context)  // 3
+        let context = context.preparing(book.takeNumber())
+        let (prepared, isOwn) = try await prepare(request, context)  // 3
         // 4 and 5
+        guard isOwn else { return try await send(prepared, context, as: .side) }
+        try payment.pay()
         if let hedging, !context.streamsResponse { return try await send(prepared, context, by: hedging) }
-        return try await send(prepared, context)
+        return try await send(prepared, context, as: .main)
     }
 }

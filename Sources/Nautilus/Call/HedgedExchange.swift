@@ -9,17 +9,18 @@ struct HedgedExchange: Sendable {
         let outcome: Outcome
         /// Nil when the first send was quick.
         var hedge: CallTrace.Hedge?
-        /// Whether the budget has paid for a second send.
-        var isCharged = false
-        /// The most that the send may have done whose outcome was not taken.
-        var otherDelivery = Delivery.notSent
+        /// What has paid for a second send; nil when there was none, or when it was free.
+        var permit: RetryPermit?
     }
 
     let request: HttpRequest
-    /// The attempt's, with a timer: it tells how long the first send has stood in line.
     let context: AttemptContext
+    /// The first send's: it tells how long that has stood in line.
+    let progress: ExchangeProgress
     let hedging: Hedging
     let delay: Duration
+    /// The call's; nil for none.
+    let deadline: Duration?
     /// What holds requests back, and has to let the second send go.
     let guards: [any HedgeGuard]
     let follower: RedirectFollower
@@ -33,7 +34,7 @@ struct HedgedExchange: Sendable {
         interruption?.onOccurrence { race.cancel() }
         defer { interruption?.ignore() }
         let stopwatch = Stopwatch(clock)
-        let endTimer = TimeLimit(delay, on: clock).timer(besides: context.connectionWait) { race.delayPassed() }
+        let endTimer = TimeLimit(delay, on: clock).timer(besides: progress) { race.delayPassed() }
         defer { endTimer() }
         return await withTaskCancellationHandler {
             await run(race, stopwatch)
@@ -43,70 +44,68 @@ struct HedgedExchange: Sendable {
     }
 
     private func run(_ race: HedgeRace, _ stopwatch: Stopwatch) async -> Ending {
-        race.start(.first) { await follower.send(request, context) }
+        let first = ExchangeBook.Opening(role: .main, number: context.exchange, attempt: context.number)
+        race.start(.first) { await follower.send(request, context.following(progress), progress, first) }
         var hedge: CallTrace.Hedge?
-        var isCharged = false
+        var permit: RetryPermit?
         var failed: (sending: CallTrace.Sending, outcome: Outcome)?
         while true {
             switch await race.next() {
             case .delayPassed:
                 // Nobody waits for an answer any more.
                 if race.isCancelled { continue }
-                if let obstacle = startSecond(in: race) {
-                    hedge = .notSent(obstacle)
-                } else {
-                    hedge = .sent(after: stopwatch.elapsed, winner: nil)
-                    isCharged = !hedging.budget.isUnlimited
+                switch startSecond(in: race) {
+                case .failure(let refusal): hedge = .notSent(refusal.obstacle)
+                case .success(let payment): (hedge, permit) = (.sent(after: stopwatch.elapsed, winner: nil), payment)
                 }
 
             case .ended(let sending, let outcome):
                 guard case .sent(let start, _) = hedge else { return Ending(outcome: outcome, hedge: hedge) }
                 if isAnswered(by: outcome) {
                     race.cancel(sending.other)
-                    return Ending(
-                        outcome: outcome,
-                        hedge: .sent(after: start, winner: sending),
-                        isCharged: isCharged,
-                        otherDelivery: failed?.outcome.delivery ?? .maybeExecuted
-                    )
+                    return Ending(outcome: outcome, hedge: .sent(after: start, winner: sending), permit: permit)
                 }
                 guard let other = failed else {
                     failed = (sending, outcome)
                     continue
                 }
                 let (first, second) = sending == .first ? (outcome, other.outcome) : (other.outcome, outcome)
-                let saysMore = second.saysMore(than: first)
-                return Ending(
-                    outcome: saysMore ? second : first,
-                    hedge: hedge,
-                    isCharged: isCharged,
-                    otherDelivery: saysMore ? first.delivery : second.delivery
-                )
+                return Ending(outcome: second.saysMore(than: first) ? second : first, hedge: hedge, permit: permit)
             }
         }
     }
 
-    /// Starts the second send, or says why not.
-    private func startSecond(in race: HedgeRace) -> HedgeObstacle? {
-        guard let origin = request.origin else { return nil }
-        if let obstacle = hedging.obstacle(to: origin, timeLeft: context.timeout.map { $0 - delay }) { return obstacle }
+    /// Starts the second send, and returns what has paid for it, or says why not.
+    private func startSecond(in race: HedgeRace) -> Result<RetryPermit?, Refusal> {
+        guard let origin = request.origin else { return .success(nil) }
+        let left = [context.timeout.map { $0 - delay }, deadline.map { $0 - follower.book.stopwatch.elapsed }]
+        if let obstacle = hedging.obstacle(to: origin, timeLeft: left.compactMap(\.self).min()) {
+            return .failure(Refusal(obstacle: obstacle))
+        }
         let leave: @Sendable () -> Void
         switch guards.admitHedge(of: request, context: context) {
         case .success(let end): leave = end
-        case .failure(let refusal): return .heldBack(by: refusal.interceptor)
+        case .failure(let refusal): return .failure(Refusal(obstacle: .heldBack(by: refusal.interceptor)))
         }
         // Asked last: what is not made is not paid for.
-        guard hedging.grants(to: origin) else {
+        guard let permit = hedging.payment(to: origin) else {
             leave()
-            return .budget
+            return .failure(Refusal(obstacle: .budget))
         }
+        _ = permit?.use()
         // Its own wait for a connection is part of the attempt's time, and must not stop the clock of the first.
+        let own = ExchangeProgress(on: clock)
+        let second = ExchangeBook.Opening(role: .hedge, attempt: context.number, root: context.exchange)
         race.start(.second) {
-            let outcome = await follower.send(request, context.untimed)
+            let outcome = await follower.send(request, context.following(own), own, second)
             leave()
             return outcome
         }
-        return nil
+        return .success(permit)
+    }
+
+    private struct Refusal: Error {
+        let obstacle: HedgeObstacle
     }
 
     /// Whether the attempt takes this outcome without waiting for the other send.
@@ -129,16 +128,6 @@ extension RedirectFollower.Outcome {
         switch ending {
         case .response(let response), .refused(_, let response): response
         case .failed: nil
-        }
-    }
-
-    /// What the server may have done.
-    fileprivate var delivery: Delivery {
-        if redirects != nil { return .maybeExecuted }
-        return switch ending {
-        case .response(let response): Delivery(response)
-        case .refused: .maybeExecuted
-        case .failed(let error): HttpError(wrapping: error, stage: .send, delivery: .maybeExecuted).delivery
         }
     }
 

@@ -15,6 +15,8 @@ struct RedirectFollower: Sendable {
         let ending: Ending
         /// Nil when nothing was followed.
         let redirects: RedirectSummary?
+        /// The record of the last hop; nil when its URL has no origin.
+        let exchange: CallTrace.Exchange?
     }
 
     /// The most redirects of one attempt: what browsers follow (Fetch standard, "HTTP-redirect fetch").
@@ -23,37 +25,67 @@ struct RedirectFollower: Sendable {
     let transport: any HttpTransport
     /// Statuses that the caller wants to see; a redirect among them is an answer.
     let accepted: HttpStatusCodes
+    let book: ExchangeBook
 
-    func send(_ request: HttpRequest, _ context: AttemptContext) async -> Outcome {
-        var request = request
+    /// Sends `request`, and then what it is redirected to.
+    ///
+    /// - Parameters:
+    ///   - context: The attempt's, with the progress of this exchange.
+    ///   - opening: How the first hop is recorded.
+    func send(
+        _ request: HttpRequest,
+        _ context: AttemptContext,
+        _ progress: ExchangeProgress,
+        _ opening: ExchangeBook.Opening
+    ) async -> Outcome {
+        var (request, opening) = (request, opening)
         var visited: [Visit] = []
-        var redirects: RedirectSummary?
-        do {
-            while true {
-                var response =
-                    if context.streamsResponse {
-                        try await stream(request, context)
-                    } else {
-                        try await transport.send(request, context: context)
-                    }
-                if response.url == nil { response.url = request.url }
-                guard let location = location(in: response) else {
-                    return Outcome(ending: .response(response), redirects: redirects)
-                }
-
-                visited.append(Visit(request))
-                do throws(RedirectRefusal) {
-                    let previous = request
-                    request = try redirected(request, by: response.status, to: location)
-                    guard visited.count <= Self.limit else { throw .tooMany(limit: Self.limit) }
-                    guard !visited.contains(Visit(request)) else { throw .loop }
-                    redirects = (redirects ?? RedirectSummary()).following(from: previous, to: request)
-                } catch {
-                    return Outcome(ending: .refused(error, response), redirects: redirects)
-                }
+        while true {
+            let (ending, record) = await hop(request, context, progress, opening)
+            let redirects = opening.redirects
+            guard case .response(let response) = ending, let location = location(in: response) else {
+                return Outcome(ending: ending, redirects: redirects, exchange: record)
             }
+
+            visited.append(Visit(request))
+            do throws(RedirectRefusal) {
+                let previous = request
+                request = try redirected(request, by: response.status, to: location)
+                guard visited.count <= Self.limit else { throw .tooMany(limit: Self.limit) }
+                guard !visited.contains(Visit(request)) else { throw .loop }
+                opening.follow(record, from: previous, to: request)
+            } catch {
+                return Outcome(ending: .refused(error, response), redirects: redirects, exchange: record)
+            }
+        }
+    }
+
+    /// One request and its answer, with their record.
+    private func hop(
+        _ request: HttpRequest,
+        _ context: AttemptContext,
+        _ progress: ExchangeProgress,
+        _ opening: ExchangeBook.Opening
+    ) async -> (Outcome.Ending, CallTrace.Exchange?) {
+        if opening.role == .redirect { progress.beginSending() }
+        let entry = book.begin(request, opening, progress, serviceOrigin: context.serviceOrigin)
+        do {
+            var response =
+                if context.streamsResponse {
+                    try await stream(request, context)
+                } else {
+                    try await transport.send(request, context: context)
+                }
+            if response.url == nil { response.url = request.url }
+            let record = entry.map { book.end($0, .answered(status: response.status), Delivery(response)) }
+            if let record { response.answer(record, to: request) }
+            return (.response(response), record)
         } catch {
-            return Outcome(ending: .failed(error), redirects: redirects)
+            let failure = HttpError(wrapping: error, stage: .send, delivery: .maybeExecuted)
+            // Cancelled by the timeout, and not by the caller.
+            let timeout = progress.isOutOfTime && failure.kind == .cancelled ? context.timeout : nil
+            let kind = timeout.map(FailureKind.timeout) ?? failure.kind
+            return (.failed(error), entry.map { book.end($0, .failed(kind), failure.delivery) })
         }
     }
 
@@ -111,12 +143,14 @@ struct RedirectFollower: Sendable {
     }
 }
 
-extension RedirectSummary {
-    fileprivate func following(from previous: HttpRequest, to next: HttpRequest) -> RedirectSummary {
-        var summary = self
+extension ExchangeBook.Opening {
+    /// The opening of the hop that `record` has been redirected to.
+    fileprivate mutating func follow(_ record: CallTrace.Exchange?, from previous: HttpRequest, to next: HttpRequest) {
+        var summary = redirects ?? RedirectSummary()
         summary.count += 1
-        summary.leftOrigin = leftOrigin || next.origin != previous.origin
-        summary.becameGet = becameGet || next.method != previous.method
-        return summary
+        summary.leftOrigin = summary.leftOrigin || next.origin != previous.origin
+        summary.becameGet = summary.becameGet || next.method != previous.method
+        (role, number, redirects) = (.redirect, nil, summary)
+        root = root ?? record?.number
     }
 }

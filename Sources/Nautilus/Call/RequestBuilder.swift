@@ -5,7 +5,7 @@ import Foundation
 /// Two things stay as the first attempt had them: the `Idempotency-Key` with its body, since a server compares them,
 /// and a one-shot body, since there is no other.
 struct RequestBuilder {
-    private var key: String?
+    private var keys = IdempotencyKeyBook()
     private var lastContent: Content?
     /// The header that the attempt was built with; held, so that whoever changes the request's own has to copy it.
     private var checkedHeader = HttpHeader()
@@ -14,6 +14,16 @@ struct RequestBuilder {
     struct Target {
         let base: BaseUrl
         let serviceOrigin: HttpOrigin
+    }
+
+    /// What is known of a request that goes out.
+    enum Kind {
+        /// The attempt's own: there is no interceptor that could make another.
+        case own
+        /// An interceptor has passed it on.
+        case passedOn
+        /// An interceptor says that it is not the attempt's own.
+        case aside
     }
 
     /// A body, and what the header says of it: a form's boundary, say, which is another one for each body.
@@ -29,8 +39,8 @@ struct RequestBuilder {
     /// The body of the attempt before, where it has to stay; nil where it is made anew.
     private var keptContent: Content? {
         switch lastContent?.payload {
-        case .stream(let stream) where stream.isOneShot || key != nil: lastContent
-        case .data where key != nil: lastContent
+        case .stream(let stream) where stream.isOneShot || keys.own != nil: lastContent
+        case .data where keys.own != nil: lastContent
         default: nil
         }
     }
@@ -57,7 +67,7 @@ struct RequestBuilder {
         // Credentials go to the service's own origin only.
         if base.origin != target.serviceOrigin { header = header.withoutSensitiveFields }
         header.merge(request.header)
-        pinKey(in: &header)
+        keys.keepOwn(in: &header)
 
         let content = try keptContent ?? content(of: request.body, request.encoder)
         lastContent = content
@@ -67,7 +77,7 @@ struct RequestBuilder {
             if header[.contentEncoding] == nil { header[.contentEncoding] = content.encoding }
         }
 
-        let built = HttpRequest(
+        var built = HttpRequest(
             method: request.method,
             url: try base.appending(request.route, query: request.query),
             // A route and a query lead to no other origin.
@@ -78,17 +88,23 @@ struct RequestBuilder {
         )
         try built.validate()
         checkedHeader = built.header
+        keys.mark(&built)
         if let timeout = request.timeout, timeout <= .zero { throw InvalidRequest.notPositive(parameter: "timeout") }
         return built
     }
 
     /// Checks once more what the request became on its way: interceptors and the retrier may have stamped fields that no
-    /// check has seen, a token with a line break.
+    /// check has seen, a token with a line break. Its `Idempotency-Key` becomes that under which it was sent before.
     ///
+    /// - Parameters:
+    ///   - kind: What is known of it.
+    ///   - attempt: The number of the attempt.
+    /// - Returns: Whether it is the attempt's own: the one that was built, changed perhaps on its way.
     /// - Throws: ``InvalidRequest``.
-    mutating func finish(_ request: inout HttpRequest) throws(InvalidRequest) {
-        pinKey(in: &request.header)
+    mutating func finish(_ request: inout HttpRequest, _ kind: Kind, attempt: Int) throws(InvalidRequest) -> Bool {
+        let isOwn = keys.finish(&request, kind, attempt: attempt)
         try request.validate(trusting: checkedHeader)
+        return isOwn
     }
 
     /// The request's own base; nil when it overrides neither URL nor scheme.
@@ -98,15 +114,6 @@ struct RequestBuilder {
             request.url ?? service.apiUrl,
             isSecure: request.usesSecureProtocol ?? service.usesSecureProtocol
         )
-    }
-
-    /// Keeps the key that the call was first sent with: the request's, or an interceptor's, which draws it anew.
-    private mutating func pinKey(in header: inout HttpHeader) {
-        if let key {
-            if header[.idempotencyKey] != key { header[.idempotencyKey] = key }
-        } else {
-            key = header[.idempotencyKey]
-        }
     }
 
     private func content(of body: HttpBody, _ encoder: @autoclosure () -> JSONEncoder) throws -> Content {

@@ -15,10 +15,13 @@ struct TimeLimit {
     ///
     /// - Parameter wait: What the limit does not count; nil for nothing.
     /// - Returns: Nil for a clock without alarms, and in a simulation, which sees the tasks of its own executor only.
-    func interruption(besides wait: ConnectionWait?) -> (interruption: Interruption, timer: TimeLimitAlarm)? {
+    func interruption(besides wait: ExchangeProgress?) -> (interruption: Interruption, timer: TimeLimitAlarm)? {
         guard let alarms else { return nil }
         let interruption = Interruption()
-        let timer = TimeLimitAlarm(alarms, besides: wait) { interruption.occur() }
+        let timer = TimeLimitAlarm(alarms, besides: wait) {
+            wait?.noteTimeout()
+            interruption.occur()
+        }
         timer.set(after: duration)
         return (interruption, timer)
     }
@@ -31,13 +34,16 @@ struct TimeLimit {
     /// - Returns: What `work` makes of it, also after the limit: an answer that still arrives is not thrown away.
     ///   `limitPassed` tells whether the limit ended it.
     func cancelling<Value: Sendable>(
-        besides wait: ConnectionWait? = nil,
+        besides wait: ExchangeProgress? = nil,
         _ work: @escaping @Sendable () async -> Value
     ) async -> (value: Value, limitPassed: Bool) {
         guard let alarms else { return await sleeping(besides: wait, work) }
         // One task, awaited to its end whatever happens: as good as a child, and the timer costs no second one.
         let task = Task.begin(work)
-        let alarm = TimeLimitAlarm(alarms, besides: wait) { task.cancel() }
+        let alarm = TimeLimitAlarm(alarms, besides: wait) {
+            wait?.noteTimeout()
+            task.cancel()
+        }
         alarm.set(after: duration)
         let value = await withTaskCancellationHandler {
             await task.value
@@ -50,7 +56,7 @@ struct TimeLimit {
     /// Calls `onPassing` once the limit has passed, unless the timer has been ended before.
     ///
     /// - Returns: What ends the timer; whoever sets one has to call it.
-    func timer(besides wait: ConnectionWait?, _ onPassing: @escaping @Sendable () -> Void) -> () -> Void {
+    func timer(besides wait: ExchangeProgress?, _ onPassing: @escaping @Sendable () -> Void) -> () -> Void {
         guard let alarms else {
             let task = BackgroundTask.branch { [duration, clock] in
                 if await Self.sleep(for: duration, besides: wait, on: clock) { onPassing() }
@@ -65,7 +71,7 @@ struct TimeLimit {
     /// Sleeps until the limit has passed; false when cancelled.
     private static func sleep(
         for duration: Duration,
-        besides wait: ConnectionWait?,
+        besides wait: ExchangeProgress?,
         on clock: any Clock<Duration>
     ) async -> Bool {
         var (left, madeUp) = (duration, Duration.zero)
@@ -83,7 +89,7 @@ struct TimeLimit {
 
     /// The limit on a clock that can only be slept on.
     private func sleeping<Value: Sendable>(
-        besides wait: ConnectionWait?,
+        besides wait: ExchangeProgress?,
         _ work: @escaping @Sendable () async -> Value
     ) async -> (value: Value, limitPassed: Bool) {
         await withTaskGroup(of: Race<Value>.self) { group in
@@ -99,6 +105,7 @@ struct TimeLimit {
                     return (value, limitPassed)
                 case .limitPassed:
                     limitPassed = true
+                    wait?.noteTimeout()
                     group.cancelAll()
                 case .timerCancelled:
                     break

@@ -9,11 +9,11 @@ final class TimeLimitAlarm: Sendable {
     }
 
     private let alarms: any AlarmClock
-    private let wait: ConnectionWait?
+    private let wait: ExchangeProgress?
     private let onPassing: @Sendable () -> Void
     private let state = Locked(State())
 
-    init(_ alarms: any AlarmClock, besides wait: ConnectionWait?, onPassing: @escaping @Sendable () -> Void) {
+    init(_ alarms: any AlarmClock, besides wait: ExchangeProgress?, onPassing: @escaping @Sendable () -> Void) {
         self.alarms = alarms
         self.wait = wait
         self.onPassing = onPassing

@@ -1,67 +1,52 @@
 /// Writes a call's trace as it happens, and tells the observer.
 struct TraceRecorder: Sendable {
+    private let book: ExchangeBook
     private let observer: (any CallObserver)?
-    private let requestName: @Sendable () -> String
-    /// Runs since the call began.
-    let stopwatch: Stopwatch
     private var start = Duration.zero
     private var trace = CallTrace()
+    /// What the attempt was about to send when its first interceptor saw it, and whose service it is.
+    private var intended: (request: HttpRequest, serviceOrigin: HttpOrigin)?
 
     /// The number of the attempt in progress, or of the last; 0 before the first.
     private(set) var number = 0
-    /// What the attempt has sent, or was about to send; nil until its first interceptor or its retrier sees it.
-    private(set) var request: RequestSummary?
-
-    init<R: Request>(_ type: R.Type, stopwatch: Stopwatch, observer: any CallObserver) {
-        self.observer = observer.isEnabled ? observer : nil
-        self.requestName = { String(describing: R.self) }
-        self.stopwatch = stopwatch
-    }
-
-    /// Where the redirects of the attempt's last exchange led; nil when it had none.
-    var redirects: RedirectSummary?
-    /// The status of the answer to the attempt's last exchange; nil when it had none.
-    var answer: Int?
-    /// The most that the exchanges of this attempt may have done; an interceptor can make several.
-    private(set) var exchangeDelivery = Delivery.notSent
-
     /// What became of the attempt's second send; nil when there was no need of one.
     var hedge: CallTrace.Hedge?
-    /// Whether the budget has paid for a second send.
-    var isHedgeCharged = false
-    /// How long the attempt's last exchange has taken, for a service that hedges; nil when it could not be hedged.
-    var latency: Duration?
+
+    init(_ book: ExchangeBook, observer: (any CallObserver)?) {
+        self.book = book
+        self.observer = observer
+        trace.call = book.identity
+    }
 
     /// The time since the call began.
-    var elapsed: Duration { stopwatch.elapsed }
+    var elapsed: Duration { book.stopwatch.elapsed }
 
     mutating func begin() {
-        number += 1
-        (request, redirects, answer, exchangeDelivery) = (nil, nil, nil, .notSent)
-        (hedge, isHedgeCharged, latency) = (nil, false, nil)
+        number = book.beginAttempt()
+        (intended, hedge) = (nil, nil)
         start = elapsed
-        observer?.observe(.attemptStarted(request: requestName(), number: number))
+        observer?.observe(.attemptStarted(book.identity, number: number))
     }
 
     mutating func note(_ note: CallTrace.Note) {
         trace.notes.append(note)
     }
 
-    mutating func exchanged(_ delivery: Delivery) {
-        exchangeDelivery = max(exchangeDelivery, delivery)
+    /// Notes what is to be sent, for an attempt that sends nothing of it after all.
+    mutating func willSend(_ request: HttpRequest, serviceOrigin: HttpOrigin) {
+        intended = (request, serviceOrigin)
     }
 
-    /// Notes what is sent next. Of several requests that an interceptor makes of one, the one that must not be repeated
-    /// speaks for the attempt.
-    mutating func willSend(_ request: HttpRequest, serviceOrigin: HttpOrigin) {
-        if exchangeDelivery == .maybeExecuted, let sent = self.request, !sent.isIdempotent { return }
-        self.request = RequestSummary(request, serviceOrigin: serviceOrigin)
-        trace.request = self.request
+    /// What the attempt has sent, or was about to send; nil until its first interceptor or its retrier sees it.
+    var request: RequestSummary? {
+        book.delivery().request ?? intended.flatMap { RequestSummary($0.request, serviceOrigin: $0.serviceOrigin) }
     }
 
     /// The attempt, and with it the call, has succeeded.
-    mutating func succeeded(_ status: Int) -> CallTrace {
-        end(.succeeded(status: status), nil)
+    ///
+    /// - Parameter exchange: The exchange whose answer it is; nil when an interceptor has made it.
+    mutating func succeeded(_ status: Int, by exchange: CallTrace.Exchange?) -> CallTrace {
+        end(.succeeded(status: status), nil, answer: exchange)
         return finished()
     }
 
@@ -83,18 +68,29 @@ struct TraceRecorder: Sendable {
     ) -> HttpError {
         if trace.attempts.count < number { end(.failed(error.stage, error.kind, error.delivery), decision) }
         var surfacing = other ?? error
+        // An error that a retrier has made knows neither.
+        if surfacing.attempt == 0 { surfacing.attempt = error.attempt }
+        if surfacing.request == nil { surfacing.request = error.request }
+        surfacing.call = book.identity
         for attempt in trace.attempts {
-            // Whoever starts the call anew has to know what any of its attempts may have done.
+            // A caller that starts anew has to know what any of the attempts may have done.
             if case .failed(_, _, let delivery) = attempt.outcome {
                 surfacing.delivery = max(surfacing.delivery, delivery)
             }
         }
+        // It holds what pays for a retry that will not be made.
+        surfacing.sharedAnswer = nil
         surfacing.trace = finished()
         surfacing.isFinal = true
         return surfacing
     }
 
-    private mutating func end(_ outcome: CallTrace.Outcome, _ decision: CallTrace.Decision?) {
+    private mutating func end(
+        _ outcome: CallTrace.Outcome,
+        _ decision: CallTrace.Decision?,
+        answer: CallTrace.Exchange? = nil
+    ) {
+        if let request { trace.request = request }
         let attempt = CallTrace.Attempt(
             number: number,
             start: start,
@@ -102,20 +98,23 @@ struct TraceRecorder: Sendable {
             outcome: outcome,
             decision: decision,
             hedge: hedge,
-            source: source(of: outcome)
+            exchanges: book.exchanges(),
+            source: source(of: outcome, answer)
         )
         trace.attempts.append(attempt)
-        observer?.observe(.attemptEnded(request: requestName(), attempt))
+        observer?.observe(.attemptEnded(book.identity, attempt))
     }
 
-    private func source(of outcome: CallTrace.Outcome) -> CallTrace.Source {
-        guard case .succeeded(let status) = outcome, answer != status else { return .server }
-        return .interceptor(serverStatus: answer)
+    private func source(of outcome: CallTrace.Outcome, _ answer: CallTrace.Exchange?) -> CallTrace.Source {
+        guard case .succeeded(let status) = outcome else { return .server }
+        let own = answer.flatMap { $0.call == book.identity.id ? $0 : nil }
+        let serverStatus = (own ?? book.lastEnded)?.status
+        return serverStatus == status ? .server : .interceptor(serverStatus: serverStatus)
     }
 
     private mutating func finished() -> CallTrace {
         trace.duration = elapsed
-        observer?.observe(.callEnded(request: requestName(), trace))
+        observer?.observe(.callEnded(book.identity, trace))
         return trace
     }
 }

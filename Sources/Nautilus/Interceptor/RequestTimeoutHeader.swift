@@ -39,7 +39,7 @@ public struct RequestTimeoutHeader: HttpInterceptor {
         next: Next
     ) async throws -> HttpResponse<Data> {
         // What was left when the attempt began, and what is left now: there is no current call in a test.
-        let limits = [context.timeout, context.remaining, CallDeadline.current?.remaining].compactMap { $0 }
+        let limits = [context.timeout, context.remaining, CallDeadline.remaining].compactMap { $0 }
         guard let limit = limits.min(), request.header[name] == nil else { return try await next(request) }
         var request = request
         request.header[name] = String(max(1, unit.count(in: limit.addable)))

@@ -18,6 +18,8 @@ public struct HttpRequest: Sendable, CustomStringConvertible, CustomDebugStringC
     public var body: HttpBody.Payload
     /// How urgent it is; a hint that a transport may ignore.
     public var priority: RequestPriority
+    /// Whether a call has built it, or it was made of such a one by changing it.
+    var isBuilt = false
 
     /// Creates a request as it will be sent.
     ///

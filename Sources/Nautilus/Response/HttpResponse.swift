@@ -12,11 +12,23 @@ public struct HttpResponse<Body: Sendable>: Sendable {
     public var url: URL?
     /// What happened on the way; empty inside the call, where it is not over yet.
     public var trace: CallTrace {
-        get { keptTrace?.trace ?? CallTrace() }
-        set { keptTrace = KeptTrace(newValue) }
+        get { origins?.trace ?? CallTrace() }
+        set { origins = ResponseOrigins(trace: newValue) }
     }
-    /// Beside the response, which is copied on its way through the call and has no trace there; nil for an empty one.
-    private var keptTrace: KeptTrace?
+    /// The exchange that it is the answer to; nil when it was made on this side, by an interceptor or a hook, and outside of
+    /// the call, where ``trace`` has all exchanges.
+    public var exchange: CallTrace.Exchange? { origins?.exchange }
+    /// The request that it is the answer to, as it went on the wire: stamped by the interceptors further in and by the
+    /// retrier, and the last one of redirects. For interceptors, which have seen another one; nil where ``exchange`` is.
+    public var request: HttpRequest? { origins?.request }
+    /// What the calls that were given the same answer have in common; nil when it was given to one.
+    public var sharedAnswer: SharedAnswer? {
+        get { origins?.sharedAnswer }
+        set { origins = ResponseOrigins(origins, sharedAnswer: newValue) }
+    }
+    /// Where it comes from, beside the response, which is copied on its way through the call; nil when there is nothing to
+    /// tell.
+    private var origins: ResponseOrigins?
     /// The body of a response that is read while it comes; nil when it has come, or was made here.
     var stream: HttpBodyStream?
 
@@ -31,28 +43,54 @@ public struct HttpResponse<Body: Sendable>: Sendable {
     ///   - body: The body.
     ///   - url: Where the answer came from. Default: nil, nothing was sent.
     public init(status: Int = 200, header: HttpHeader = [:], body: Body, url: URL? = nil) {
-        self.init(status: status, header: header, body: body, url: url, keptTrace: nil)
+        self.init(status: status, header: header, body: body, url: url, origins: nil)
     }
 
-    private init(status: Int, header: HttpHeader, body: Body, url: URL?, keptTrace: KeptTrace?) {
+    private init(status: Int, header: HttpHeader, body: Body, url: URL?, origins: ResponseOrigins?) {
         self.status = status
         self.header = header
         self.body = body
         self.url = url
-        self.keptTrace = keptTrace
+        self.origins = origins
     }
 
     /// The same response with another body.
     public func replacingBody<Other: Sendable>(_ body: Other) -> HttpResponse<Other> {
-        HttpResponse<Other>(status: status, header: header, body: body, url: url, keptTrace: keptTrace)
+        HttpResponse<Other>(status: status, header: header, body: body, url: url, origins: origins)
     }
 }
 
-private final class KeptTrace: Sendable {
-    let trace: CallTrace
+extension HttpResponse {
+    /// This response as the answer to an exchange.
+    mutating func answer(_ exchange: CallTrace.Exchange, to request: HttpRequest) {
+        origins = ResponseOrigins(exchange: exchange, request: request)
+    }
 
-    init(_ trace: CallTrace) {
-        self.trace = trace
+    /// This response as an error keeps it: without the request, which may carry a credential.
+    var withoutOrigins: HttpResponse {
+        var response = self
+        response.origins = nil
+        return response
+    }
+}
+
+private final class ResponseOrigins: Sendable {
+    let trace: CallTrace
+    let exchange: CallTrace.Exchange?
+    let request: HttpRequest?
+    let sharedAnswer: SharedAnswer?
+
+    init(trace: CallTrace) {
+        (self.trace, self.exchange, self.request, self.sharedAnswer) = (trace, nil, nil, nil)
+    }
+
+    init(exchange: CallTrace.Exchange, request: HttpRequest) {
+        (self.trace, self.exchange, self.request, self.sharedAnswer) = (CallTrace(), exchange, request, nil)
+    }
+
+    init(_ others: ResponseOrigins?, sharedAnswer: SharedAnswer?) {
+        (self.trace, self.exchange) = (others?.trace ?? CallTrace(), others?.exchange)
+        (self.request, self.sharedAnswer) = (others?.request, sharedAnswer)
     }
 }
 

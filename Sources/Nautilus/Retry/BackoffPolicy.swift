@@ -17,19 +17,26 @@ struct BackoffPolicy: Sendable {
         RetryCharge(after: error) == .throttling ? throttlingBackoff : backoff
     }
 
-    /// Whether the budget pays for a retry after `error`.
+    /// What the budget gives for a retry after `error`.
     ///
     /// - Parameter charge: Nil for a retry that is free.
-    func grants(_ charge: RetryCharge?, after error: HttpError) -> Bool {
-        guard let charge, let budget = budget.budget(of: error.request?.origin) else { return true }
-        return budget.withdraw(charge)
+    func payment(for charge: RetryCharge?, after error: HttpError) -> Payment {
+        guard let charge, let budget = budget.budget(of: error.request?.origin) else { return .free }
+        return budget.withdraw(charge).map(Payment.permit) ?? .refused
+    }
+
+    /// How a retry is paid for.
+    enum Payment: Sendable {
+        case free
+        case permit(RetryPermit)
+        case refused
     }
 
     /// Why a retry after `delay` has too little time until the call's deadline; nil when it has enough.
     ///
     /// The first attempt of a call is never asked: somebody has to find out that the server has become faster.
     func lackOfTime(for delay: Duration, after error: HttpError) -> RetryReason? {
-        guard let remaining = CallDeadline.current?.remaining else { return nil }
+        guard let remaining = CallDeadline.remaining else { return nil }
         guard delay < remaining else { return .deadline(remaining: remaining) }
         guard let latencies, let usual = error.request.flatMap({ latencies.median(of: $0.origin) }),
             remaining - delay < usual
@@ -38,7 +45,7 @@ struct BackoffPolicy: Sendable {
     }
 
     func mayRepeat(_ error: HttpError) -> Bool {
-        error.delivery != .maybeExecuted || error.request?.isIdempotent == true || retriesNonIdempotentRequests
+        error.isSafeToRepeat || retriesNonIdempotentRequests
     }
 
     func remainingPause(for error: HttpError) -> Duration? {

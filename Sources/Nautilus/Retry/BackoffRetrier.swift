@@ -9,10 +9,6 @@ public struct BackoffRetrier: Retrier {
     private var retries = 0
     private var lastDelay = Duration.zero
     private var offlineWait = OfflineWait()
-    /// What the last retry was charged as; nil when none was.
-    private var lastCharge: RetryCharge?
-    /// When the last exchange began, on the clock of the latencies; nil when nobody asks for it.
-    private var exchangeStart: Duration?
     /// Why the last decision was taken; nil before the first.
     public private(set) var reason: RetryReason?
 
@@ -81,7 +77,6 @@ public struct BackoffRetrier: Retrier {
         if context.number > 1, let gate = policy.gate, let origin = httpRequest.origin {
             try await gate.pass(to: origin)
         }
-        exchangeStart = policy.latencies?.now
     }
 
     /// Retries after the longest of the schedule's delay, `Retry-After` and the origin's pause, or says why not. Without a
@@ -105,21 +100,34 @@ public struct BackoffRetrier: Retrier {
 
         // A retry that the call would not make, for want of time, is not to be paid for.
         if let lack = policy.lackOfTime(for: delay, after: error) { return refuse(because: lack) }
-        let charge = RetryCharge(after: error)
-        guard policy.grants(charge, after: error) else { return refuse(because: .budget) }
-        (retries, lastDelay, lastCharge) = (retries + 1, step, charge ?? lastCharge)
-        self.reason = reason
-        return .retry(after: delay)
+        // Calls that were given one answer make one retry of it: at one time, paid for once.
+        let (payment, agreed) = agreed(on: delay, after: error)
+        if case .refused = payment { return refuse(because: .budget) }
+        (retries, lastDelay, self.reason) = (retries + 1, step, reason)
+        guard case .permit(let permit) = payment else { return .retry(after: agreed) }
+        return .retry(after: agreed, paying: permit)
     }
 
     /// Has budget and latencies take note of the success.
-    public mutating func succeeded(_ request: RequestSummary?) {
-        // An answer that is not the server's says nothing of what the server bears.
-        guard let request else { return }
-        policy.budget.budget(of: request.origin)?.deposit(refunding: lastCharge)
-        if let latencies = policy.latencies, let exchangeStart {
-            latencies.record(latencies.now - exchangeStart, of: request.origin)
+    public mutating func succeeded(_ success: CallSuccess) {
+        guard let origin = success.answered?.request.origin else { return }
+        if let budget = policy.budget.budget(of: origin) { success.deposit(in: budget) }
+        if let latencies = policy.latencies { success.record(in: latencies) }
+    }
+
+    /// How the retry is paid for, and after which delay it is made.
+    private func agreed(on delay: Duration, after error: HttpError) -> (BackoffPolicy.Payment, Duration) {
+        func pay() -> SharedRetry {
+            SharedRetry(payment: policy.payment(for: RetryCharge(after: error), after: error), delay: delay)
         }
+        let retry = error.sharedAnswer?.agree(on: pay) ?? pay()
+        return (retry.payment, retry.delay)
+    }
+
+    /// The retry of calls that were given the same answer.
+    private struct SharedRetry: Sendable {
+        let payment: BackoffPolicy.Payment
+        let delay: Duration
     }
 
     /// A part that the retrier's own source of randomness draws.
@@ -168,16 +176,6 @@ public struct BackoffRetrier: Retrier {
         if let lack = policy.lackOfTime(for: delay, after: error) { return refuse(because: lack) }
         self.reason = reason
         return .retry(after: delay)
-    }
-}
-
-extension BackoffRetrier: AccountKeeping {
-    func keeps(_ latencies: OriginLatencies) -> Bool { policy.latencies === latencies }
-
-    mutating func takeOver(_ charge: RetryCharge?, of budget: RetryBudgetScope) -> Bool {
-        guard policy.budget.isShared(with: budget) == true else { return false }
-        lastCharge = charge ?? lastCharge
-        return true
     }
 }
 

@@ -47,8 +47,8 @@ public struct ComposedRetrier: Retrier {
     }
 
     /// Tells all of them.
-    public mutating func succeeded(_ request: RequestSummary?) {
-        for index in retriers.indices { retriers[index].succeeded(request) }
+    public mutating func succeeded(_ success: CallSuccess) {
+        for index in retriers.indices { retriers[index].succeeded(success) }
     }
 
     /// The part that the retrier draws which decided; of its own when none has.
@@ -71,21 +71,5 @@ public struct ComposedRetrier: Retrier {
         func create<R: Request>(for request: R) -> any Retrier {
             ComposedRetrier(factories.map { $0.create(for: request) })
         }
-    }
-}
-
-extension ComposedRetrier: AccountKeeping {
-    func keeps(_ latencies: OriginLatencies) -> Bool {
-        retriers.contains { ($0 as? any AccountKeeping)?.keeps(latencies) == true }
-    }
-
-    mutating func takeOver(_ charge: RetryCharge?, of budget: RetryBudgetScope) -> Bool {
-        for index in retriers.indices {
-            guard var keeper = retriers[index] as? any AccountKeeping else { continue }
-            guard keeper.takeOver(charge, of: budget) else { continue }
-            retriers[index] = keeper
-            return true
-        }
-        return false
     }
 }

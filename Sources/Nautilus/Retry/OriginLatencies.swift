@@ -1,4 +1,4 @@
-/// How long successful attempts have taken, by origin: shared by all calls that are given the same.
+/// How long the server has taken to answer well, by origin, from the sending of a request to the header of its answer: shared by all calls that are given the same.
 ///
 /// Given to `BackoffRetrier.factory(latencies:)`, it spares the retries that cannot finish: one that usually takes 400 ms
 /// is not started when 100 ms are left until the call's deadline. The server would work on it for nothing.
@@ -68,7 +68,4 @@ public final class OriginLatencies: Sendable {
             }
         }
     }
-
-    /// The time, to measure a latency by.
-    var now: Duration { stopwatch.elapsed }
 }

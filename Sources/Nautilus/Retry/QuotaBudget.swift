@@ -29,20 +29,24 @@ public final class QuotaBudget: RetryBudget {
     public var balance: Int { quota.withLock { $0 } }
 
     /// Takes what the retry costs, unless there is less.
-    public func withdraw(_ charge: RetryCharge) -> Bool {
+    public func withdraw(_ charge: RetryCharge) -> RetryPermit? {
         let cost = cost(of: charge)
-        return quota.withLock { quota in
+        let isPaid = quota.withLock { quota in
             guard quota >= cost else { return false }
             quota -= cost
             return true
         }
+        return isPaid ? RetryPermit(from: self, for: charge) { self.add(cost) } : nil
     }
 
     /// Gives back what the call's last retry took, or 1 when it had none.
     public func deposit(refunding charge: RetryCharge?) {
-        let refund = charge.map(cost) ?? 1
+        add(charge.map(cost) ?? 1)
+    }
+
+    private func add(_ amount: Int) {
         // Compared before adding: a capacity of `Int.max` must not overflow.
-        quota.withLock { $0 = capacity - $0 > refund ? $0 + refund : capacity }
+        quota.withLock { $0 = capacity - $0 > amount ? $0 + amount : capacity }
     }
 
     private func cost(of charge: RetryCharge) -> Int {

@@ -16,7 +16,7 @@ public final class RatioBudget: RetryBudget {
         static let sliceCount: Int64 = 10
 
         private var slices = [Int64](repeating: 0, count: Int(sliceCount))
-        private var latest: Int64 = 0
+        private(set) var latest: Int64 = 0
         private(set) var sum: Int64 = 0
 
         /// Forgets what has expired when slice `number` is on.
@@ -31,8 +31,11 @@ public final class RatioBudget: RetryBudget {
             latest = number
         }
 
-        mutating func add(_ amount: Int64) {
-            slices[Int(latest % Self.sliceCount)] += amount
+        /// Adds to the slice that is on, or to an earlier one, if that has not expired.
+        mutating func add(_ amount: Int64, to number: Int64? = nil) {
+            let number = number ?? latest
+            guard latest - number < Self.sliceCount else { return }
+            slices[Int(number % Self.sliceCount)] += amount
             sum += amount
         }
     }
@@ -85,13 +88,25 @@ public final class RatioBudget: RetryBudget {
     }
 
     /// Takes one retry, unless less is left; every retry costs the same.
-    public func withdraw(_ charge: RetryCharge) -> Bool {
+    public func withdraw(_ charge: RetryCharge) -> RetryPermit? {
         let number = sliceNumber
-        return window.withLock { window in
+        let slice = window.withLock { window -> Int64? in
             window.advance(to: number)
-            guard reserve + window.sum >= Self.cost else { return false }
+            guard reserve + window.sum >= Self.cost else { return nil }
             window.add(-Self.cost)
-            return true
+            return window.latest
+        }
+        return slice.map { slice in
+            RetryPermit(from: self, for: charge) { self.giveBack(to: slice) }
+        }
+    }
+
+    /// A withdrawal that has expired is given back already.
+    private func giveBack(to slice: Int64) {
+        let number = sliceNumber
+        window.withLock { window in
+            window.advance(to: number)
+            window.add(Self.cost, to: slice)
         }
     }
 

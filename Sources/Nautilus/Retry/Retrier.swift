@@ -20,9 +20,9 @@ public protocol Retrier {
     ///
     /// A retrier that holds another one passes it on. Default: nothing.
     ///
-    /// - Parameter request: What the last attempt sent; nil when the server's answer did not make the success: an
-    ///   interceptor answered from a cache, say.
-    mutating func succeeded(_ request: RequestSummary?)
+    /// - Parameter success: The success, with the exchanges of its attempt; through it, budgets and latencies that several
+    ///   know take note of it once.
+    mutating func succeeded(_ success: CallSuccess)
 
     /// A random part of `span`: how much longer the call sleeps before a retry when its sleep has ended more than two
     /// seconds late. Default: drawn from the system's generator.
@@ -42,7 +42,7 @@ extension Retrier {
     /// Does nothing.
     public mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {}
     /// Does nothing.
-    public mutating func succeeded(_ request: RequestSummary?) {}
+    public mutating func succeeded(_ success: CallSuccess) {}
     /// A part that the system's generator draws.
     public func spread(over span: Duration) -> Duration {
         span.scaled(by: SystemRandomSource().nextFraction())

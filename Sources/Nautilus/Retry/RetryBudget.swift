@@ -6,19 +6,23 @@
 /// that a struggling server has to bear.
 ///
 /// ```swift
-/// struct NoneInMaintenance: RetryBudget {
+/// final class NoneInMaintenance: RetryBudget {
 ///     let isMaintenance: @Sendable () -> Bool
-///     func withdraw(_ charge: RetryCharge) -> Bool { !isMaintenance() }
+///     init(isMaintenance: @escaping @Sendable () -> Bool) { self.isMaintenance = isMaintenance }
+///     func withdraw(_ charge: RetryCharge) -> RetryPermit? {
+///         isMaintenance() ? nil : RetryPermit(from: self, for: charge)
+///     }
 ///     func deposit(refunding charge: RetryCharge?) {}
 /// }
 /// ```
 /// Shared by all calls to an origin, from any task: both methods are atomic, and return at once.
-public protocol RetryBudget: Sendable {
+public protocol RetryBudget: AnyObject, Sendable {
     /// Takes what one retry costs.
     ///
     /// - Parameter charge: What the retry follows. A budget may ask more for some failures than for others.
-    /// - Returns: Whether the retry may be made. When false, nothing was taken.
-    func withdraw(_ charge: RetryCharge) -> Bool
+    /// - Returns: What pays for the retry when it is sent, and gives the cost back when it never is; nil when the retry must
+    ///   not be made, and nothing was taken.
+    func withdraw(_ charge: RetryCharge) -> RetryPermit?
 
     /// Takes note that a call has succeeded.
     ///
@@ -28,8 +32,8 @@ public protocol RetryBudget: Sendable {
 }
 
 extension RetryBudget {
-    /// Takes what a retry after an ordinary failure costs; false when it must not be made.
-    public func withdraw() -> Bool { withdraw(.failure) }
+    /// Takes what a retry after an ordinary failure costs; nil when it must not be made.
+    public func withdraw() -> RetryPermit? { withdraw(.failure) }
     /// Takes note that a call has succeeded without a retry.
     public func deposit() { deposit(refunding: nil) }
 }

@@ -38,7 +38,7 @@ public struct RetryBudgetScope: Sendable {
         self.find = find
     }
 
-    /// Whether both lead to the same budgets; nil when nobody can tell, since a budget is no object.
+    /// Whether both lead to the same budgets; nil when it cannot be told.
     func isShared(with other: RetryBudgetScope) -> Bool? {
         if isUnlimited || other.isUnlimited { return isUnlimited && other.isUnlimited }
         guard let own = keeper.flatMap(ObjectIdentifier.init(ofAny:)) else { return nil }

@@ -37,16 +37,21 @@ public final class TokenBucketBudget: RetryBudget {
     public var balance: Double { Double(tokens.withLock { $0 }) / Double(Self.cost) }
 
     /// Takes a token, unless half of the bucket or less is left; every retry costs the same.
-    public func withdraw(_ charge: RetryCharge) -> Bool {
-        tokens.withLock { tokens in
+    public func withdraw(_ charge: RetryCharge) -> RetryPermit? {
+        let isPaid = tokens.withLock { tokens in
             guard tokens > capacity / 2, tokens >= Self.cost else { return false }
             tokens -= Self.cost
             return true
         }
+        return isPaid ? RetryPermit(from: self, for: charge) { self.add(Self.cost) } : nil
     }
 
     /// Adds what a success brings; nothing is refunded.
     public func deposit(refunding charge: RetryCharge?) {
-        tokens.withLock { $0 = min(capacity, $0 + depositOfSuccess) }
+        add(depositOfSuccess)
+    }
+
+    private func add(_ amount: Int) {
+        tokens.withLock { $0 = min(capacity, $0 + amount) }
     }
 }

@@ -50,20 +50,8 @@ private struct DerivedRetrier<Base: Request>: Retrier {
         return await retrier.retry(base, failingWith: error)
     }
 
-    mutating func succeeded(_ request: RequestSummary?) { retrier.succeeded(request) }
+    mutating func succeeded(_ success: CallSuccess) { retrier.succeeded(success) }
     func spread(over span: Duration) -> Duration { retrier.spread(over: span) }
     var reason: RetryReason? { hasRepeated ? nil : retrier.reason }
     var name: String { hasRepeated ? "Download" : retrier.name }
-}
-
-extension DerivedRetrier: AccountKeeping {
-    func keeps(_ latencies: OriginLatencies) -> Bool {
-        (retrier as? any AccountKeeping)?.keeps(latencies) == true
-    }
-
-    mutating func takeOver(_ charge: RetryCharge?, of budget: RetryBudgetScope) -> Bool {
-        guard var keeper = retrier as? any AccountKeeping, keeper.takeOver(charge, of: budget) else { return false }
-        retrier = keeper
-        return true
-    }
 }

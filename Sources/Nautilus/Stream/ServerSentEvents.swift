@@ -107,7 +107,8 @@ public struct ServerSentEvents<R: Request, S: HttpService>: AsyncSequence, Senda
             let decision = await retrier.retry(service.base, failingWith: error)
             self.retrier = retrier
             switch decision {
-            case .retry(let delay):
+            case .retry(let delay, let permit):
+                _ = permit?.use()
                 try await service.clock.sleep(for: Swift.max(delay, parser.reconnectionDelay ?? .zero))
                 return true
             case .doNotRetry: return false

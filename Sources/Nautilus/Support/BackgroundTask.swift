@@ -22,20 +22,20 @@ package enum BackgroundTask {
     /// How background work is started; nil, outside a simulation, means an ordinary unstructured task.
     @TaskLocal package static var starter: Starter?
 
-    /// Starts `work` at once, detached from the caller's cancellation and its deadline but with its other task-local
-    /// values.
+    /// Starts `work` at once, detached from the caller's cancellation and from the call around it, but with the other
+    /// task-local values.
     ///
-    /// The deadline is one call's, and the work is for many: a refresh that ended with the call which happened to start
-    /// it would have to be made again by the others. With high priority, not the caller's: a prefetch may start the
+    /// The call is one, and the work is for many: a refresh that ended with the call which happened to start it would have
+    /// to be made again by the others. With high priority, not the caller's: a prefetch may start the
     /// refresh that a person waits for.
     @discardableResult
     package static func start(_ work: @escaping Work) -> Task<Void, Never> {
-        CallDeadline.$current.withValue(nil) {
+        CallScope.leave {
             starter?(work) ?? Task(priority: .high, operation: work)
         }
     }
 
-    /// Starts `work` as a part of the current task's own: with its deadline and its other task-local values, and born
+    /// Starts `work` as a part of the current task's own: with its task-local values, and born
     /// cancelled when it is, but not awaited by it, nor cancelled with it later.
     package static func branch(_ work: @escaping Work) -> Task<Void, Never> {
         guard let starter else { return Task.begin(work) }

@@ -1,6 +1,6 @@
 /// Receives what happens in calls: for logs, metrics and progress.
 ///
-/// Called synchronously on the call's task: return at once. Events carry no secret.
+/// Called synchronously on a task of the call: return at once. Events carry no secret.
 public protocol CallObserver: Sendable {
     /// Takes one event.
     func observe(_ event: CallEvent)
@@ -25,12 +25,16 @@ public struct NilCallObserver: CallObserver {
 
 /// Something that happened in a call, or in a refresh that calls share.
 public enum CallEvent: Sendable {
-    /// An attempt begins; `request` names its type.
-    case attemptStarted(request: String, number: Int)
+    /// An attempt begins.
+    case attemptStarted(CallIdentity, number: Int)
+    /// A request goes out; its outcome is `unfinished`.
+    case exchangeStarted(CallIdentity, CallTrace.Exchange)
+    /// A request that went out has ended; of a send that has lost against its hedge, perhaps after its call.
+    case exchangeEnded(CallIdentity, CallTrace.Exchange)
     /// An attempt has ended, with the decision that followed where there was one.
-    case attemptEnded(request: String, CallTrace.Attempt)
+    case attemptEnded(CallIdentity, CallTrace.Attempt)
     /// A call has ended.
-    case callEnded(request: String, CallTrace)
+    case callEnded(CallIdentity, CallTrace)
     /// A refresh begins; it would replace this generation.
     case refreshStarted(generation: Int)
     /// A refresh has ended: the new generation, or nil for a failure.

@@ -16,6 +16,8 @@ public struct CallTrace: Sendable, Hashable {
         public var decision: Decision?
         /// The second send of an attempt that was slow; nil when it was not, or when the service does not hedge.
         public var hedge: Hedge?
+        /// The requests that went out, in the order of their sending; empty when an interceptor answered by itself.
+        public var exchanges: [Exchange] = []
         /// Whose answer a success is. The server's own, unless an interceptor made another of it.
         public var source: Source = .server
     }
@@ -57,6 +59,8 @@ public struct CallTrace: Sendable, Hashable {
         public var reason: RetryReason?
     }
 
+    /// Which call it was.
+    public var call = CallIdentity.none
     /// What was sent, without header and query; nil when no request could be built.
     public var request: RequestSummary?
     /// All attempts, in order.
@@ -68,6 +72,9 @@ public struct CallTrace: Sendable, Hashable {
 
     /// Creates an empty trace.
     public init() {}
+
+    /// All requests that went out, in order.
+    public var exchanges: [Exchange] { attempts.flatMap(\.exchanges) }
 
     /// The retries: all attempts but the first.
     public var retries: Int { max(0, attempts.count - 1) }

@@ -122,22 +122,23 @@ extension Hedging {
 
     /// Why a second send to `origin` is better not made now; nil when it may be.
     ///
-    /// - Parameter timeLeft: What is left until the attempt's timeout; nil for none.
+    /// - Parameter timeLeft: What is left until the attempt's timeout or the call's deadline; nil for neither.
     func obstacle(to origin: HttpOrigin, timeLeft: Duration?) -> HedgeObstacle? {
         // The server has asked for fewer requests.
         if let pause = gate?.remainingPause(of: origin), pause > .zero { return .pause(pause) }
         // The server would work on it for nothing.
-        if let remaining = [timeLeft, CallDeadline.current?.remaining].compactMap({ $0 }).min(),
-            let usual = latencies.median(of: origin), remaining < usual
-        {
-            return .cannotFinish(remaining: remaining, usual: usual)
+        if let timeLeft, let usual = latencies.median(of: origin), timeLeft < usual {
+            return .cannotFinish(remaining: timeLeft, usual: usual)
         }
         return nil
     }
 
-    /// Whether the budget pays for a second send to `origin`: as much as for a retry after an ordinary failure.
-    func grants(to origin: HttpOrigin) -> Bool {
-        budget.budget(of: origin)?.withdraw(.failure) ?? true
+    /// What pays for a second send to `origin`, as much as for a retry after an ordinary failure.
+    ///
+    /// - Returns: Nil when the budget refuses it; a permit of nil when it is free.
+    func payment(to origin: HttpOrigin) -> RetryPermit?? {
+        guard let budget = budget.budget(of: origin) else { return .some(nil) }
+        return budget.withdraw(.failure).map { .some($0) }
     }
 
     private func delay(to origin: HttpOrigin) -> Duration? {

@@ -12,7 +12,7 @@ import Foundation
 final class ExchangeDelegate: NSObject, Sendable {
     /// An exchange that has everything but a connection.
     private struct Waiter: Sendable {
-        let exchange: Exchange
+        let exchange: SessionExchange
         let request: OutgoingRequest
         let session: URLSession
     }
@@ -20,7 +20,7 @@ final class ExchangeDelegate: NSObject, Sendable {
     private struct Traffic {
         /// How many have a connection and no task yet.
         var starting = 0
-        var underway: [Int: Exchange] = [:]
+        var underway: [Int: SessionExchange] = [:]
         var lines: ConnectionLines<Waiter>
 
         /// Takes one more in: whether it has a connection, and is then the only one that has.
@@ -63,7 +63,7 @@ final class ExchangeDelegate: NSObject, Sendable {
     ///
     /// When there is nothing else to do it has started before this returns, which spares the wait for a thread that runs
     /// the queue. Otherwise starting may have to wait for the session, and that is not the caller's thread's to do.
-    func accept(_ exchange: Exchange, _ request: OutgoingRequest, in session: URLSession) {
+    func accept(_ exchange: SessionExchange, _ request: OutgoingRequest, in session: URLSession) {
         let waiter = Waiter(exchange: exchange, request: request, session: session)
         // Before anybody can end it.
         exchange.context.beginWaitingForConnection()
@@ -98,24 +98,24 @@ final class ExchangeDelegate: NSObject, Sendable {
     }
 
     /// Cancels the task of an exchange whose caller has gone; nothing when it has not begun or is over. On the queue.
-    func abandon(_ exchange: Exchange) {
+    func abandon(_ exchange: SessionExchange) {
         guard let task = exchange.task else { return forget(exchange) }
         guard exchangeUnderWay(task) != nil else { return }
         task.cancel()
         _ = end(task)
     }
 
-    private func forget(_ exchange: Exchange) {
+    private func forget(_ exchange: SessionExchange) {
         guard let origin = exchange.origin else { return }
         traffic.withLock { traffic in traffic.lines.forget(origin) { $0.exchange === exchange } }
     }
 
-    private func exchangeUnderWay(_ task: URLSessionTask) -> Exchange? {
+    private func exchangeUnderWay(_ task: URLSessionTask) -> SessionExchange? {
         traffic.withLock { $0.underway[task.taskIdentifier] }
     }
 
     /// The exchange of a task that is over, whose connection goes to the next in line; nil when it has ended before.
-    private func end(_ task: URLSessionTask) -> Exchange? {
+    private func end(_ task: URLSessionTask) -> SessionExchange? {
         let ended = traffic.withLock { $0.underway.removeValue(forKey: task.taskIdentifier) }
         guard let exchange = ended else { return nil }
         release(exchange.origin)
@@ -215,7 +215,7 @@ extension ExchangeDelegate: URLSessionDataDelegate {
         #endif
     }
 
-    private func refuseBody(of exchange: Exchange) {
+    private func refuseBody(of exchange: SessionExchange) {
         exchange.refuseBody()
         queue.async { self.abandon(exchange) }
     }

@@ -3,7 +3,7 @@
 /// ```swift
 /// final class Client: InterruptibleTransport {
 ///     func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
-///         let exchange = Exchange(request)
+///         let exchange = SessionExchange(request)
 ///         context.interruption?.onOccurrence { exchange.cancel() }
 ///         defer { context.interruption?.ignore() }
 ///         return try await withTaskCancellationHandler {

@@ -17,7 +17,7 @@ extension URLSessionTransport {
         let outgoing = OutgoingRequest(request: urlRequest, priority: request.priority, file: body.file)
         let download = DownloadPipe()
         let streams = ExchangeStreams(download: download, spool: body.spool, onSent: body.onSent)
-        let exchange = Exchange(to: request.origin, context: context, responseLimit: .max, streams: streams)
+        let exchange = SessionExchange(to: request.origin, context: context, responseLimit: .max, streams: streams)
         let session = streamedSession
         let end: @Sendable () -> Void = { [exchanges = session.exchanges] in
             download.abandon()

@@ -61,7 +61,7 @@ public final class URLSessionTransport: InterruptibleTransport {
         case .stream: return try await collect(stream(request, context: context))
         }
         let outgoing = OutgoingRequest(request: try URLRequest(request, body: body), priority: request.priority)
-        let exchange = Exchange(to: request.origin, context: context, responseLimit: configuration.responseLimit)
+        let exchange = SessionExchange(to: request.origin, context: context, responseLimit: configuration.responseLimit)
         let end: @Sendable () -> Void = { [exchanges] in
             exchange.resolve(.failure(CancellationError())) {
                 exchanges.queue.async { exchanges.abandon(exchange) }
@@ -91,10 +91,10 @@ public final class URLSessionTransport: InterruptibleTransport {
     /// - Parameter end: What ends the exchange when the task is cancelled.
     func answer(
         to request: OutgoingRequest,
-        _ exchange: Exchange,
+        _ exchange: SessionExchange,
         in session: ExchangeSession,
         onCancel end: @Sendable () -> Void
-    ) async throws -> Exchange.Answer {
+    ) async throws -> SessionExchange.Answer {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 guard exchange.awaitAnswer(continuation) else { return }
@@ -107,7 +107,7 @@ public final class URLSessionTransport: InterruptibleTransport {
 }
 
 extension HttpResponse<Data> {
-    init(_ answer: Exchange.Answer, to request: HttpRequest) {
+    init(_ answer: SessionExchange.Answer, to request: HttpRequest) {
         self.init(
             status: answer.response.statusCode,
             header: HttpHeader(answer.response),

@@ -159,12 +159,16 @@ struct NestedDeadlineTests {
         #expect(ends.outer == End(kind: .deadline(.seconds(1)), time: .seconds(1)))
     }
 
-    @Test("a task that a call leaves behind inherits its deadline: what it calls ends then, and later calls at once")
+    @Test("a task that a call leaves behind is bound by nothing of it, while the call goes on and after its end")
     func leftBehind() async throws {
         try await simulate { simulation in
             let clock = simulation.clock
-            let silent = ScriptedTransport(.hang, afterLast: .repeat)
-            let innerService = AnyHttpService(apiUrl: "inner.example.com", transport: silent, clock: clock)
+            let slow = ScriptedTransport(
+                .delay(.seconds(3), then: .reply(text: "ok")),
+                afterLast: .repeat,
+                clock: clock
+            )
+            let innerService = AnyHttpService(apiUrl: "inner.example.com", transport: slow, clock: clock)
             let ends = Locked<[End]>([])
             let nesting = Nesting(place: .interceptor) {
                 simulation.start {
@@ -178,19 +182,63 @@ struct NestedDeadlineTests {
             let outerService = AnyHttpService(
                 apiUrl: "api.example.com",
                 interceptors: [nesting],
-                transport: ScriptedTransport(.reply(text: "ok")),
+                transport: ScriptedTransport(.hang),
                 clock: clock
             )
             let outerEnd = await End.of(Call(deadline: .seconds(1)), with: outerService, on: clock)
-            #expect(outerEnd == End(kind: nil, time: .zero))
+            #expect(outerEnd == End(kind: .deadline(.seconds(1)), time: .seconds(1)))
             await clock.run()
             #expect(
-                ends.withLock { $0 } == [
-                    End(kind: .deadline(.seconds(1)), time: .seconds(1)),
-                    End(kind: .deadline(.zero), time: .seconds(11)),
-                ]
+                ends.withLock { $0 } == [End(kind: nil, time: .seconds(3)), End(kind: nil, time: .seconds(16))]
             )
-            #expect(silent.count == 1)
+            #expect(slow.attempts.map(\.context.remaining) == [nil, nil])
+        }
+    }
+
+    @Test("a token that many wait for is not given up by the deadline of the hasty call that asked for it first")
+    func sharedToken() async throws {
+        try await simulate { simulation in
+            let clock = simulation.clock
+            let identity = ScriptedTransport(
+                .status(503),
+                .delay(.seconds(2), then: .reply(text: "token")),
+                clock: clock
+            )
+            let tokenService = AnyHttpService(
+                apiUrl: "id.example.com",
+                retrierFactory: ScriptedRetrier.factory { asked, _ in
+                    asked == 0 ? .retry(after: .seconds(2)) : .doNotRetry
+                },
+                transport: identity,
+                clock: clock
+            )
+            let isBegun = Locked(false)
+            let token = Locked<String?>(nil)
+            let service = AnyHttpService(
+                apiUrl: "api.example.com",
+                transport: ScriptedTransport(.reply(text: "ok")),
+                clock: clock,
+                asyncHeader: {
+                    let isFirst = isBegun.withLock { isBegun in
+                        defer { isBegun = true }
+                        return !isBegun
+                    }
+                    if isFirst {
+                        simulation.start {
+                            let fresh = try? await Call.get.schedule(with: tokenService)
+                            token.withLock { $0 = fresh }
+                        }
+                    }
+                    while token.withLock({ $0 }) == nil { try await clock.sleep(for: .milliseconds(100)) }
+                    return ["X-Token": token.withLock { $0 } ?? ""]
+                }
+            )
+            async let hasty = End.of(Call(deadline: .seconds(1)), with: service, on: clock)
+            try await clock.sleep(for: .milliseconds(10))
+            async let patient = End.of(.get, with: service, on: clock)
+            #expect(await hasty == End(kind: .deadline(.seconds(1)), time: .seconds(1)))
+            #expect(await patient == End(kind: nil, time: .milliseconds(4_010)))
+            #expect(identity.count == 2)
         }
     }
 
@@ -200,7 +248,8 @@ struct NestedDeadlineTests {
         let error = try await simulate { simulation in
             let service = AnyHttpService(apiUrl: "api.example.com", transport: transport, clock: simulation.clock)
             let stopwatch = Stopwatch(simulation.clock)
-            return await CallDeadline.$current.withValue(CallDeadline(.zero, on: stopwatch)) {
+            let scope = CallScope(requestType: Call.self, deadline: .zero, stopwatch: stopwatch, maxAttempts: nil)
+            return await scope.enter {
                 await #expect(throws: HttpError.self) { try await Call.get.schedule(with: service) }
             }
         }

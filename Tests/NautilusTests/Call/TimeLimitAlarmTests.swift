@@ -40,16 +40,16 @@ struct TimeLimitAlarmTests {
     @Test("standing in line for a connection does not count")
     func waiting() async throws {
         let passed = Counter()
-        let wait = ConnectionWait(on: manual)
+        let wait = ExchangeProgress(on: manual)
         let alarm = TimeLimitAlarm(SharedSleepClock(manual), besides: wait) { passed.increment() }
         alarm.set(after: .seconds(10))
         try await manual.waitForSleepers(count: 1)
-        wait.begin()
+        wait.beginWaiting()
         manual.advance(by: .seconds(10))
         // It is set again, for the ten seconds in line.
         try await manual.waitForSleepers(count: 1)
         manual.advance(by: .seconds(5))
-        wait.end()
+        wait.endWaiting()
         manual.advance(by: .seconds(5))
         // And once more, for the five that were left then.
         try await manual.waitForSleepers(count: 1)

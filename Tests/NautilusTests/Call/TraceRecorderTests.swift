@@ -61,7 +61,9 @@ struct TraceRecorderTests {
             func observe(_ event: CallEvent) {
                 let text =
                     switch event {
-                    case .attemptStarted(let request, let number): "\(request) #\(number)"
+                    case .attemptStarted(let call, let number): "\(call.request) #\(number)"
+                    case .exchangeStarted(_, let exchange): "sent \(exchange.number)"
+                    case .exchangeEnded(_, let exchange): "answered \(exchange.status ?? 0)"
                     case .attemptEnded(_, let attempt): "ended #\(attempt.number)"
                     case .callEnded(_, let trace): "call ended after \(trace.attempts.count)"
                     default: "other"
@@ -78,7 +80,10 @@ struct TraceRecorderTests {
         )
         _ = try await Call.get.schedule(with: service)
         #expect(
-            observer.events.withLock { $0 } == ["Call #1", "ended #1", "Call #2", "ended #2", "call ended after 2"]
+            observer.events.withLock { $0 } == [
+                "Call #1", "sent 1", "answered 503", "ended #1",
+                "Call #2", "sent 2", "answered 200", "ended #2", "call ended after 2",
+            ]
         )
     }
 

@@ -108,7 +108,7 @@ struct AwsStandardModeTests {
         let budget = QuotaBudget()
         budget.deposit(refunding: .failure)
         #expect(budget.balance == 500)
-        #expect(budget.withdraw(.throttling))
+        #expect(budget.spend(.throttling))
         // Another call's success meanwhile.
         budget.deposit(refunding: .failure)
         #expect(budget.balance == 500)

@@ -14,13 +14,13 @@ struct BackoffBudgetTests {
 
         var entries: [String] { log.withLock { $0 } }
 
-        func withdraw(_ charge: RetryCharge) -> Bool {
+        func withdraw(_ charge: RetryCharge) -> RetryPermit? {
             let isGranted = left.withLock { left in
                 defer { left -= 1 }
                 return left > 0
             }
             log.withLock { $0.append(isGranted ? "\(charge)" : "refused") }
-            return isGranted
+            return isGranted ? RetryPermit(from: self, for: charge) : nil
         }
 
         func deposit(refunding charge: RetryCharge?) {
@@ -45,14 +45,14 @@ struct BackoffBudgetTests {
         "a refused retry leaves the retrier as it was: another one's retry, and the backoff is still at its first step"
     )
     func stateAfterRefusal() async throws {
-        let refusing = Locked(true)
-        struct Once: RetryBudget {
-            let refusing: Locked<Bool>
-            func withdraw(_ charge: RetryCharge) -> Bool {
-                refusing.withLock { refusing in
+        final class Once: RetryBudget {
+            private let refusing = Locked(true)
+            func withdraw(_ charge: RetryCharge) -> RetryPermit? {
+                let isRefused = refusing.withLock { refusing in
                     defer { refusing = false }
-                    return !refusing
+                    return refusing
                 }
+                return isRefused ? nil : RetryPermit(from: self, for: charge)
             }
             func deposit(refunding charge: RetryCharge?) {}
         }
@@ -60,7 +60,7 @@ struct BackoffBudgetTests {
         let outcome = try await outcome(
             of: Call.get,
             retrier: ComposedRetrier.factory(
-                steadyBackoff(maxAttempts: 3, budget: .shared(Once(refusing: refusing))),
+                steadyBackoff(maxAttempts: 3, budget: .shared(Once())),
                 ScriptedRetrier.factory { asked, _ in asked == 0 ? .retry(after: .seconds(9)) : .doNotRetry }
             ),
             transport

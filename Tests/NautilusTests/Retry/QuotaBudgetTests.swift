@@ -12,7 +12,7 @@ struct QuotaBudgetTests {
     )
     func boundary(initial: Int, charge: RetryCharge, left: Int) {
         let budget = QuotaBudget(initial: initial)
-        #expect(budget.withdraw(charge) == (left != initial))
+        #expect(budget.spend(charge) == (left != initial))
         #expect(budget.balance == left)
     }
 
@@ -32,7 +32,7 @@ struct QuotaBudgetTests {
         #expect(QuotaBudget(initial: -1).balance == 0)
         #expect(QuotaBudget(capacity: 10, initial: 20).balance == 10)
         let free = QuotaBudget(initial: 0, cost: -14)
-        #expect(free.withdraw())
+        #expect(free.spend())
         #expect(free.balance == 0)
         let most = QuotaBudget(capacity: .max, initial: .max, cost: .max)
         most.deposit(refunding: .failure)

@@ -8,7 +8,7 @@ struct RatioBudgetTests {
 
     private func drain(_ budget: RatioBudget) -> Int {
         var count = 0
-        while count < 100_000, budget.withdraw() { count += 1 }
+        while count < 100_000, budget.spend() { count += 1 }
         return count
     }
 
@@ -41,7 +41,7 @@ struct RatioBudgetTests {
         #expect(budget.balance == 1)
         clock.advance(by: .nanoseconds(1))
         #expect(budget.balance == 0)
-        #expect(!budget.withdraw())
+        #expect(!budget.spend())
     }
 
     @Test("an hour of successes does not pay for a storm: only the last seconds count")
@@ -87,7 +87,7 @@ struct RatioBudgetTests {
             let paid = successes.filter { $0 > second - 10 }.count
             let made = retries.filter { $0 > second - 10 }.count
             let isAllowed = 10 * made + 10 <= 2 * paid + 30
-            #expect(budget.withdraw() == isAllowed)
+            #expect(budget.spend() == isAllowed)
             if isAllowed { retries.append(second) }
         }
         #expect(retries.count > 50)
@@ -105,7 +105,7 @@ struct RatioBudgetTests {
             clock: clock
         )
         for _ in 0..<1000 { most.deposit() }
-        #expect(most.withdraw())
+        #expect(most.spend())
         #expect(most.balance > 1_000_000)
     }
 }

@@ -16,8 +16,8 @@ struct RetrierSuccessTests {
             return retries > 0 ? true : false
         }
 
-        mutating func succeeded(_ request: RequestSummary?) {
-            log.withLock { $0.append("\(name): \(request?.path ?? "no request")") }
+        mutating func succeeded(_ success: CallSuccess) {
+            log.withLock { $0.append("\(name): \(success.answered?.request.path ?? "no request")") }
         }
     }
 

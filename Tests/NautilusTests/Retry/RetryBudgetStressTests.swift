@@ -13,7 +13,7 @@ struct RetryBudgetStressTests {
                         budget.deposit(); return false
                     }
                 }
-                if index < count { group.addTask { budget.withdraw() } }
+                if index < count { group.addTask { budget.spend() } }
             }
             return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
         }
@@ -59,7 +59,7 @@ struct RetryBudgetStressTests {
         let budgets = OriginBudgets { _ in QuotaBudget(capacity: 14_000) }
         let origin = try testOrigin()
         let count = await withTaskGroup(of: Bool.self) { group in
-            for _ in 0..<5000 { group.addTask { budgets.budget(of: origin).withdraw() } }
+            for _ in 0..<5000 { group.addTask { budgets.budget(of: origin).spend() } }
             return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
         }
         #expect(count == 1000)

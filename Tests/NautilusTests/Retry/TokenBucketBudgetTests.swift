@@ -6,7 +6,7 @@ struct TokenBucketBudgetTests {
     /// How many retries are allowed in a row.
     private func drain(_ budget: TokenBucketBudget) -> Int {
         var count = 0
-        while count < 1_000_000, budget.withdraw() { count += 1 }
+        while count < 1_000_000, budget.spend() { count += 1 }
         return count
     }
 
@@ -23,13 +23,13 @@ struct TokenBucketBudgetTests {
     @Test("a retry takes a token, a success brings a tenth, and a refusal takes nothing")
     func amounts() {
         let budget = TokenBucketBudget()
-        #expect(budget.withdraw(.throttling))
+        #expect(budget.spend(.throttling))
         #expect(budget.balance == 9)
         budget.deposit(refunding: .throttling)
         #expect(budget.balance == 9.1)
         #expect(drain(budget) == 5)
         #expect(budget.balance == 4.1)
-        #expect(!budget.withdraw())
+        #expect(!budget.spend())
         #expect(budget.balance == 4.1)
     }
 
@@ -40,7 +40,7 @@ struct TokenBucketBudgetTests {
         #expect(retries == 5)
         for _ in 1...1000 {
             budget.deposit()
-            if budget.withdraw() { retries += 1 }
+            if budget.spend() { retries += 1 }
         }
         // One for the first success, which lifts the bucket above its half, and then one for each ten.
         #expect(retries == 5 + 100)
@@ -52,7 +52,7 @@ struct TokenBucketBudgetTests {
         let budget = TokenBucketBudget(capacity: 10, depositOfSuccess: deposit)
         for _ in 1...200 { budget.deposit() }
         #expect(budget.balance == 10)
-        #expect(budget.withdraw())
+        #expect(budget.spend())
         budget.deposit()
         #expect(budget.balance == min(10, 9 + deposit))
     }
@@ -60,7 +60,7 @@ struct TokenBucketBudgetTests {
     @Test("parameters that make no sense are cut to ones that do", arguments: [-1, -Double.infinity, .nan, 0.0004])
     func nonsense(deposit: Double) {
         let budget = TokenBucketBudget(capacity: 2, depositOfSuccess: deposit)
-        #expect(budget.withdraw())
+        #expect(budget.spend())
         for _ in 1...100 { budget.deposit() }
         #expect(budget.balance == 1)
         #expect(TokenBucketBudget(capacity: -5).balance == 0)

@@ -23,12 +23,12 @@ struct ExchangeDelegateTests {
     @Test("an answer is given once: the first one")
     func answersOnce() async throws {
         let origin = try #require(URL(string: "http://127.0.0.1").flatMap(HttpOrigin.init))
-        let exchange = Exchange(to: origin, context: AttemptContext(serviceOrigin: origin), responseLimit: 0)
+        let exchange = SessionExchange(to: origin, context: AttemptContext(serviceOrigin: origin), responseLimit: 0)
         exchange.resolve(.failure(TransportError(.timedOut)))
         exchange.resolve(.failure(CancellationError()))
         #expect(exchange.isAnswered)
         await #expect(throws: CancellationError.self) {
-            _ = try await withCheckedThrowingContinuation { (caller: Exchange.Continuation) in
+            _ = try await withCheckedThrowingContinuation { (caller: SessionExchange.Continuation) in
                 _ = exchange.awaitAnswer(caller)
             }
         }

@@ -17,7 +17,7 @@ struct EventFeed: CallObserver {
     func waitForCalls(of request: String, count: Int) async {
         var left = count
         for await event in events {
-            if case .attemptStarted(request, number: 1) = event { left -= 1 }
+            if case .attemptStarted(let call, number: 1) = event, call.request == request { left -= 1 }
             if left == 0 { return }
         }
     }

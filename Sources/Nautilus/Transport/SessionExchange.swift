@@ -7,7 +7,7 @@ import Foundation
 /// One request under way, and the caller who waits for its answer.
 ///
 /// The answer can come from two sides, the delegate's reports and a cancellation anywhere, and is given once.
-final class Exchange: Sendable {
+final class SessionExchange: Sendable {
     /// What a successful exchange yields.
     struct Answer: Sendable {
         let response: HTTPURLResponse
@@ -77,7 +77,7 @@ final class Exchange: Sendable {
 }
 
 /// What the delegate does with an exchange.
-extension Exchange {
+extension SessionExchange {
     /// The task that carries it; nil before it has begun.
     var task: URLSessionDataTask? { state.withLock { $0.task } }
 
@@ -90,6 +90,7 @@ extension Exchange {
     ///
     /// - Parameter method: The method that it answers.
     func receive(_ response: HTTPURLResponse, to method: String?) -> Bool {
+        if response.statusCode >= 200 { context.noteResponseHeader() }
         // An interim response (103, say) comes first and brings no body: the last one counts.
         state.withLock { state in
             state.response = response

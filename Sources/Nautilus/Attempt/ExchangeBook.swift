@@ -1,0 +1,179 @@
+/// The exchanges of one call, a record each, kept where all that sends for the call can reach them: its own task, the
+/// tasks of a hedge, the side requests of an interceptor.
+struct ExchangeBook: Sendable {
+    /// An exchange that is under way.
+    struct Entry: Sendable {
+        /// Its place among those of its attempt.
+        fileprivate let index: Int
+        fileprivate let record: CallTrace.Exchange
+        fileprivate let progress: ExchangeProgress
+
+        /// Its number in the call.
+        var number: Int { record.number }
+        /// The number of the exchange that it goes on with.
+        var root: Int { record.root }
+    }
+
+    private struct State: Sendable {
+        var lastNumber = 0
+        var attempt = 0
+        /// Of the current attempt, in the order of their sending.
+        var records: [CallTrace.Exchange] = []
+        /// Of those that are under way, by number: what their transport tells.
+        var progress: [Int: ExchangeProgress] = [:]
+        /// Those an interceptor has sent as side requests: they answer for themselves, not for the attempt.
+        var apart: Set<Int> = []
+        /// The place of the record that was the last to end of those that count for the attempt.
+        var lastEnded: Int?
+    }
+
+    /// Which call it is.
+    let identity: CallIdentity
+    /// Runs since the call began.
+    let stopwatch: Stopwatch
+    private let observer: (any CallObserver)?
+    private let state = Locked(State())
+
+    init(_ identity: CallIdentity, stopwatch: Stopwatch, observer: (any CallObserver)?) {
+        (self.identity, self.stopwatch, self.observer) = (identity, stopwatch, observer)
+    }
+
+    /// Begins the next attempt, and returns its number.
+    func beginAttempt() -> Int {
+        state.withLock { state in
+            state.attempt += 1
+            state.records.removeAll(keepingCapacity: true)
+            state.progress.removeAll()
+            state.apart.removeAll()
+            state.lastEnded = nil
+            return state.attempt
+        }
+    }
+
+    /// A number for the exchange that is prepared next.
+    func takeNumber() -> Int {
+        state.withLock { state in
+            state.lastNumber += 1
+            return state.lastNumber
+        }
+    }
+
+    /// What is to be known of an exchange when it begins.
+    struct Opening: Sendable {
+        var role: CallTrace.Exchange.Role
+        /// The number that was taken for it; nil for the next one.
+        var number: Int?
+        /// The attempt that it belongs to.
+        let attempt: Int
+        /// The exchange that it goes on with; nil for none.
+        var root: Int?
+        /// Whether what it has done has been done by the attempt; a side request answers for itself.
+        var countsForAttempt = true
+        var redirects: RedirectSummary?
+    }
+
+    /// Takes note of a request that goes out.
+    ///
+    /// - Returns: Nil when its URL has no origin, so that it cannot go out either.
+    func begin(
+        _ request: HttpRequest,
+        _ opening: Opening,
+        _ progress: ExchangeProgress,
+        serviceOrigin: HttpOrigin
+    ) -> Entry? {
+        guard let summary = RequestSummary(request, serviceOrigin: serviceOrigin) else { return nil }
+        let start = stopwatch.elapsed
+        let entry = state.withLock { state in
+            if opening.number == nil { state.lastNumber += 1 }
+            let number = opening.number ?? state.lastNumber
+            let record = CallTrace.Exchange(
+                call: identity.id,
+                number: number,
+                root: opening.root ?? number,
+                attempt: opening.attempt,
+                role: opening.role,
+                request: summary,
+                start: start,
+                duration: .zero,
+                redirects: opening.redirects,
+                outcome: .unfinished,
+                delivery: .maybeExecuted
+            )
+            if !opening.countsForAttempt { state.apart.insert(number) }
+            // An exchange of an attempt that is over has a record, and no place in the next one.
+            guard opening.attempt == state.attempt else { return Entry(index: -1, record: record, progress: progress) }
+            state.records.append(record)
+            state.progress[number] = progress
+            return Entry(index: state.records.count - 1, record: record, progress: progress)
+        }
+        observer?.observe(.exchangeStarted(identity, entry.record))
+        return entry
+    }
+
+    /// Takes note of how an exchange has ended, and returns its record.
+    func end(_ entry: Entry, _ outcome: CallTrace.Exchange.Outcome, _ delivery: Delivery) -> CallTrace.Exchange {
+        var record = entry.record
+        let (header, waited) = entry.progress.ofThisSending
+        record.duration = stopwatch.elapsed - record.start
+        (record.outcome, record.delivery, record.connectionWait) = (outcome, delivery, waited)
+        if record.status != nil { record.latency = header ?? max(.zero, record.duration - waited) }
+        state.withLock { state in
+            // Else its attempt is over, and has told of it as one that was still under way.
+            guard state.records.indices.contains(entry.index), state.records[entry.index].number == entry.number else {
+                return
+            }
+            state.records[entry.index] = record
+            state.progress[entry.number] = nil
+            if !state.apart.contains(record.root) { state.lastEnded = entry.index }
+        }
+        observer?.observe(.exchangeEnded(identity, record))
+        return record
+    }
+
+    /// All exchanges of the current attempt; one that is still under way has lasted until now.
+    func exchanges() -> [CallTrace.Exchange] {
+        let now = stopwatch.elapsed
+        let (records, progress) = state.withLock { ($0.records, $0.progress) }
+        // Nearly always all have ended.
+        guard !progress.isEmpty else { return records }
+        return records.map { record in
+            guard let progress = progress[record.number] else { return record }
+            var record = record
+            record.duration = now - record.start
+            record.connectionWait = progress.ofThisSending.waited
+            return record
+        }
+    }
+
+    /// Whether it is a side request, which answers for itself.
+    func isApart(_ exchange: CallTrace.Exchange) -> Bool {
+        state.withLock { $0.apart.contains(exchange.root) }
+    }
+
+    /// The exchange of the current attempt that was the last to end; nil when none has.
+    var lastEnded: CallTrace.Exchange? {
+        state.withLock { state in state.lastEnded.map { state.records[$0] } }
+    }
+
+    /// The most that the exchanges of the current attempt may have done, and the request that speaks for it: of several
+    /// the one that must not be repeated, else the latest.
+    ///
+    /// - Parameter excluded: The exchange whose delivery is known from elsewhere, with its redirects; nil for none.
+    func delivery(besides excluded: Int? = nil) -> (delivery: Delivery, request: RequestSummary?) {
+        state.withLock { state in
+            var (delivery, speaker) = (Delivery.notSent, CallTrace.Exchange?.none)
+            for record in state.records where !state.apart.contains(record.root) {
+                if record.number != excluded { delivery = max(delivery, record.delivery) }
+                // A hop repeats what its root has asked for, and a hedge is its root again.
+                guard record.root == record.number else { continue }
+                if let said = speaker, said.mustNotBeRepeated { continue }
+                speaker = record
+            }
+            return (delivery, speaker?.request)
+        }
+    }
+}
+
+extension CallTrace.Exchange {
+    fileprivate var mustNotBeRepeated: Bool { delivery == .maybeExecuted && !request.isIdempotent }
+}

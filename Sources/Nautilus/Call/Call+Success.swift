@@ -1,0 +1,47 @@
+import Foundation
+
+extension Call {
+    /// The end of a call that has succeeded: the retrier and the rules of hedging take note of it, each once.
+    ///
+    /// - Parameters:
+    ///   - decoded: The result.
+    ///   - response: The answer that it was made of.
+    func succeeded(
+        _ decoded: HttpResponse<R.Result>,
+        by response: HttpResponse<Data>
+    ) -> HttpResponse<R.Result> {
+        let success = success(by: response)
+        if let hedging, let origin = success.answered?.request.origin {
+            if couldBeHedged { success.record(in: hedging.latencies) }
+            if let budget = hedging.budget.budget(of: origin) { success.deposit(in: budget) }
+        }
+        retrier.succeeded(success)
+        var decoded = decoded
+        decoded.trace = recorder.succeeded(decoded.status, by: response.exchange)
+        return decoded
+    }
+
+    private func success(by response: HttpResponse<Data>) -> CallSuccess {
+        let exchanges = book.exchanges()
+        guard let answered = answered(response) else {
+            return CallSuccess(exchanges: exchanges, lastPermit: payment.lastUsed)
+        }
+        // A redirect and a hedge go on with the request that was sent first, and it is that one's origin.
+        let root = exchanges.first { $0.number == answered.root } ?? answered
+        var latency = answered.latency
+        if let own = latency, root.number != answered.number {
+            latency = max(.zero, answered.start - root.start - root.connectionWait + own)
+        }
+        return CallSuccess(exchanges: exchanges, answered: root, latency: latency, lastPermit: payment.lastUsed)
+    }
+
+    /// The exchange of this call that the server has answered well; nil when an interceptor has made a success of something
+    /// else, which tells nothing of the server.
+    private func answered(_ response: HttpResponse<Data>) -> CallTrace.Exchange? {
+        let own = response.exchange.flatMap { $0.call == scope.id ? $0 : nil }
+        guard let exchange = own ?? book.lastEnded, let status = exchange.status,
+            status < 400 || request.acceptedStatusCodes.contains(status)
+        else { return nil }
+        return exchange
+    }
+}

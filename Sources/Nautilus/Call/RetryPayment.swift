@@ -1,0 +1,30 @@
+/// What pays for the retries of one call.
+struct RetryPayment {
+    /// What pays for the attempt that comes next, or is under way and has sent nothing; nil when it is free, or paid.
+    var due: RetryPermit?
+    /// The failure that it follows.
+    var failure: HttpError?
+    /// What paid for the last retry that was sent; nil when none was, or when they were free.
+    private(set) var lastUsed: RetryPermit?
+
+    /// Pays for what is sent now.
+    ///
+    /// - Throws: The failure before, when the permit was shared by calls that were given one answer, another of them has
+    ///   used it, and the budget does not pay again.
+    mutating func pay() throws(HttpError) {
+        guard let permit = due else { return }
+        due = nil
+        guard permit.use() else {
+            guard var failure else { return }
+            // The retrier is asked once more, and pays for itself from here on.
+            failure.sharedAnswer = nil
+            throw failure
+        }
+        lastUsed = permit
+    }
+
+    /// Takes note of a second send, which was paid for at once.
+    mutating func used(_ permit: RetryPermit) {
+        lastUsed = permit
+    }
+}

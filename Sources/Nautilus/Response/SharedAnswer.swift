@@ -1,0 +1,27 @@
+/// The one answer that several calls were given, whose failure is one failure and whose retry is to be one retry.
+///
+/// A hundred calls that wait for one exchange get one 503. If each drew a delay and took its cost from the retry budget,
+/// one failure would be charged a hundred times, and the retries would go out one by one. So an interceptor that gives an
+/// answer to several calls marks it by ``HttpResponse/sharedAnswer`` or ``HttpError/sharedAnswer``, the same object for all,
+/// and their retriers agree by it: what the first of them decides holds for all.
+public final class SharedAnswer: Sendable {
+    private let values = Locked<[ObjectIdentifier: any Sendable]>([:])
+
+    /// Creates one on which nothing is agreed yet.
+    public init() {}
+
+    /// What is agreed: what the first caller with a value of this type has made.
+    ///
+    /// - Parameter make: Makes the value. Called without a lock, and now and then for nothing, when two calls are the first
+    ///   at once.
+    public func agree<Value: Sendable>(on make: () -> Value) -> Value {
+        let key = ObjectIdentifier(Value.self)
+        if let agreed = values.withLock({ $0[key] }) as? Value { return agreed }
+        let made = make()
+        return values.withLock { values in
+            if let agreed = values[key] as? Value { return agreed }
+            values[key] = made
+            return made
+        }
+    }
+}

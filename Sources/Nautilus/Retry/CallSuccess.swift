@@ -1,0 +1,50 @@
+/// A call that has succeeded, as its retrier is told of it: what keeps account of successes does so through it, each once.
+///
+/// A budget or a record of latencies may be known to several that are told, two retriers that are asked in turn, or a
+/// retrier and the rules of hedging. Through here it takes note of the success once, whoever of them comes first.
+public final class CallSuccess {
+    /// The exchanges of the attempt that succeeded, in the order of their sending; empty when nothing was sent.
+    public let exchanges: [CallTrace.Exchange]
+    /// The exchange whose answer made the success; nil when it was no answer of the server, but an interceptor's, or one
+    /// that another call has asked for.
+    public let answered: CallTrace.Exchange?
+    /// How long the server took, from the sending of the first request to the header of the answer; nil when it has not
+    /// answered. Of a hedged attempt it is what a caller without a hedge has waited at least.
+    public let latency: Duration?
+
+    /// What paid for the last retry of the call that was sent; nil when none was, or when they were free.
+    private let lastPermit: RetryPermit?
+    private var told: Set<ObjectIdentifier> = []
+
+    /// Creates a success, as a test of a retrier does.
+    ///
+    /// - Parameters:
+    ///   - exchanges: The exchanges of the attempt that succeeded. Default: none.
+    ///   - answered: The exchange whose answer made the success. Default: nil, the answer was not the server's.
+    ///   - latency: How long the server took. Default: nil, it did not answer.
+    ///   - lastPermit: What paid for the call's last retry. Default: nil, there was none.
+    public init(
+        exchanges: [CallTrace.Exchange] = [],
+        answered: CallTrace.Exchange? = nil,
+        latency: Duration? = nil,
+        lastPermit: RetryPermit? = nil
+    ) {
+        (self.exchanges, self.answered, self.latency) = (exchanges, answered, latency)
+        self.lastPermit = lastPermit
+    }
+
+    /// Deposits the success in `budget`, once; what the call's last retry took there may come back.
+    ///
+    /// Nothing happens when the answer is not the server's: it says nothing of what the server bears.
+    public func deposit(in budget: any RetryBudget) {
+        guard answered != nil, told.insert(ObjectIdentifier(budget)).inserted else { return }
+        let isItsOwn = lastPermit.map { $0.budget === budget } ?? false
+        budget.deposit(refunding: isItsOwn ? lastPermit?.charge : nil)
+    }
+
+    /// Notes the latency in `latencies`, once; nothing happens when the server has not answered.
+    public func record(in latencies: OriginLatencies) {
+        guard let answered, let latency, told.insert(ObjectIdentifier(latencies)).inserted else { return }
+        latencies.record(latency, of: answered.request.origin)
+    }
+}

@@ -1,0 +1,104 @@
+/// The call that the current task works for: known on its whole way without being handed on, and only until its end.
+///
+/// A task-local value reaches every task that is started on the way, also those that are still there when the call has
+/// ended: a task begun in `onSuccess`, a token that many callers wait for. So the value has an owner. Once the call has
+/// ended, its scope is none any more, and such a task is bound by nothing of it. A deadline binds even less: the task of
+/// the call itself, and through cancellation that task's children, but no task that merely began on the way.
+package final class CallScope: Sendable {
+    /// The innermost scope that was entered on the way to the current task; its call may have ended.
+    @TaskLocal private static var entered: CallScope?
+
+    private static let lastID = Locked<UInt64>(0)
+
+    /// The call's number in this process, from 1.
+    package let id: UInt64
+    /// The number of the call within which this one was made; nil for one of its own.
+    package let parentID: UInt64?
+    /// The type of the call's request.
+    package let requestType: any Any.Type
+    /// How long the call may take; nil for no limit.
+    package let deadline: Duration?
+    /// Runs since the call began, on the clock of its service.
+    package let stopwatch: Stopwatch
+    /// How often the call may be attempted; nil when it does not retry.
+    package let maxAttempts: (@Sendable () -> Int)?
+
+    private let outer: CallScope?
+    private let task: Int?
+    private let state = Locked(State())
+
+    private struct State {
+        var isOver = false
+        var isInAttempt = false
+    }
+
+    /// A scope within the current one, for a call in the current task.
+    package init(
+        requestType: any Any.Type,
+        deadline: Duration?,
+        stopwatch: Stopwatch,
+        maxAttempts: (@Sendable () -> Int)?
+    ) {
+        let outer = CallScope.current
+        self.id = Self.lastID.withLock { last in
+            last += 1
+            return last
+        }
+        self.parentID = outer?.id
+        self.requestType = requestType
+        self.deadline = deadline?.addable
+        self.stopwatch = stopwatch
+        self.maxAttempts = maxAttempts
+        self.outer = outer
+        self.task = Self.currentTask
+    }
+
+    /// The innermost call that the current task works for and that goes on; nil outside of all.
+    package static var current: CallScope? {
+        var scope = entered
+        while let inner = scope, inner.state.withLock({ $0.isOver }) { scope = inner.outer }
+        return scope
+    }
+
+    /// Whether an attempt is under way, so that what is done now is done again in the next one.
+    package var isInAttempt: Bool {
+        get { state.withLock { $0.isInAttempt } }
+        set { state.withLock { $0.isInAttempt = newValue } }
+    }
+
+    /// Runs the call, and ends the scope with it.
+    package func enter<Value>(_ work: () async -> Value) async -> Value {
+        defer { state.withLock { $0.isOver = true } }
+        return await Self.$entered.withValue(self, operation: work)
+    }
+
+    /// Starts what is no part of any call.
+    package static func leave<Value>(_ start: () -> Value) -> Value {
+        $entered.withValue(nil, operation: start)
+    }
+
+    /// Runs what is no part of any call.
+    package static func runOutside<Value>(_ work: () async -> Value) async -> Value {
+        await $entered.withValue(nil, operation: work)
+    }
+
+    /// What is left until the deadline, never negative; nil when there is none, and in any task but the call's own.
+    ///
+    /// A duration and no instant, since a call within this one may have a service with another clock.
+    package var remaining: Duration? {
+        guard let deadline, task == Self.currentTask else { return nil }
+        return max(.zero, deadline - stopwatch.elapsed)
+    }
+
+    /// Tells tasks apart while they run; nil outside of all.
+    private static var currentTask: Int? { withUnsafeCurrentTask { $0?.hashValue } }
+}
+
+/// The deadline of the call that the current task works for.
+public enum CallDeadline {
+    /// What is left until it, never negative: for a retrier or an interceptor that would wait.
+    ///
+    /// Nil when the call has none, outside of all calls, and in a task that was started on the way: a deadline binds its
+    /// call and nothing that the call leaves behind. A child task is ended by the cancellation of the call's task.
+    public static var remaining: Duration? { CallScope.current?.remaining }
+}

@@ -1,0 +1,74 @@
+extension CallTrace {
+    /// One request that went out, and what came of it: the record that retriers, budgets, latencies, interceptors and the
+    /// trace read.
+    public struct Exchange: Sendable, Hashable {
+        /// What an exchange is to its attempt.
+        public enum Role: String, Sendable, Hashable {
+            /// The attempt's own request.
+            case main
+            /// A request that an interceptor has made besides, by ``AttemptContext/send(_:)`` or with `next`.
+            case side
+            /// The second send of a slow attempt.
+            case hedge
+            /// A hop that a redirect has led to.
+            case redirect
+        }
+
+        /// How an exchange has ended.
+        public enum Outcome: Sendable, Hashable {
+            /// With an answer of this status.
+            case answered(status: Int)
+            /// Without one.
+            case failed(FailureKind)
+            /// Not yet: it was still under way when its attempt ended, as a send that has lost against its hedge.
+            case unfinished
+        }
+
+        /// The call that made it, as ``CallIdentity/id``: of an answer that several calls share, the one that asked.
+        public let call: UInt64
+        /// Its number in the call, from 1. A number is missing where a retrier has refused to let a request go.
+        public let number: Int
+        /// The number of the exchange that it goes on with: for a redirect and a hedge, of the one that was sent first;
+        /// for any other, its own.
+        public let root: Int
+        /// The number of the attempt that it belongs to, from 1.
+        public let attempt: Int
+        /// What it is to its attempt.
+        public let role: Role
+        /// What was sent, without header and query.
+        public let request: RequestSummary
+        /// When it was sent, counted from the call's start.
+        public let start: Duration
+        /// How long the server took to the answer's header, from the sending on and without the wait for a connection;
+        /// nil when there was no answer. Where a transport does not tell when the header came, the whole answer counts.
+        public var latency: Duration?
+        /// How long it stood in line for a connection; zero where a transport does not tell.
+        public var connectionWait: Duration = .zero
+        /// How long it took in all, the wait for a connection and the body included; of a streamed answer to its header.
+        public var duration: Duration
+        /// Where redirects have led on the way to it; nil but for a redirect.
+        public var redirects: RedirectSummary?
+        /// How it ended.
+        public var outcome: Outcome
+        /// What the server may have done with it.
+        public var delivery: Delivery
+
+        /// The status of the answer; nil when there was none.
+        public var status: Int? {
+            if case .answered(let status) = outcome { status } else { nil }
+        }
+    }
+}
+
+extension CallTrace.Exchange: CustomStringConvertible {
+    /// Role, request and outcome, as in `redirect: GET https://api.example.com/new: 200 after 12 ms`.
+    public var description: String {
+        let ending =
+            switch outcome {
+            case .answered(let status): "\(status) after \(duration.brief)"
+            case .failed(let kind): "\(kind), after \(duration.brief) (\(delivery.rawValue))"
+            case .unfinished: "still under way after \(duration.brief)"
+            }
+        return "\(role.rawValue): \(request): \(ending)"
+    }
+}
