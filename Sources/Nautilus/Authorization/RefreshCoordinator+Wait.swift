@@ -2,16 +2,14 @@ extension RefreshCoordinator {
     func ask(_ question: RefreshMachine.Question) async throws -> SealedGrant {
         guard !RefreshScope.contains(self) else { throw RefreshError.recursive }
         let now = stopwatch.elapsed
-        let (grant, ticket) = core.withLock { core in
-            core.machine.immediateAnswer(to: question, at: now).map { ($0, 0) } ?? (nil, core.waiters.takeTicket())
-        }
-        if let grant { return grant }
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                enter(.call(continuation)) { $0.ask(question, for: .call(continuation), ticket: ticket, at: now) }
-            }
-        } onCancel: {
-            leave(ticket)
+        if let grant = core.withLock({ $0.machine.immediateAnswer(to: question, at: now) }) { return grant }
+        return try await core.wait { core, waiter in
+            core.ask(question, for: .call(waiter), at: now)
+        } joined: { effects, _ in
+            perform(effects)
+        } leave: { core, id in
+            guard case .call(let waiter) = core.waiters.remove(id) else { return nil }
+            return waiter
         }
     }
 
@@ -30,32 +28,14 @@ extension RefreshCoordinator {
     }
 
     private func wait(while holds: @Sendable (RefreshState) -> Bool) async throws {
-        let ticket = core.withLock { core in
-            holds(core.machine.state) ? core.waiters.takeTicket() : nil
+        guard core.withLock({ holds($0.machine.state) }) else { return }
+        try await core.wait { core, waiter in
+            core.wait(waiter, while: holds)
+        } joined: { effects, _ in
+            perform(effects)
+        } leave: { core, id in
+            guard case .retry(let waiter) = core.waiters.remove(id) else { return nil }
+            return waiter
         }
-        guard let ticket else { return }
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                enter(.retry(continuation)) { $0.wait(continuation, ticket: ticket, while: holds) }
-            }
-        } onCancel: {
-            leave(ticket)
-        }
-    }
-
-    /// Lets a waiter in, unless its task has been cancelled.
-    ///
-    /// Looking for the cancellation and adding the waiter happen under one lock, and so does ``leave(_:)``: whichever of
-    /// cancellation and entry comes second finds the other.
-    private func enter(_ waiter: RefreshWaiter, _ body: (inout RefreshCore) -> [RefreshCore.Effect]) {
-        let effects: [RefreshCore.Effect]? = core.withLock { core in
-            Task.isCancelled ? nil : body(&core)
-        }
-        guard let effects else { return waiter.cancel() }
-        perform(effects)
-    }
-
-    private func leave(_ ticket: Int) {
-        core.withLock { $0.waiters.remove(ticket: ticket) }?.cancel()
     }
 }

@@ -3,7 +3,7 @@ struct RefreshCore: Sendable {
     /// What is left to do when the lock has been released.
     enum Effect: Sendable {
         case resume([RefreshWaiter], Result<SealedGrant, RefreshError>)
-        case pass(CheckedContinuation<Void, any Error>)
+        case pass(Waiter<Void>)
         case start(RefreshFlight, any SealedCredential, RefreshTasks)
         case cancel(RefreshTasks)
         case end(RefreshTasks)
@@ -12,7 +12,7 @@ struct RefreshCore: Sendable {
     private(set) var machine: RefreshMachine
     /// The machine's grant, copied out: reading it is what happens most often.
     private(set) var current: SealedGrant?
-    var waiters = RefreshWaiters()
+    var waiters = WaitingLine<RefreshWaiter>()
     var outbox = Outbox<RefreshMachine.Announcement>()
     private var tasks: [Int: RefreshTasks] = [:]
 
@@ -27,12 +27,11 @@ struct RefreshCore: Sendable {
     mutating func ask(
         _ question: RefreshMachine.Question,
         for waiter: RefreshWaiter,
-        ticket: Int,
         at now: Duration
     ) -> [Effect] {
         handle(.ask(question), at: now) { core, result in
             guard let result else {
-                core.waiters.add(waiter, ticket: ticket)
+                core.waiters.append(waiter)
                 return nil
             }
             return .resume([waiter], result)
@@ -40,13 +39,9 @@ struct RefreshCore: Sendable {
     }
 
     /// Lets `waiter` wait for the end of a refresh, while there is one that `holds`.
-    mutating func wait(
-        _ waiter: CheckedContinuation<Void, any Error>,
-        ticket: Int,
-        while holds: (RefreshState) -> Bool
-    ) -> [Effect] {
+    mutating func wait(_ waiter: Waiter<Void>, while holds: (RefreshState) -> Bool) -> [Effect] {
         guard holds(machine.state) else { return [.pass(waiter)] }
-        waiters.add(.retry(waiter), ticket: ticket)
+        waiters.append(.retry(waiter))
         return []
     }
 

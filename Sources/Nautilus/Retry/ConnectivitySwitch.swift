@@ -5,13 +5,9 @@
 /// connectivity.set(isOnline: true)  // whoever waits for it goes on
 /// ```
 public final class ConnectivitySwitch: Connectivity {
-    private typealias Waiter = CheckedContinuation<Void, any Error>
-
     private struct State {
         var isOnline: Bool
-        var lastId = 0
-        /// In the order in which they came.
-        var waiters: [(id: Int, waiter: Waiter)] = []
+        var waiters = WaitingLine<Waiter<Void>>()
     }
 
     private let state: Locked<State>
@@ -31,11 +27,9 @@ public final class ConnectivitySwitch: Connectivity {
 
     /// Tells it; all who wait go on when it is true.
     public func set(isOnline: Bool) {
-        let waiters = state.withLock { state -> [Waiter] in
+        let waiters = state.withLock { state in
             state.isOnline = isOnline
-            guard isOnline else { return [] }
-            defer { state.waiters = [] }
-            return state.waiters.map(\.waiter)
+            return isOnline ? state.waiters.removeAll() : []
         }
         waiters.forEach { $0.resume() }
     }
@@ -44,38 +38,13 @@ public final class ConnectivitySwitch: Connectivity {
     ///
     /// - Throws: `CancellationError`, at once, when the task is or becomes cancelled.
     public func waitUntilOnline() async throws {
-        let id = state.withLock { state in
-            state.lastId += 1
-            return state.lastId
+        try await state.wait { state, waiter in
+            if !state.isOnline { state.waiters.append(waiter) }
+            return state.isOnline
+        } joined: { isOnline, waiter in
+            if isOnline { waiter.resume() }
+        } leave: { state, id in
+            state.waiters.remove(id)
         }
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { join($0, id: id) }
-        } onCancel: {
-            leave(id)
-        }
-    }
-
-    /// Looking for the cancellation and joining happen under one lock, and so does leaving: whichever comes second finds
-    /// the other.
-    private func join(_ waiter: Waiter, id: Int) {
-        enum Answer { case cancelled, online, wait }
-        let answer: Answer = state.withLock { state in
-            if Task.isCancelled { return .cancelled }
-            if state.isOnline { return .online }
-            state.waiters.append((id, waiter))
-            return .wait
-        }
-        switch answer {
-        case .cancelled: waiter.resume(throwing: CancellationError())
-        case .online: waiter.resume()
-        case .wait: break
-        }
-    }
-
-    private func leave(_ id: Int) {
-        let waiter = state.withLock { state in
-            state.waiters.firstIndex { $0.id == id }.map { state.waiters.remove(at: $0).waiter }
-        }
-        waiter?.resume(throwing: CancellationError())
     }
 }

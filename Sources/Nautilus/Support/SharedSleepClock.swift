@@ -27,19 +27,14 @@ package final class SharedSleepClock<Base: Clock<Duration>>: Clock {
     /// - Throws: `CancellationError`, at once, when the task is or becomes cancelled.
     package func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         let id = state.withLock { $0.makeId() }
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let deadline = zero.duration(to: deadline)
-                let isAsleep = state.withLock { state in
-                    // The flag is set before the handler runs: it is seen here, or the handler finds the sleeper.
-                    if Task.isCancelled { return false }
-                    if state.insert(.task(continuation), id: id, until: deadline) { setAlarm(deadline) }
-                    return true
-                }
-                if !isAsleep { continuation.resume(throwing: CancellationError()) }
-            }
-        } onCancel: {
-            cancelAlarm(id)
+        let deadline = zero.duration(to: deadline)
+        try await state.wait { state, waiter in
+            state.insert(.task(waiter), id: id, until: deadline)
+        } joined: { needsAlarm, _ in
+            if needsAlarm { setAlarm(deadline) }
+        } leave: { state, _ in
+            guard case .task(let waiter) = state.remove(id) else { return nil }
+            return waiter
         }
     }
 
@@ -80,7 +75,7 @@ extension SharedSleepClock: AlarmClock {
     }
 
     package func cancelAlarm(_ id: Int) {
-        state.withLock { $0.remove(id) }?.cancel()
+        _ = state.withLock { $0.remove(id) }
     }
 }
 

@@ -4,18 +4,14 @@
 /// it for this sleeper alone. Every call with a timeout goes through it.
 struct SharedSleepers {
     enum Sleeper: Sendable {
-        case task(CheckedContinuation<Void, any Error>)
+        case task(Waiter<Void>)
         case alarm(@Sendable () -> Void)
 
         func wake() {
             switch self {
-            case .task(let continuation): continuation.resume()
+            case .task(let waiter): waiter.resume()
             case .alarm(let ring): ring()
             }
-        }
-
-        func cancel() {
-            if case .task(let continuation) = self { continuation.resume(throwing: CancellationError()) }
         }
     }
 

@@ -20,9 +20,7 @@ import Foundation
 /// frees. A second send (``Hedging``) takes a slot that is free, or is not made. The wait counts for the call's deadline, and not for the request's timeout. Among those who wait, requests of a
 /// higher `RequestPriority` come first, then those that came first; low ones can wait for as long as others keep coming.
 public final class ConcurrencyLimit: HttpInterceptor {
-    typealias Waiter = CheckedContinuation<Void, any Error>
-
-    private let core: Locked<SlotCore<Waiter>>
+    private let core: Locked<SlotCore<Waiter<Void>>>
 
     /// Creates a limit.
     ///
@@ -70,27 +68,16 @@ public final class ConcurrencyLimit: HttpInterceptor {
 
 extension ConcurrencyLimit {
     private func wait(for origin: HttpOrigin, _ priority: RequestPriority) async throws {
-        let ticket = core.withLock { $0.takeTicket() }
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { join($0, origin, priority, ticket: ticket) }
-        } onCancel: {
-            core.withLock { $0.cancel(origin, ticket: ticket) }?.resume(throwing: CancellationError())
-        }
-    }
-
-    /// Lets a waiter into the line, unless its task has been cancelled.
-    ///
-    /// Looking for the cancellation and joining happen under one lock, and so does the cancellation's own part: whichever
-    /// comes second finds the other.
-    private func join(_ waiter: Waiter, _ origin: HttpOrigin, _ priority: RequestPriority, ticket: Int) {
-        let answer = core.withLock { core in
-            Task.isCancelled ? nil : core.join(waiter, origin, priority, ticket: ticket)
-        }
-        switch answer {
-        case .go: waiter.resume()
-        case .wait: break
-        case .refuse(let refusal): waiter.resume(throwing: HttpError(refusal: refusal))
-        case nil: waiter.resume(throwing: CancellationError())
+        try await core.wait { core, waiter in
+            core.join(waiter, origin, priority)
+        } joined: { answer, waiter in
+            switch answer {
+            case .go: waiter.resume()
+            case .wait: break
+            case .refuse(let refusal): waiter.resume(throwing: HttpError(refusal: refusal))
+            }
+        } leave: { core, id in
+            core.cancel(origin, id)
         }
     }
 

@@ -6,11 +6,10 @@ struct PaceLane: Hashable, Sendable {
 }
 
 /// What pacing guards by its lock: what is known of each lane, and who waits there.
-struct PaceCore<Waiter: Sendable>: Sendable {
+struct PaceCore<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Sendable {
     typealias Machine = PaceMachine<Waiter>
 
     private var lanes = OriginTable<PaceLane, Machine>()
-    private var lastTicket = 0  // of all lanes, so that no two waiters ever have the same
     private let rules: PaceRules
 
     init(rules: PaceRules) {
@@ -28,32 +27,25 @@ struct PaceCore<Waiter: Sendable>: Sendable {
         return lanes[place].ask(at: now, remaining: remaining)
     }
 
-    /// A ticket under which to wait, and to leave again.
-    mutating func takeTicket() -> Int {
-        lastTicket += 1
-        return lastTicket
-    }
-
     /// Asks again, since something may have changed since the first time, and waits if it has not.
     ///
     /// - Returns: The answer; and when to ring an alarm, nil when the one that is set rings early enough.
     mutating func join(
         _ lane: PaceLane,
         _ entrant: Machine.Entrant,
-        ticket: Int,
         draw: Double,
         at now: Duration
     ) -> (answer: Machine.Answer, alarm: Duration?) {
         let place = place(of: lane, at: now)
         let answer = lanes[place].ask(at: now, remaining: entrant.remaining)
         guard answer == .wait else { return (answer, nil) }
-        lanes[place].wait(entrant, ticket: ticket, draw: draw)
+        lanes[place].wait(entrant, draw: draw)
         return (.wait, setAlarm(place, at: now))
     }
 
     /// Waits no longer; nil when it does not wait, because it has been released.
-    mutating func cancel(_ lane: PaceLane, ticket: Int) -> Waiter? {
-        lanes.place(of: lane).flatMap { lanes[$0].cancel(ticket: ticket) }
+    mutating func cancel(_ lane: PaceLane, _ id: Waiter.ID) -> Waiter? {
+        lanes.place(of: lane).flatMap { lanes[$0].cancel(id) }
     }
 
     /// Releases the first who waits, if its turn has come.

@@ -3,7 +3,7 @@
 /// Who waits is released in turns, one after the other: each turn is as long as the interval, and within it the release is
 /// drawn at random, so that clients which were sent away together do not come back together. No turn begins before the
 /// server's pause, or the window of a limit that is used up, is over.
-struct PaceMachine<Waiter: Sendable>: Sendable {
+struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Sendable {
     /// The answer to a request that wants to go.
     enum Answer: Hashable, Sendable {
         /// It goes, under this number.
@@ -13,12 +13,14 @@ struct PaceMachine<Waiter: Sendable>: Sendable {
     }
 
     /// One who waits, and for how long at most.
-    struct Entrant: Sendable {
+    struct Entrant: Identifiable, Sendable {
         let waiter: Waiter
         /// When it came.
         let start: Duration
         /// What was left until the call's deadline then; nil when there is none.
         let remaining: Duration?
+
+        var id: Waiter.ID { waiter.id }
     }
 
     private let rules: PaceRules
@@ -60,21 +62,22 @@ struct PaceMachine<Waiter: Sendable>: Sendable {
     mutating func ask(at now: Duration, remaining: Duration?) -> Answer {
         let block = updateBlock(at: now)
         guard waiting > 0 || block != nil else { return .go(number: begin()) }
-        if let refusal = refusal(start: now, remaining: remaining, ahead: waiting, at: now) { return .refuse(refusal) }
+        let wait = waitEnd(ahead: waiting, at: now) - now
+        if let refusal = rules.refusal(of: wait, remaining: remaining) { return .refuse(refusal) }
         return waiting < rules.maxWaiting ? .wait : .refuse(.tooManyWaiting(limit: rules.maxWaiting))
     }
 
     /// A request waits that has just been told so.
     ///
     /// - Parameter draw: From 0 to 1; counts when it is the first.
-    mutating func wait(_ entrant: Entrant, ticket: Int, draw: Double) {
+    mutating func wait(_ entrant: Entrant, draw: Double) {
         if waiting == 0 { self.draw = draw }
-        line.append(entrant, ticket: ticket)
+        line.append(entrant)
     }
 
     /// Waits no longer; nil when it does not wait, because it has been released.
-    mutating func cancel(ticket: Int) -> Waiter? {
-        line.remove(ticket: ticket)?.waiter
+    mutating func cancel(_ id: Waiter.ID) -> Waiter? {
+        line.remove(id)?.waiter
     }
 
     /// Releases the first who waits, if its turn has come.
@@ -139,32 +142,27 @@ extension PaceMachine {
         return block
     }
 
-    /// Why a request does not wait; nil when it does.
+    /// Until when a request would wait that comes now, for certain.
     ///
-    /// What counts is what the server has said for certain: when a limit is used up only if all under way count, their
-    /// answers may say otherwise.
-    private func refusal(start: Duration, remaining: Duration?, ahead: Int, at now: Duration) -> TrafficRefusal? {
-        let end = max(
-            now,
-            pauseEnd ?? now,
-            limits.blockedUntil(underWay: 0, at: now) ?? now,
-            ahead > 0 ? nextTurn : now
-        )
+    /// What counts is what the server has said: when a limit is used up only if all under way count, their answers may say
+    /// otherwise.
+    private func waitEnd(ahead: Int, at now: Duration) -> Duration {
+        let turn = ahead > 0 ? nextTurn : now
+        let end = max(now, pauseEnd ?? now, limits.blockedUntil(underWay: 0, at: now) ?? now, turn)
         // The turns of those before it.
-        let wait = end + rules.interval * ahead - start
-        if let remaining, wait >= remaining { return .waitPastDeadline(wait, remaining: remaining) }
-        return wait > rules.maxWait ? .waitTooLong(wait, limit: rules.maxWait) : nil
+        return end + rules.interval * ahead
     }
 
     /// Takes out those for whom the wait has become too long.
     private mutating func turnAway(at now: Duration) -> [(waiter: Waiter, refusal: TrafficRefusal)] {
         guard waiting > 0 else { return [] }
         _ = updateBlock(at: now)
-        let refused = { [self] (place: WaitingLine<Entrant>.Place) in
-            refusal(start: place.waiter.start, remaining: place.waiter.remaining, ahead: 0, at: now)
+        let end = waitEnd(ahead: 0, at: now)
+        let reason = { [rules] (entrant: Entrant) in
+            rules.refusal(of: end - entrant.start, remaining: entrant.remaining)
         }
-        return line.remove { refused($0) != nil }.compactMap { entrant in
-            refusal(start: entrant.start, remaining: entrant.remaining, ahead: 0, at: now).map { (entrant.waiter, $0) }
+        return line.remove { reason($0) != nil }.compactMap { entrant in
+            reason(entrant).map { (entrant.waiter, $0) }
         }
     }
 }

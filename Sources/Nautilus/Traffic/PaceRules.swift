@@ -13,4 +13,12 @@ struct PaceRules: Hashable, Sendable {
         self.maxWait = maxWait.addable
         self.interval = min(interval.addable, .seconds(3_600))
     }
+
+    /// Why a request does not wait for so long; nil when it does.
+    ///
+    /// - Parameter remaining: What was left until the call's deadline when it came; nil when there is none.
+    func refusal(of wait: Duration, remaining: Duration?) -> TrafficRefusal? {
+        if let remaining, wait >= remaining { return .waitPastDeadline(wait, remaining: remaining) }
+        return wait > maxWait ? .waitTooLong(wait, limit: maxWait) : nil
+    }
 }

@@ -14,30 +14,17 @@ extension Pacing {
 
     /// Waits until the request may go, and returns its number.
     func wait(in lane: PaceLane, _ context: AttemptContext) async throws -> Int {
-        let (start, ticket) = (stopwatch.elapsed, core.withLock { $0.takeTicket() })
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { waiter in
-                join(lane, .init(waiter: waiter, start: start, remaining: context.remaining), ticket: ticket)
+        let (now, draw, remaining) = (stopwatch.elapsed, random.clampedFraction(), context.remaining)
+        return try await core.wait { core, waiter in
+            core.join(lane, .init(waiter: waiter, start: now, remaining: remaining), draw: draw, at: now)
+        } joined: { joined, waiter in
+            switch joined.answer {
+            case .go(let number): waiter.resume(returning: number)
+            case .wait: if let alarm = joined.alarm { setAlarm(for: lane, at: alarm) }
+            case .refuse(let refusal): waiter.resume(throwing: HttpError(refusal: refusal))
             }
-        } onCancel: {
-            core.withLock { $0.cancel(lane, ticket: ticket) }?.resume(throwing: CancellationError())
-        }
-    }
-
-    /// Lets a waiter into the line, unless its task has been cancelled.
-    ///
-    /// Looking for the cancellation and joining happen under one lock, and so does the cancellation's own part: whichever
-    /// comes second finds the other.
-    private func join(_ lane: PaceLane, _ entrant: PaceMachine<Waiter>.Entrant, ticket: Int) {
-        let (now, draw) = (stopwatch.elapsed, random.clampedFraction())
-        let joined = core.withLock { core in
-            Task.isCancelled ? nil : core.join(lane, entrant, ticket: ticket, draw: draw, at: now)
-        }
-        guard let (answer, alarm) = joined else { return entrant.waiter.resume(throwing: CancellationError()) }
-        switch answer {
-        case .go(let number): entrant.waiter.resume(returning: number)
-        case .wait: if let alarm { setAlarm(for: lane, at: alarm) }
-        case .refuse(let refusal): entrant.waiter.resume(throwing: HttpError(refusal: refusal))
+        } leave: { core, id in
+            core.cancel(lane, id)
         }
     }
 }

@@ -28,13 +28,11 @@ import Foundation
 /// was another partition's, and is forgotten. Which requests belong together the server cannot say in advance; tell it by
 /// `partition` where one client serves several users, say.
 public final class Pacing: HttpInterceptor {
-    typealias Waiter = CheckedContinuation<Int, any Error>
-
     private let partition: (@Sendable (HttpRequest) -> String)?
     let clock: any Clock<Duration>
     let stopwatch: Stopwatch
     let random: any RandomSource
-    let core: Locked<PaceCore<Waiter>>
+    let core: Locked<PaceCore<Waiter<Int>>>
 
     /// Creates pacing that knows of no limits yet.
     ///

@@ -1,9 +1,8 @@
 /// What a concurrency limit guards by its lock: the slots of every origin, and who waits for one.
-struct SlotCore<Waiter: Sendable>: Sendable {
+struct SlotCore<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Sendable {
     typealias Answer = SlotMachine<Waiter>.Answer
 
     private var origins = OriginTable<HttpOrigin, SlotMachine<Waiter>>()
-    private var lastTicket = 0  // of all origins, so that no two waiters ever have the same
     private let maxConcurrent: Int
     private let maxWaiting: Int
 
@@ -18,17 +17,11 @@ struct SlotCore<Waiter: Sendable>: Sendable {
         return origins[place].enter()
     }
 
-    /// A ticket under which to wait, and to leave again.
-    mutating func takeTicket() -> Int {
-        lastTicket += 1
-        return lastTicket
-    }
-
     /// Takes a slot, or waits for one: somebody may have left since the first look, or the line has filled up.
-    mutating func join(_ waiter: Waiter, _ origin: HttpOrigin, _ priority: RequestPriority, ticket: Int) -> Answer {
+    mutating func join(_ waiter: Waiter, _ origin: HttpOrigin, _ priority: RequestPriority) -> Answer {
         let place = place(of: origin)
         let answer = origins[place].enter()
-        if answer == .wait { origins[place].wait(waiter, ticket: ticket, priority: priority) }
+        if answer == .wait { origins[place].wait(waiter, priority: priority) }
         return answer
     }
 
@@ -40,8 +33,8 @@ struct SlotCore<Waiter: Sendable>: Sendable {
     }
 
     /// Waits no longer; nil when it does not wait, because it has a slot.
-    mutating func cancel(_ origin: HttpOrigin, ticket: Int) -> Waiter? {
-        origins.place(of: origin).flatMap { origins[$0].cancel(ticket: ticket) }
+    mutating func cancel(_ origin: HttpOrigin, _ id: Waiter.ID) -> Waiter? {
+        origins.place(of: origin).flatMap { origins[$0].cancel(id) }
     }
 
     /// How many hold a slot of `origin`, and how many wait for one.

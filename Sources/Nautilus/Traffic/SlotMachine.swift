@@ -1,7 +1,7 @@
 /// The slots of one origin, and who waits for one: pure transitions, without lock or task.
 ///
 /// Whoever leaves hands its slot to the first who waits, so that no newcomer can take it in between.
-struct SlotMachine<Waiter: Sendable>: Sendable {
+struct SlotMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Sendable {
     /// The answer to a request that wants to go.
     enum Answer: Hashable, Sendable {
         case go
@@ -37,8 +37,8 @@ struct SlotMachine<Waiter: Sendable>: Sendable {
     }
 
     /// Waits for a slot.
-    mutating func wait(_ waiter: Waiter, ticket: Int, priority: RequestPriority) {
-        line.append(waiter, ticket: ticket, priority: priority)
+    mutating func wait(_ waiter: Waiter, priority: RequestPriority) {
+        line.append(waiter, urgency: priority.rawValue)
     }
 
     /// Gives a slot back.
@@ -51,7 +51,7 @@ struct SlotMachine<Waiter: Sendable>: Sendable {
     }
 
     /// Waits no longer; nil when it does not wait, because it has a slot.
-    mutating func cancel(ticket: Int) -> Waiter? {
-        line.remove(ticket: ticket)
+    mutating func cancel(_ id: Waiter.ID) -> Waiter? {
+        line.remove(id)
     }
 }

@@ -3,33 +3,32 @@
 /// Foundation on Linux keeps one line for all hosts, and looks only at its head: a host that hangs would hold up the
 /// requests to every other. So no more is handed to it than it has connections for. Within a line the more urgent go
 /// first, the others in the order in which they came.
-struct ConnectionLines<Waiter> {
+struct ConnectionLines<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Sendable {
     private struct Line {
         var connected = 0
-        var waiting: [(priority: RequestPriority, waiter: Waiter)] = []
+        var waiting = WaitingLine<Waiter>()
 
         mutating func enter(_ waiter: Waiter, priority: RequestPriority, limit: Int) -> Bool {
             guard connected >= limit else {
                 connected += 1
                 return true
             }
-            // Nearly always the end, so it is looked for from there.
-            let before = waiting.lastIndex { $0.priority >= priority } ?? -1
-            waiting.insert((priority: priority, waiter: waiter), at: before + 1)
+            waiting.append(waiter, urgency: priority.rawValue)
             return false
         }
 
         mutating func leave() -> Waiter? {
-            guard !waiting.isEmpty else {
-                connected -= 1
-                return nil
-            }
-            return waiting.removeFirst().waiter
+            if let next = waiting.popFirst() { return next }
+            connected -= 1
+            return nil
         }
     }
 
     private let limit: Int
     private var lines: [HttpOrigin: Line] = [:]
+
+    /// How many origins have a connection.
+    var originCount: Int { lines.count }
 
     /// - Parameter limit: The most connections of one origin; at least 1.
     init(limit: Int) {
@@ -54,7 +53,7 @@ struct ConnectionLines<Waiter> {
     }
 
     /// Takes a waiter out of its line, which it has left without a connection.
-    mutating func forget(_ origin: HttpOrigin, where isGone: (Waiter) -> Bool) {
-        lines[origin]?.waiting.removeAll { isGone($0.waiter) }
+    mutating func forget(_ origin: HttpOrigin, _ id: Waiter.ID) {
+        _ = lines[origin]?.waiting.remove(id)
     }
 }

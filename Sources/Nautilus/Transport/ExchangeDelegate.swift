@@ -11,10 +11,12 @@ import Foundation
 /// Foundation's there, see ``DelegateQueue``, and never wait for anything.
 final class ExchangeDelegate: NSObject, Sendable {
     /// An exchange that has everything but a connection.
-    private struct Waiter: Sendable {
+    private struct Waiter: Identifiable, Sendable {
         let exchange: SessionExchange
         let request: OutgoingRequest
         let session: URLSession
+
+        var id: ObjectIdentifier { ObjectIdentifier(exchange) }
     }
 
     private struct Traffic {
@@ -107,7 +109,7 @@ final class ExchangeDelegate: NSObject, Sendable {
 
     private func forget(_ exchange: SessionExchange) {
         guard let origin = exchange.origin else { return }
-        traffic.withLock { traffic in traffic.lines.forget(origin) { $0.exchange === exchange } }
+        traffic.withLock { $0.lines.forget(origin, ObjectIdentifier(exchange)) }
     }
 
     private func exchangeUnderWay(_ task: URLSessionTask) -> SessionExchange? {

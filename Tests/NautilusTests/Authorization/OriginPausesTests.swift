@@ -7,7 +7,7 @@ func testOrigin(_ url: String = "https://api.example.com") throws -> HttpOrigin 
     try #require(URL(string: url).flatMap(HttpOrigin.init))
 }
 
-@Suite("OriginPauses and the coordinator as a gate", .timeLimit(.minutes(10)))
+@Suite("OriginPauses and the coordinator as a gate", .endsInTime)
 struct OriginPausesTests {
     let clock = TestClock()
 

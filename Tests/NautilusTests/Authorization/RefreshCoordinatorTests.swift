@@ -2,7 +2,7 @@ import Testing
 
 @testable import Nautilus
 
-@Suite("RefreshCoordinator: single-flight", .timeLimit(.minutes(10)))
+@Suite("RefreshCoordinator: single-flight", .endsInTime)
 struct RefreshCoordinatorTests {
     typealias Coordinator = RefreshCoordinator<String>
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Nautilus
 
-@Suite("RefreshCoordinator: events, observer and descriptions", .timeLimit(.minutes(10)))
+@Suite("RefreshCoordinator: events, observer and descriptions", .endsInTime)
 struct RefreshEventsTests {
     /// Keeps what an observer is told.
     final class Record: CallObserver {

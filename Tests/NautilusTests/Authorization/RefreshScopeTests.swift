@@ -2,7 +2,7 @@ import Testing
 
 @testable import Nautilus
 
-@Suite("RefreshCoordinator: a refresh that asks its own coordinator", .timeLimit(.minutes(10)))
+@Suite("RefreshCoordinator: a refresh that asks its own coordinator", .endsInTime)
 struct RefreshScopeTests {
     /// A coordinator that its own refresh can reach.
     final class Loop: Sendable {

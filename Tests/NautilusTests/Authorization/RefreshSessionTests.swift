@@ -2,7 +2,7 @@ import Testing
 
 @testable import Nautilus
 
-@Suite("RefreshCoordinator: sessions", .timeLimit(.minutes(10)))
+@Suite("RefreshCoordinator: sessions", .endsInTime)
 struct RefreshSessionTests {
     typealias Coordinator = RefreshCoordinator<String>
 

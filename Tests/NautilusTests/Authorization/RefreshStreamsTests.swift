@@ -2,7 +2,7 @@ import Testing
 
 @testable import Nautilus
 
-@Suite("RefreshCoordinator: streams that begin with the latest", .timeLimit(.minutes(10)))
+@Suite("RefreshCoordinator: streams that begin with the latest", .endsInTime)
 struct RefreshStreamsTests {
     private let coordinator = RefreshCoordinator<String>(clock: TestClock()) { $0 + "'" }
 

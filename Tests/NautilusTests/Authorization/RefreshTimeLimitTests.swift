@@ -2,7 +2,7 @@ import Testing
 
 @testable import Nautilus
 
-@Suite("RefreshCoordinator: the time limit of a refresh", .timeLimit(.minutes(10)))
+@Suite("RefreshCoordinator: the time limit of a refresh", .endsInTime)
 struct RefreshTimeLimitTests {
     let clock = TestClock()
 

@@ -2,7 +2,7 @@ import Nautilus
 import NautilusTesting
 import Testing
 
-@Suite("ConnectivitySwitch")
+@Suite("ConnectivitySwitch", .endsInTime)
 struct ConnectivitySwitchTests {
     @Test("it is online until it is told otherwise, and who asks then does not wait")
     func online() async throws {

@@ -2,7 +2,7 @@ import Nautilus
 import NautilusTesting
 import Testing
 
-@Suite("SharedSleepClock")
+@Suite("SharedSleepClock", .endsInTime)
 struct SharedSleepClockTests {
     let base = ManualClock()
     let clock: SharedSleepClock<ManualClock>

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Nautilus
 
-@Suite("Chaos", .timeLimit(.minutes(10)))
+@Suite("Chaos", .endsInTime)
 struct ChaosTests {
     /// A failure, an answer and a dropped answer, each for a fifth of what is left.
     private static func chaos(seed: UInt64) -> Chaos {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Nautilus
 
-@Suite("CircuitBreaker", .timeLimit(.minutes(10)))
+@Suite("CircuitBreaker", .endsInTime)
 struct CircuitBreakerTests {
     /// A breaker that opens at the second failure of two, for 5 s, 10 s, 20 s, … without jitter.
     private static func breaker(_ clock: ManualClock, cap: Duration = .seconds(60)) -> CircuitBreaker {

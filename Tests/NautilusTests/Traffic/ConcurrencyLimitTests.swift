@@ -4,7 +4,7 @@ import Testing
 
 @testable import Nautilus
 
-@Suite("ConcurrencyLimit", .timeLimit(.minutes(10)))
+@Suite("ConcurrencyLimit", .endsInTime)
 struct ConcurrencyLimitTests {
     private let server = HoldingServer()
 

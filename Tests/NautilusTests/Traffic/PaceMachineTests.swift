@@ -4,7 +4,7 @@ import Testing
 
 @Suite("PaceMachine: the pure transitions")
 struct PaceMachineTests {
-    typealias Machine = PaceMachine<String>
+    typealias Machine = PaceMachine<NamedWaiter>
 
     static let rules = PaceRules(maxWaiting: 3, maxWait: .seconds(60), interval: .milliseconds(100))
 
@@ -46,8 +46,8 @@ struct PaceMachineTests {
         }
     }
 
-    static func wait(_ machine: inout Machine, _ name: String, at now: Duration, ticket: Int, draw: Double = 0) {
-        machine.wait(.init(waiter: name, start: now, remaining: nil), ticket: ticket, draw: draw)
+    static func wait(_ machine: inout Machine, _ name: String, at now: Duration, draw: Double = 0) {
+        machine.wait(.init(waiter: NamedWaiter(name), start: now, remaining: nil), draw: draw)
     }
 
     static let ns = Duration.nanoseconds(1)
@@ -118,11 +118,11 @@ struct PaceMachineTests {
     @Test("the wait is reckoned with the turns of those before it, and no more may wait than may")
     func line() {
         var machine = Self.machine(retryAfter: .seconds(5))
-        for ticket in 1...2 { Self.wait(&machine, "\(ticket)", at: .zero, ticket: ticket) }
+        for name in 1...2 { Self.wait(&machine, "\(name)", at: .zero) }
         let turns = Duration.milliseconds(5_200)
         #expect(Self.ask(&machine, at: .zero, remaining: turns + Self.ns) == "wait")
         #expect(Self.ask(&machine, at: .zero, remaining: turns).hasPrefix("it would wait for 5.200 s"))
-        Self.wait(&machine, "3", at: .zero, ticket: 3)
+        Self.wait(&machine, "3", at: .zero)
         #expect(Self.ask(&machine, at: .zero) == "3 requests wait already")
     }
 
@@ -139,8 +139,8 @@ struct PaceMachineTests {
     @Test("who waits is released in order, in turns, each at the drawn moment of its turn")
     func turns() {
         var machine = Self.machine(retryAfter: .seconds(5))
-        Self.wait(&machine, "a", at: .zero, ticket: 1, draw: 0.25)
-        for (ticket, name) in [(2, "b"), (3, "c")] { Self.wait(&machine, name, at: .zero, ticket: ticket, draw: 1) }
+        Self.wait(&machine, "a", at: .zero, draw: 0.25)
+        for name in ["b", "c"] { Self.wait(&machine, name, at: .zero, draw: 1) }
         var released: [String] = []
         for (due, draw) in [(5_025, 1.0), (5_200, 0.0), (5_200, 0.5)] {
             let due = Duration.milliseconds(due)
@@ -148,7 +148,7 @@ struct PaceMachineTests {
             #expect(early == nil)
             let next = machine.nextRelease(at: due - Self.ns)
             #expect(next == due)
-            if let waiter = machine.release(at: due, draw: draw)?.waiter { released.append(waiter) }
+            if let waiter = machine.release(at: due, draw: draw)?.waiter { released.append(waiter.id) }
         }
         #expect(released == ["a", "b", "c"])
         let next = machine.nextRelease(at: .seconds(6))
@@ -158,9 +158,9 @@ struct PaceMachineTests {
     @Test("after a long sleep of the machine turns are not made up for: one goes, and the others are spread again")
     func slept() {
         var machine = Self.machine(retryAfter: .seconds(5))
-        for ticket in 1...3 { Self.wait(&machine, "\(ticket)", at: .zero, ticket: ticket) }
-        let first = machine.release(at: .seconds(500), draw: 0.5)?.waiter
-        let second = machine.release(at: .seconds(500), draw: 0.5)?.waiter
+        for name in 1...3 { Self.wait(&machine, "\(name)", at: .zero) }
+        let first = machine.release(at: .seconds(500), draw: 0.5)?.waiter.id
+        let second = machine.release(at: .seconds(500), draw: 0.5)?.waiter.id
         #expect((first, second) == ("1", nil))
         let next = machine.nextRelease(at: .seconds(500))
         #expect(next == .seconds(500) + .milliseconds(50))
@@ -171,7 +171,7 @@ struct PaceMachineTests {
         var machine = Self.machine()
         let numbers = (0..<2).compactMap { _ in machine.immediateNumber() }
         _ = machine.answered(numbers[0], limits: [Self.limit(1, .seconds(50))], retryAfter: nil, at: .zero)
-        Self.wait(&machine, "a", at: .zero, ticket: 1, draw: 0.5)
+        Self.wait(&machine, "a", at: .zero, draw: 0.5)
         let before = machine.nextRelease(at: .seconds(1))
         #expect(before == .milliseconds(50_050))
         var relaxed = machine
@@ -189,14 +189,14 @@ struct PaceMachineTests {
         let entrants: [(String, Duration?)] = [
             ("hurried", .seconds(6)), ("patient", nil), ("just in time", .seconds(31)),
         ]
-        for (ticket, (name, remaining)) in entrants.enumerated() {
-            machine.wait(.init(waiter: name, start: .zero, remaining: remaining), ticket: ticket, draw: 0)
+        for (name, remaining) in entrants {
+            machine.wait(.init(waiter: NamedWaiter(name), start: .zero, remaining: remaining), draw: 0)
         }
         let second = machine.answered(0, limits: [], retryAfter: .seconds(30), at: .zero)
-        #expect(second.map(\.waiter) == ["hurried"])
+        #expect(second.map(\.waiter.id) == ["hurried"])
         #expect(second.map(\.refusal) == [.waitPastDeadline(.seconds(30), remaining: .seconds(6))])
         let third = machine.answered(0, limits: [], retryAfter: .seconds(61), at: .zero)
-        #expect(third.map(\.waiter) == ["patient", "just in time"])
+        #expect(third.map(\.waiter.id) == ["patient", "just in time"])
         #expect(machine.waiting == 0)
     }
 

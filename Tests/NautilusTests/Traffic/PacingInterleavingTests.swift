@@ -29,14 +29,14 @@ struct PacingInterleavingTests {
 /// A machine to which things happen at random, beside what is plain about it.
 private struct PaceModel {
     private var generator: SeededGenerator
-    private var machine = PaceMachine<Int>(
+    private var machine = PaceMachine<NamedWaiter>(
         rules: PaceRules(maxWaiting: 3, maxWait: .seconds(60), interval: .seconds(1))
     )
     private var now = Duration.zero
     private var pauseEnd = Duration.zero
     private var underWay: [Int] = []
-    private var waiting: [Int] = []
-    private var lastTicket = 0
+    private var waiting: [String] = []
+    private var lastName = 0
     /// The first thing that is wrong; nil for nothing.
     private(set) var finding: String?
 
@@ -65,10 +65,10 @@ private struct PaceModel {
             underWay.append(number)
             if now < pauseEnd || !waiting.isEmpty { finding = finding ?? "somebody overtook the others" }
         case .wait:
-            lastTicket += 1
+            lastName += 1
             let isFirst = Double(generator.next() % 5) / 4
-            machine.wait(.init(waiter: lastTicket, start: now, remaining: nil), ticket: lastTicket, draw: isFirst)
-            waiting.append(lastTicket)
+            machine.wait(.init(waiter: NamedWaiter("\(lastName)"), start: now, remaining: nil), draw: isFirst)
+            waiting.append("\(lastName)")
         case .refuse(let refusal):
             if waiting.count < 3 { finding = finding ?? "\(refusal), but only \(waiting.count) wait" }
         }
@@ -77,14 +77,14 @@ private struct PaceModel {
     private mutating func answer(ordering pause: Duration?) {
         guard let number = underWay.popLast() else { return }
         if let pause { pauseEnd = max(pauseEnd, now + pause) }
-        let turnedAway = machine.answered(number, limits: [], retryAfter: pause, at: now).map(\.waiter)
+        let turnedAway = machine.answered(number, limits: [], retryAfter: pause, at: now).map(\.waiter.id)
         waiting.removeAll { turnedAway.contains($0) }
     }
 
     private mutating func cancel() {
-        guard let ticket = waiting.randomElement(using: &generator) else { return }
-        waiting.removeAll { $0 == ticket }
-        if machine.cancel(ticket: ticket) != ticket { finding = finding ?? "who was cancelled did not wait" }
+        guard let id = waiting.randomElement(using: &generator) else { return }
+        waiting.removeAll { $0 == id }
+        if machine.cancel(id)?.id != id { finding = finding ?? "who was cancelled did not wait" }
     }
 
     private mutating func release() {
@@ -92,8 +92,8 @@ private struct PaceModel {
         while let (waiter, number) = machine.release(at: now, draw: draw) {
             underWay.append(number)
             if now < pauseEnd { finding = finding ?? "released early" }
-            if waiting.first != waiter { finding = finding ?? "\(waiter) was released before \(waiting)" }
-            waiting.removeAll { $0 == waiter }
+            if waiting.first != waiter.id { finding = finding ?? "\(waiter.id) was released before \(waiting)" }
+            waiting.removeAll { $0 == waiter.id }
         }
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Nautilus
 
-@Suite("Pacing", .timeLimit(.minutes(10)))
+@Suite("Pacing", .endsInTime)
 struct PacingTests {
     /// One service behind a pacing with turns of 100 ms, released in the middle of each.
     private struct World: Sendable {

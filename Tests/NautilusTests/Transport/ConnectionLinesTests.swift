@@ -11,38 +11,52 @@ struct ConnectionLinesTests {
     @Test("an origin that is full leaves the others their connections")
     func independent() throws {
         let (slow, quick) = (try #require(slow), try #require(quick))
-        var lines = ConnectionLines<Int>(limit: 2)
-        let entered = (0..<4).map { lines.enter(slow, $0, priority: .normal) }
+        var lines = ConnectionLines<NamedWaiter>(limit: 2)
+        let entered = (0..<4).map { lines.enter(slow, NamedWaiter("\($0)"), priority: .normal) }
         #expect(entered == [true, true, false, false])
-        let isQuickConnected = lines.enter(quick, 9, priority: .low)
+        let isQuickConnected = lines.enter(quick, NamedWaiter("9"), priority: .low)
         #expect(isQuickConnected)
     }
 
     @Test("the more urgent go first, the others in their order, and nobody who has left")
     func order() throws {
         let origin = try #require(slow)
-        var lines = ConnectionLines<String>(limit: 1)
-        _ = lines.enter(origin, "first", priority: .low)
+        var lines = ConnectionLines<NamedWaiter>(limit: 1)
+        _ = lines.enter(origin, NamedWaiter("first"), priority: .low)
         for (name, priority) in [("a", .normal), ("low", .low), ("b", .normal), ("gone", .high), ("high", .high)]
             as [(String, RequestPriority)]
         {
-            let isConnected = lines.enter(origin, name, priority: priority)
+            let isConnected = lines.enter(origin, NamedWaiter(name), priority: priority)
             #expect(!isConnected)
         }
-        lines.forget(origin) { $0 == "gone" }
-        let served = (0..<5).map { _ in lines.leave(origin) }
+        lines.forget(origin, "gone")
+        let served = (0..<5).map { _ in lines.leave(origin)?.id }
         #expect(served == ["high", "a", "b", "low", nil])
-        let isNextConnected = lines.enter(origin, "next", priority: .normal)
+        let isNextConnected = lines.enter(origin, NamedWaiter("next"), priority: .normal)
         #expect(isNextConnected)
+    }
+
+    @Test("an origin is forgotten when its last connection comes back, and not before")
+    func forgotten() throws {
+        let (slow, quick) = (try #require(slow), try #require(quick))
+        var lines = ConnectionLines<NamedWaiter>(limit: 1)
+        for name in ["first", "second"] { _ = lines.enter(slow, NamedWaiter(name), priority: .normal) }
+        _ = lines.enter(quick, NamedWaiter("other"), priority: .normal)
+        var counts: [Int] = []
+        for origin in [quick, slow, slow] {
+            _ = lines.leave(origin)
+            counts.append(lines.originCount)
+        }
+        #expect(counts == [1, 1, 0])
     }
 
     @Test("a limit of nothing is one")
     func noLimit() throws {
         let origin = try #require(slow)
-        var lines = ConnectionLines<Int>(limit: 0)
-        let entered = (1...2).map { lines.enter(origin, $0, priority: .normal) }
+        var lines = ConnectionLines<NamedWaiter>(limit: 0)
+        let entered = (1...2).map { lines.enter(origin, NamedWaiter("\($0)"), priority: .normal) }
         #expect(entered == [true, false])
-        let served = (0..<3).map { _ in lines.leave(origin) }
-        #expect(served == [2, nil, nil])
+        let served = (0..<3).map { _ in lines.leave(origin)?.id }
+        #expect(served == ["2", nil, nil])
     }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Nautilus
 
-@Suite("The delegate's table of exchanges", .timeLimit(.minutes(10)))
+@Suite("The delegate's table of exchanges", .endsInTime)
 struct ExchangeDelegateTests {
     @Test("no exchange is left behind, failed or cancelled, before or after it began")
     func leavesNothing() async throws {

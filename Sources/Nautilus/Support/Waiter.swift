@@ -1,0 +1,63 @@
+/// Tells one waiter from all others, without a counter that all would share.
+final class WaiterTicket: Hashable, Sendable {
+    static func == (left: WaiterTicket, right: WaiterTicket) -> Bool { left === right }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+/// A task that waits for what others bring it.
+struct Waiter<Success: Sendable>: Identifiable, Sendable {
+    let id: WaiterTicket
+    private let continuation: CheckedContinuation<Success, any Error>
+
+    fileprivate init(_ id: WaiterTicket, _ continuation: CheckedContinuation<Success, any Error>) {
+        (self.id, self.continuation) = (id, continuation)
+    }
+
+    /// It goes on with `value`.
+    func resume(returning value: Success) { continuation.resume(returning: value) }
+    /// It goes on with an error.
+    func resume(throwing error: any Error) { continuation.resume(throwing: error) }
+    /// It goes on as `result` says.
+    func resume(with result: Result<Success, some Error>) { continuation.resume(with: result) }
+}
+
+extension Waiter<Void> {
+    /// It goes on.
+    func resume() { resume(returning: ()) }
+}
+
+extension Locked {
+    /// Suspends the task until somebody who has taken the waiter out of the value resumes it.
+    ///
+    /// The one place where a task that may be cancelled begins to wait. Looking for the cancellation and joining happen
+    /// under one lock, and so does leaving: whichever of cancellation and joining comes second finds the other, so that
+    /// nobody waits who has been cancelled, and nobody is resumed twice.
+    ///
+    /// - Parameters:
+    ///   - join: Puts the waiter where others find it, or finds that it need not wait; under the lock. Not called when the
+    ///     task has been cancelled.
+    ///   - joined: Does what is left to do when the lock has been released, with what `join` has returned: resumes the
+    ///     waiter if it need not wait.
+    ///   - leave: Takes the waiter out again, as the task has been cancelled; under the lock. Nil when it is not there, and
+    ///     somebody else has resumed it or will.
+    /// - Throws: `CancellationError`, at once, when the task is or becomes cancelled. Otherwise what the waiter is resumed
+    ///   with.
+    func wait<Success: Sendable, Joined: Sendable>(
+        join: (inout Value, Waiter<Success>) -> Joined,
+        joined: (Joined, Waiter<Success>) -> Void,
+        leave: @escaping @Sendable (inout Value, WaiterTicket) -> Waiter<Success>?
+    ) async throws -> Success {
+        let ticket = WaiterTicket()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let waiter = Waiter(ticket, continuation)
+                let outcome: Joined? = withLock { Task.isCancelled ? nil : join(&$0, waiter) }
+                guard let outcome else { return waiter.resume(throwing: CancellationError()) }
+                joined(outcome, waiter)
+            }
+        } onCancel: {
+            withLock { leave(&$0, ticket) }?.resume(throwing: CancellationError())
+        }
+    }
+}

@@ -1,0 +1,53 @@
+/// Those who wait: the most urgent first, and in the order of their arrival among the equally urgent.
+///
+/// Joining, being served and leaving cost the same however many wait. That matters when all leave together: ten thousand
+/// calls that are cancelled at once must not hold the lock for minutes.
+struct WaitingLine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Sendable {
+    private struct Rank: Sendable {
+        let urgency: Int
+        var waiters = LinkedTable<Waiter.ID, Waiter>()
+    }
+
+    /// One for each urgency that has been met, the most urgent first: a handful, of which most lines need one.
+    private var ranks: [Rank] = []
+
+    /// How many wait.
+    private(set) var count = 0
+
+    /// Adds a waiter behind those who are as urgent.
+    mutating func append(_ waiter: Waiter, urgency: Int = 0) {
+        let index = ranks.firstIndex { $0.urgency <= urgency } ?? ranks.count
+        if index == ranks.count || ranks[index].urgency < urgency { ranks.insert(Rank(urgency: urgency), at: index) }
+        ranks[index].waiters.append(waiter, for: waiter.id)
+        count += 1
+    }
+
+    /// Takes out the first of the most urgent; nil when nobody waits.
+    mutating func popFirst() -> Waiter? {
+        guard let index = ranks.firstIndex(where: { $0.waiters.count > 0 }) else { return nil }
+        count -= 1
+        return ranks[index].waiters.popFirst()
+    }
+
+    /// Takes out one waiter; nil when it does not, or no longer, wait.
+    mutating func remove(_ id: Waiter.ID) -> Waiter? {
+        for index in ranks.indices {
+            guard let waiter = ranks[index].waiters.removeValue(for: id) else { continue }
+            count -= 1
+            return waiter
+        }
+        return nil
+    }
+
+    /// Takes out all who are concerned, in their order: for what concerns all, since it looks at each.
+    mutating func remove(where isConcerned: (Waiter) -> Bool) -> [Waiter] {
+        let ids = ranks.flatMap { $0.waiters.keys { isConcerned($1) } }
+        return ids.compactMap { remove($0) }
+    }
+
+    /// Takes out all, in their order.
+    mutating func removeAll() -> [Waiter] {
+        defer { self = WaitingLine() }
+        return ranks.flatMap(\.waiters.values)
+    }
+}
