@@ -41,6 +41,18 @@ struct DeadlineTests {
         #expect(outcome.attempts == attempts)
     }
 
+    @Test(
+        "a retrier of one's own that asks for exactly the time that is left gets no attempt, one that asks for less does",
+        arguments: [(1000, 1), (999, 2)]
+    )
+    func boundaryOfTheCall(delay: Int, attempts: Int) async throws {
+        let transport = ScriptedTransport(.status(503), .reply(text: "ok"))
+        let retrier = ScriptedRetrier.factory { _, _ in .retry(after: .milliseconds(delay)) }
+        let outcome = try await outcome(of: Call(deadline: .seconds(1)), retrier: retrier, transport)
+        #expect(outcome.attempts == attempts)
+        #expect(outcome.end == (attempts == 1 ? .zero : .milliseconds(999)))
+    }
+
     @Test("a timeout is retried on a GET, and not on a POST, which may have been executed")
     func timeoutIsRetried() async throws {
         for (request, count) in [(Call(timeout: .seconds(1)), 2), (Call(method: .post, timeout: .seconds(1)), 1)] {
