@@ -19,7 +19,7 @@ extension Call {
                 throw self.failure(error, in: .intercept)
             }
         }
-        await attempt.end()
+        attempt.end()
         turn = nil
         return try outcome.get()
     }
@@ -29,40 +29,29 @@ extension Call {
     /// - Returns: The request as it goes out, and whether it is the attempt's own.
     func prepare(_ built: HttpRequest, _ context: AttemptContext) async throws(HttpError) -> (HttpRequest, isOwn: Bool)
     {
-        await turn?.take()
-        defer { turn?.give() }
+        var request = built
         do {
-            return try await stamp(built, context, isAside: false)
+            try await turn?.take()
+            defer { turn?.give() }
+            try await retrier.prepare(&request, context: context)
+            // Without interceptors there is no other.
+            let isOwn = try builder.finish(&request, turn == nil ? .own : .passedOn, attempt: context.number)
+            CredentialWatch.current?.note(request)
+            return (request, isOwn)
         } catch {
             recorder.willSend(built, serviceOrigin: context.serviceOrigin)
             throw failure(error, in: .prepare, delivery: .notSent)
         }
-    }
-
-    /// A request as it goes out.
-    ///
-    /// - Parameter isAside: Whether an interceptor says that it is not the attempt's own.
-    fileprivate func stamp(
-        _ built: HttpRequest,
-        _ context: AttemptContext,
-        isAside: Bool
-    ) async throws -> (HttpRequest, isOwn: Bool) {
-        var request = built
-        try await retrier.prepare(&request, context: context)
-        // Without interceptors there is no other.
-        let kind: RequestBuilder.Kind = isAside ? .aside : turn == nil ? .own : .passedOn
-        let isOwn = try builder.finish(&request, kind, attempt: context.number)
-        CredentialWatch.current?.note(request)
-        return (request, isOwn)
     }
 }
 
 /// An attempt while its interceptors run: what passes the request on to the next of them, and their side requests.
 ///
 /// A side request is stamped by the call's own retrier, so that it belongs to the same session, and may be sent from any
-/// task. So whatever is stamped takes its turn, and nothing else of the call is touched on a side request's way.
+/// task. So whatever is stamped takes its turn; and a side request works on a copy of the retrier, which takes the
+/// original's place when it is done, so that one which is left behind never keeps the call waiting.
 private final class InterceptedAttempt<R: Request, S: HttpService>: OngoingAttempt, @unchecked Sendable {
-    // Unchecked: retrier and builder of the call are touched in turn, everything else of it that is used never changes.
+    // Unchecked: retrier and builder of the call are touched in turn and before its end, the rest of it never changes.
     private let call: Call<R, S>
     private let context: AttemptContext
     private let interceptors: [any HttpInterceptor]
@@ -89,11 +78,9 @@ private final class InterceptedAttempt<R: Request, S: HttpService>: OngoingAttem
         }
     }
 
-    /// No side request begins any more, and none is being stamped.
-    func end() async {
+    /// No side request begins any more, and none that is being stamped touches the call.
+    func end() {
         isOver.withLock { $0 = true }
-        await turn.take()
-        turn.give()
     }
 
     var isReal: Bool { true }
@@ -112,49 +99,70 @@ private final class InterceptedAttempt<R: Request, S: HttpService>: OngoingAttem
         }
     }
 
-    private func stamp(_ request: HttpRequest, _ context: AttemptContext) async throws -> HttpRequest {
-        await turn.take()
+    /// A side request as it goes out.
+    private func stamp(_ built: HttpRequest, _ context: AttemptContext) async throws -> HttpRequest {
+        try await turn.take()
         defer { turn.give() }
-        guard !isOver.withLock({ $0 }) else { throw AttemptIsOver() }
+        var request = built
         do {
-            return try await call.stamp(request, context, isAside: true).0
+            var retrier = try whileItGoesOn { call.retrier }
+            try await retrier.prepare(&request, context: context)
+            try whileItGoesOn {
+                call.retrier = retrier
+                _ = try call.builder.finish(&request, .aside, attempt: context.number)
+            }
+        } catch let error as AttemptIsOver {
+            throw error
         } catch {
-            throw call.failureAside(error, in: .prepare, delivery: .notSent, of: request, context)
+            throw call.failureAside(error, in: .prepare, delivery: .notSent, of: built, context)
         }
+        CredentialWatch.current?.note(request)
+        return request
+    }
+
+    private func whileItGoesOn<Value>(_ body: () throws -> Value) throws -> Value {
+        var outcome: Result<Value, any Error> = .failure(AttemptIsOver())
+        isOver.withLock { isOver in
+            if !isOver { outcome = Result { try body() } }
+        }
+        return try outcome.get()
     }
 }
 
 /// One at a time, in the order of their coming.
 final class Turn: Sendable {
-    private struct State {
+    private struct State: Sendable {
         var isTaken = false
-        var waiters: [CheckedContinuation<Void, Never>] = []
+        var line = WaitingLine<Waiter<Void>>()
     }
 
     private let state = Locked(State())
 
     /// Returns when it is the caller's turn, which then has to be given back.
-    func take() async {
+    ///
+    /// - Throws: `CancellationError`.
+    func take() async throws {
         let isFree = state.withLock { state in
             defer { state.isTaken = true }
             return !state.isTaken
         }
         if isFree { return }
-        await withCheckedContinuation { waiter in
-            let isFree = state.withLock { state in
-                if state.isTaken { state.waiters.append(waiter) }
-                defer { state.isTaken = true }
-                return !state.isTaken
-            }
+        try await state.wait { state, waiter in
+            defer { state.isTaken = true }
+            if state.isTaken { state.line.append(waiter) }
+            return !state.isTaken
+        } joined: { isFree, waiter in
             if isFree { waiter.resume() }
+        } leave: { state, id in
+            state.line.remove(id)
         }
     }
 
     func give() {
-        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            guard state.waiters.isEmpty else { return state.waiters.removeFirst() }
-            state.isTaken = false
-            return nil
+        let next = state.withLock { state in
+            let next = state.line.popFirst()
+            if next == nil { state.isTaken = false }
+            return next
         }
         next?.resume()
     }

@@ -172,6 +172,43 @@ struct ExchangeTests {
         #expect(transport.count == 21)
     }
 
+    @Test("a side request that is left behind in its stamping keeps neither the call nor its cancellation waiting")
+    func leftBehind() async throws {
+        struct Slow: Retrier {
+            let clock: ManualClock
+            mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
+                if httpRequest.method == .post { try await clock.sleep(for: .seconds(30)) }
+            }
+            mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { false }
+        }
+        try await simulate { simulation in
+            let clock = simulation.clock
+            let left = Locked<(any Error)?>(nil)
+            let leaving = Closure { request, context, next in
+                let response = try await next(request)
+                simulation.start {
+                    do { _ = try await context.send(Self.helper(nil)) } catch { left.withLock { $0 = error } }
+                }
+                try await clock.sleep(for: .seconds(1))
+                return response
+            }
+            let transport = ScriptedTransport(.reply(text: "ok"), afterLast: .repeat)
+            let service = AnyHttpService(
+                apiUrl: "api.example.com",
+                interceptors: [leaving],
+                retrierFactory: AnyRetrierFactory { Slow(clock: clock) },
+                transport: transport,
+                clock: clock
+            )
+            let text = try await Call.get.schedule(with: service)
+            #expect(text == "ok")
+            #expect(clock.now.offset == .seconds(1))
+            await clock.run()
+            #expect(left.withLock { $0 } is AttemptIsOver)
+            #expect(transport.count == 1)
+        }
+    }
+
     // MARK: - Identity
 
     @Test("two calls of one type are told apart, in events, contexts, traces and errors")
