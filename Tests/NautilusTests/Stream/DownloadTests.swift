@@ -130,6 +130,26 @@ struct DownloadTests {
         #expect(response.trace.attempts[1].decision?.retrier == "Download")
     }
 
+    @Test("a rest with the same tag of a file of another length is not the rest, from wherever the length is known")
+    func otherTotal() async throws {
+        let ofAnother = Self.rest(from: 300, range: "bytes 300-999/1200")
+        let known = Self.part(300, ["ETag": "\"1\"", "Content-Length": "1000"])
+        let learned = ScriptedReply.chunks(
+            status: 206,
+            header: ["ETag": "\"1\"", "Content-Range": "bytes 200-999/1000"],
+            [Self.bytes[200..<300]],
+            endingWith: Self.broken
+        )
+        for replies in [[known], [Self.part(200), learned]] {
+            let script = replies + [ofAnother, whole]
+            let transport = ScriptedTransport { _, context in script[context.number - 1] }
+            let target = try target()
+            try await Call.get.download(to: target, with: service(transport))
+            #expect(try Data(contentsOf: target) == Self.bytes)
+            #expect(transport.attempts.map { $0.header["Range"] }.suffix(2) == ["bytes=300-", nil])
+        }
+    }
+
     @Test("the second time that the rest is refused, the error surfaces")
     func beginsOnce() async throws {
         let transport = ScriptedTransport(Self.part(300), .status(416), Self.part(300), .status(416))
