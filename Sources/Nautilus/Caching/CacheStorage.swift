@@ -29,10 +29,12 @@ enum CacheStorage {
         lifetime: Int64,
         staleIfError: Int64
     ) -> Bool {
-        // Final, and whole; a 304 is about what is stored already. And a redirect is one request's answer, which
-        // another would follow.
-        guard (200...599).contains(response.status), ![206, 301, 302, 303, 304, 307, 308].contains(response.status)
-        else { return false }
+        // Final, and whole; a 304 is about what is stored already.
+        guard (200...599).contains(response.status), ![206, 304].contains(response.status) else { return false }
+        // A redirect is one request's answer, which another would follow.
+        if [301, 302, 303, 307, 308].contains(response.status) { return false }
+        // About one credential, and not about what was asked for: a new one would be refused unseen.
+        if [401, 407].contains(response.status) { return false }
         if request.noStore { return false }
         if response.control.mustUnderstand {
             // §5.2.2.3: whoever understands the status need not heed the `no-store` beside it.

@@ -19,8 +19,9 @@ import Foundation
 /// `only-if-cached`. What has been changed, by any method that is not safe, is forgotten.
 ///
 /// Not stored, whatever the server says: answers to requests with a credential, unless ``CacheAccounts`` keeps accounts
-/// apart; parts, and answers to conditional requests; redirects, and what they led to; responses that vary by a secret.
-/// Fields that may hold a secret, `Set-Cookie` above all, are left out of what is stored.
+/// apart; parts, and answers to conditional requests; redirects, and what they led to; 401 and 407; responses that vary
+/// by a secret. All fields of a header are stored but `Set-Cookie` and those that belong to one exchange: of the connection,
+/// of the proxy, and `Authentication-Info` (RFC 9111 §3.1).
 ///
 /// An answer from the cache has an `Age`, and no URL unless the server was asked; the call's trace says which.
 public final class HttpCache: HttpInterceptor {

@@ -138,16 +138,23 @@ struct StoredResponse: Hashable, Sendable {
 }
 
 extension HttpHeader {
-    /// The fields that may be kept: nothing that is between two neighbours only (RFC 9110 §7.6.1), and no secret, so
-    /// that no cookie is ever set twice.
+    /// The fields that are kept: all, also unknown ones, since a body may be of no use without them (RFC 9111 §3.1), but
+    /// those that are one exchange's own.
     fileprivate var storable: HttpHeader {
         let named = (self["Connection"] ?? "").split(separator: ",").map { Name(String($0.trimmingBlanks)) }
-        let dropped = Self.hopByHop.union(named)
-        return HttpHeader(fields.filter { !dropped.contains($0.name) && !$0.name.isSensitive })
+        let dropped = Self.ofOneExchange.union(named)
+        return HttpHeader(fields.filter { !dropped.contains($0.name) })
     }
 
-    private static let hopByHop: Set<Name> = [
+    private static let ofOneExchange: Set<Name> = [
+        // Between two neighbours only (RFC 9110 §7.6.1).
         "Connection", "Keep-Alive", "Proxy-Connection", "TE", "Trailer", "Transfer-Encoding", "Upgrade",
+        // Between this client and its proxy.
+        "Proxy-Authenticate", "Proxy-Authentication-Info", "Proxy-Authorization",
+        // An answer to one credential, with a nonce that is good once (RFC 7615).
+        "Authentication-Info",
+        // No cookie is ever set twice.
+        .setCookie, "Set-Cookie2",
     ]
 
     /// A field's value as it selects a response: several in one line, without the blanks around each (RFC 9111 §4.1).

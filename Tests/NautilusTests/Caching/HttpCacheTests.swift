@@ -19,6 +19,22 @@ struct HttpCacheTests {
         #expect(world.transport.count == 1)
     }
 
+    @Test("a list that is paged by a field of the header goes on after a page from the cache")
+    func pagedByHeader() async throws {
+        let world = CacheWorld { request, _ in
+            let isFirst = request.url.query == nil
+            var header: HttpHeader = ["Cache-Control": "max-age=60"]
+            header["X-Next-Page-Token"] = isFirst ? "7" : nil
+            return .reply(header: header, text: isFirst ? "[1, 2]" : "[3]")
+        }
+        for _ in 1...2 {
+            var items: [Int] = []
+            for try await item in TokenPages().items(with: world.service) { items.append(item) }
+            #expect(items == [1, 2, 3])
+            #expect(world.transport.count == 2)
+        }
+    }
+
     @Test("a stale answer is validated: a 304 renews it, and the caller gets the stored body with its 200")
     func validation() async throws {
         let world = CacheWorld.answering(
@@ -182,11 +198,17 @@ struct HttpCacheTests {
             (["ETag": "\"1\"", "Content-Length": "3", "Cache-Control": "max-age=60"], 1),
             (["ETag": "\"2\"", "Content-Length": "3", "Cache-Control": "max-age=60"], 0),
             (["ETag": "\"1\"", "Content-Length": "4", "Cache-Control": "max-age=60"], 0),
+            (["Last-Modified": httpDate(-10), "Cache-Control": "max-age=60"], 1),
+            (["Last-Modified": httpDate(-9), "Cache-Control": "max-age=60"], 0),
+            (["ETag": "\"1\"", "Last-Modified": httpDate(-9), "Cache-Control": "max-age=60"], 0),
         ] as [(HttpHeader, Int)]
     )
     func headCompares(answer: HttpHeader, stored: Int) async throws {
         let world = CacheWorld.answering(
-            .reply(header: ["Cache-Control": "max-age=1", "ETag": "\"1\""], text: "one"),
+            .reply(
+                header: ["Cache-Control": "max-age=1", "ETag": "\"1\"", "Last-Modified": httpDate(-10)],
+                text: "one"
+            ),
             .status(200, header: answer)
         )
         #expect(await world.get() == "200 one")
@@ -310,4 +332,14 @@ struct HttpCacheTests {
         #expect(await world.get(["Accept": "text/12"]) == "200 one age 0")
         #expect(await world.get(["Accept": "text/11"]) == "200 one")
     }
+}
+
+/// A list that goes on where a field of its header says.
+private struct TokenPages: JsonRequest, CursorPaginatedRequest {
+    typealias Result = [Int]
+    var cursor: String?
+    var query: HttpQuery { ["page": cursor] }
+
+    func items(of page: [Int]) -> [Int] { page }
+    func cursor(after page: HttpResponse<[Int]>) -> String? { page.header["X-Next-Page-Token"] }
 }
