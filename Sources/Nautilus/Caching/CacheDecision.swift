@@ -42,7 +42,7 @@ enum CacheDecision: Hashable, Sendable {
         if let maxAge = request.maxAge, freshness.age > maxAge, request.maxStale == nil { return .notAsItIs }
         // §5.2.1.3: not fresh for long enough.
         if let minFresh = request.minFresh, freshness.lifetime - freshness.age < minFresh { return .notAsItIs }
-        if freshness.isFresh, freshness.age <= request.maxAge ?? .max { return .asItIs }
+        if isFresh(freshness, for: request) { return .asItIs }
 
         // §4.2.4, §5.2.2.2: from here on it would be served stale.
         if stored.control.mustRevalidate { return .notAsItIs }
@@ -54,6 +54,12 @@ enum CacheDecision: Hashable, Sendable {
         // RFC 5861 §3: as stale as the server allows for as long as it is being validated.
         if let window = stored.control.staleWhileRevalidate, freshness.staleness < window { return .whileRevalidating }
         return .notAsItIs
+    }
+
+    /// Whether it is fresh (§4.2), and as fresh as the request wants it (§5.2.1.1, §5.2.1.3).
+    private static func isFresh(_ freshness: Freshness, for request: CacheControl) -> Bool {
+        freshness.isFresh && freshness.age <= request.maxAge ?? .max
+            && freshness.lifetime - freshness.age >= request.minFresh ?? 0
     }
 
     /// Whether a stored response may stand in for an answer that failed (RFC 5861 §4).
@@ -70,8 +76,13 @@ enum CacheDecision: Hashable, Sendable {
         standard: Int64
     ) -> Bool {
         if request.noCache || request.noStore || stored.control.noCache { return false }
-        if stored.control.mustRevalidate { return freshness.isFresh }
+        // It would have answered without an error.
+        if isFresh(freshness, for: request) { return true }
+        // §5.2.2.2: a server that fails is no reason to serve it stale.
+        if stored.control.mustRevalidate, !freshness.isFresh { return false }
+        // Nobody has allowed it: a fresh one, too, is not what the request wants.
         let window = request.staleIfError ?? stored.control.staleIfError ?? standard
+        guard window > 0 else { return false }
         return freshness.staleness < window
     }
 }

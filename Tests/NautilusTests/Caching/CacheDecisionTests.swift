@@ -121,6 +121,16 @@ struct CacheDecisionTests {
             ("max-age=60, must-revalidate, stale-if-error=30", "", 10, 60, false),
             ("max-age=60, no-cache, stale-if-error=30", "", 10, 0, false),
             ("max-age=60, stale-if-error=30", "no-cache", 10, 0, false),
+            // Fresh, and not fresh enough for the request, which nobody has allowed to be answered by it (§5.2.1.1, §5.2.1.3).
+            ("max-age=60", "max-age=10", 0, 10, true), ("max-age=60", "max-age=10", 0, 11, false),
+            ("max-age=60", "max-age=0", 0, 1, false), ("max-age=60, must-revalidate", "max-age=0", 0, 1, false),
+            ("max-age=60", "min-fresh=20", 0, 40, true), ("max-age=60", "min-fresh=20", 0, 41, false),
+            // Allowed by the server, by the request or by the cache, whatever else is said of freshness (RFC 5861 §4).
+            ("max-age=60, stale-if-error=30", "max-age=0", 0, 1, true), ("max-age=60", "max-age=0", 10, 1, true),
+            ("max-age=60, stale-if-error=30", "max-age=0", 0, 90, false),
+            ("max-age=60", "max-age=0, stale-if-error=30", 0, 1, true),
+            ("max-age=60, must-revalidate", "max-age=0, stale-if-error=30", 0, 1, true),
+            ("max-age=60, stale-if-error=30", "max-age=0, stale-if-error=0", 10, 1, false),
         ] as [(String, String, Int64, Int64, Bool)]
     )
     func staleIfError(stored: String, request: String, standard: Int64, age: Int64, isAllowed: Bool) {

@@ -141,6 +141,18 @@ struct StaleTests {
         #expect(world.transport.count == 3)
     }
 
+    @Test("a reload that fails is not answered by what it asked to have renewed, unless somebody has allowed that")
+    func reload() async throws {
+        for (control, outcome) in [("max-age=60", "status 503"), ("max-age=60, stale-if-error=30", "200 one age 1")] {
+            let world = CacheWorld.answering(.reply(header: ["Cache-Control": control], text: "one"), .status(503))
+            #expect(await world.get() == "200 one")
+            world.advance(1)
+            #expect(await world.get(["Cache-Control": "max-age=0"]) == outcome)
+            #expect(await world.get() == "200 one age 1")
+            #expect(world.transport.count == 2)
+        }
+    }
+
     @Test("where the server does not say, the cache's own time holds")
     func standard() async throws {
         let world = CacheWorld.answering(
