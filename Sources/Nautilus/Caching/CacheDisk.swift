@@ -2,12 +2,16 @@ import Foundation
 
 /// The files of a cache's folder. Nothing here fails: what cannot be read is not there, and what cannot be written is
 /// not kept.
+///
+/// They lie in 256 folders, by the first byte of the URL's digest, so that what is stored of one URL is found without a
+/// look at all the others. A file's name is `<URL>.<account>.cache` for the record of the responses, and
+/// `<URL>.<account>.<body>.body` for a body, the first two by their digests.
 final class CacheDisk: Sendable {
-    private let path: String
-    private let maxBytes: Int
+    let path: String
+    let maxBytes: Int
     private let queue = BlockingQueue(label: "nautilus.http-cache")
     /// About how many bytes there are; nil before anybody has looked.
-    private let bytes = Locked<Int?>(nil)
+    let bytes = Locked<Int?>(nil)
 
     init(_ folder: CacheFolder) {
         (path, maxBytes) = (folder.url.absoluteURL.path, folder.maxBytes)
@@ -15,38 +19,43 @@ final class CacheDisk: Sendable {
 
     /// What is stored; empty when nothing is.
     func read(_ target: CacheTarget, _ partition: CachePartition) async -> [StoredResponse] {
-        let file = file(target, partition)
-        return await queue.run { [self] in isUsable ? read(file) : [] }
+        let place = CachePlace(target, partition, in: path)
+        return await queue.run { [self] in isUsable(path) ? read(place) : [] }
     }
 
     /// Replaces what is stored, later; with nothing, or with what there is no room for, removes it: what was there before
     /// is outdated.
     func write(_ responses: [StoredResponse], _ target: CacheTarget, _ partition: CachePartition) {
-        let file = file(target, partition)
+        let place = CachePlace(target, partition, in: path)
         queue.begin { [self] in
-            guard !responses.isEmpty, let data = try? CacheFile.encode(responses), data.count <= maxBytes,
-                createFolder()
-            else { return _ = unlink(file) }
-            replace(file, with: data)
-            count(data.count)
+            let outdated = (try? content(of: place.record)).map { CacheFile.bodyFiles(of: $0) } ?? []
+            let isKept = replace(place, with: responses)
+            if !isKept { _ = unlink(place.record) }
+            let new = responses.filter(CacheFile.hasBodyFile).map(\.bodyID)
+            for body in isKept ? outdated.filter({ !new.contains($0) }) : outdated + new {
+                _ = unlink(place.body(body))
+            }
         }
     }
 
     /// Removes all of a URL, later.
     func remove(_ target: CacheTarget) {
-        let prefix = target.digest + "."
-        removeAll { $0.hasPrefix(prefix) }
+        let name = target.digest
+        queue.begin { [self] in
+            guard isUsable(path) else { return }
+            remove(in: CachePlace.folder(of: name, in: path)) { $0.hasPrefix(name + ".") }
+        }
     }
 
     /// Removes all of a partition, later.
     func removeAll(of partition: CachePartition) {
-        let suffix = "." + partition.digest + Self.suffix
-        removeAll { Self.finalName(of: $0).hasSuffix(suffix) }
+        let name = Substring(partition.digest)
+        removeAll { $0.split(separator: ".").dropFirst().first == name }
     }
 
     /// Removes everything that is the cache's, later.
     func removeAll() {
-        removeAll { Self.finalName(of: $0).hasSuffix(Self.suffix) }
+        removeAll { _ in true }
     }
 
     /// Returns once everything that was begun is done.
@@ -54,36 +63,37 @@ final class CacheDisk: Sendable {
         await queue.run {}
     }
 
-    private static let suffix = ".cache"
-
-    private func file(_ target: CacheTarget, _ partition: CachePartition) -> String {
-        "\(path)/\(target.digest).\(partition.digest)\(Self.suffix)"
+    private func removeAll(where isRemoved: @escaping @Sendable (String) -> Bool) {
+        queue.begin { [self] in
+            guard isUsable(path) else { return }
+            for folder in folders { remove(in: folder, where: isRemoved) }
+        }
     }
 
-    /// Whether it is there, a folder, and this user's alone.
-    private var isUsable: Bool {
-        guard let status = try? FileStatus(of: path, followsLinks: true) else { return false }
-        return status.isFolder && status.isPrivate
+    private func remove(in folder: String, where isRemoved: (String) -> Bool) {
+        for name in names(in: folder) where isRemoved(name) { _ = unlink(folder + "/" + name) }
     }
+}
 
-    private func createFolder() -> Bool {
-        if isUsable { return true }
-        let parent = (path as NSString).deletingLastPathComponent
-        try? FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
-        // Whatever the umask takes away, this user needs all.
-        if mkdir(path, 0o700) == 0 { _ = chmod(path, 0o700) }
-        return isUsable
-    }
+// MARK: - Files
 
-    private func read(_ file: String) -> [StoredResponse] {
-        guard let data = try? content(of: file) else { return [] }
-        guard let responses = CacheFile.decode(data) else {
+extension CacheDisk {
+    private func read(_ place: CachePlace) -> [StoredResponse] {
+        guard let data = try? content(of: place.record) else { return [] }
+        let responses = CacheFile.decode(data) { body in
+            let file = place.body(body)
+            guard let data = try? content(of: file) else { return nil }
+            let content = CacheFile.unseal(data)
+            if content == nil { _ = unlink(file) } else { _ = touch(file) }
+            return content
+        }
+        guard let responses else {
             // Damaged, or of another version.
-            _ = unlink(file)
+            _ = unlink(place.record)
             return []
         }
         // Now it is the last one to go.
-        _ = utimes(file, nil)
+        _ = touch(place.record)
         return responses
     }
 
@@ -93,9 +103,27 @@ final class CacheDisk: Sendable {
         return status.isRegularFile && status.size <= maxBytes ? try file.read(upTo: maxBytes) : nil
     }
 
-    /// Puts a new file in the place of the old one, whoever else writes there: what is read is wholly one or the other, or
-    /// nothing when the new one cannot be written.
-    private func replace(_ path: String, with data: Data) {
+    /// - Returns: Whether they are on the disk, all of them.
+    private func replace(_ place: CachePlace, with responses: [StoredResponse]) -> Bool {
+        guard !responses.isEmpty, let record = try? CacheFile.encode(responses) else { return false }
+        let apart = responses.filter(CacheFile.hasBodyFile)
+        let size = apart.reduce(record.count) { $0 + $1.body.count + CacheFile.sealSize }
+        guard size <= maxBytes, create(path), create(place.folder) else { return false }
+        var written = record.count
+        for stored in apart {
+            let file = place.body(stored.bodyID)
+            // It is there already, and does not change.
+            if touch(file) { continue }
+            guard put(CacheFile.seal(stored.body), at: file) else { return false }
+            written += stored.body.count + CacheFile.sealSize
+        }
+        guard put(record, at: place.record) else { return false }
+        count(written)
+        return true
+    }
+
+    /// Puts a new file in the place of the old one, whoever else writes there: what is read is wholly one or the other.
+    private func put(_ data: Data, at path: String) -> Bool {
         let temporary = "\(path).\(String(UInt64.random(in: 0...UInt64.max), radix: 16))\(Self.temporarySuffix)"
         do throws(SystemFailure) {
             let file = try OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
@@ -103,68 +131,47 @@ final class CacheDisk: Sendable {
             try file.write(data)
             try file.finish()
             try repeating("rename") { rename(temporary, path) }
+            return true
         } catch {
             _ = unlink(temporary)
-            _ = unlink(path)
+            return false
         }
     }
 
-    /// The name of the file in whose place one of this name is, or is written to be put: a process that is killed leaves
-    /// what it has written so far.
-    private static func finalName(of name: String) -> Substring {
-        guard name.hasSuffix(temporarySuffix) else { return name[...] }
-        let marked = name.dropLast(temporarySuffix.count)
-        return marked.lastIndex(of: ".").map { marked[..<$0] } ?? marked
+    /// Marks a file as used now.
+    ///
+    /// - Returns: Whether it is there.
+    private func touch(_ path: String) -> Bool { utimes(path, nil) == 0 }
+
+    private func create(_ folder: String) -> Bool {
+        if isUsable(folder) { return true }
+        let parent = (folder as NSString).deletingLastPathComponent
+        try? FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
+        // Whatever the umask takes away, this user needs all.
+        if mkdir(folder, 0o700) == 0 { _ = chmod(folder, 0o700) }
+        return isUsable(folder)
     }
 
-    private func removeAll(where isRemoved: @escaping @Sendable (String) -> Bool) {
-        queue.begin { [self] in
-            guard isUsable else { return }
-            for name in names() where isRemoved(name) { _ = unlink(path + "/" + name) }
-        }
-    }
-
-    private func names() -> [String] {
-        (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+    /// Whether it is there, a folder, and this user's alone.
+    private func isUsable(_ folder: String) -> Bool {
+        guard let status = try? FileStatus(of: folder, followsLinks: true) else { return false }
+        return status.isFolder && status.isPrivate
     }
 }
 
-// MARK: - Room
+/// Where the responses to one URL are for one account.
+private struct CachePlace: Sendable {
+    let folder: String
+    private let name: String
 
-extension CacheDisk {
-    private static let temporarySuffix = ".tmp"
-
-    /// Takes note of bytes that were written, and makes room when there are too many.
-    private func count(_ written: Int) {
-        let isFull = bytes.withLock { bytes in
-            bytes = bytes.map { $0 + written }
-            return bytes.map { $0 > maxBytes } ?? true
-        }
-        // What is replaced counts twice, and what others write does not: only looking tells.
-        if isFull { makeRoom() }
+    init(_ target: CacheTarget, _ partition: CachePartition, in path: String) {
+        let target = target.digest
+        folder = Self.folder(of: target, in: path)
+        name = "\(target).\(partition.digest)"
     }
 
-    /// Removes what was not used for longest, down to seven eighths, and what killed processes have left.
-    private func makeRoom() {
-        let files = names().compactMap { name -> (path: String, size: Int, used: timespec)? in
-            let path = self.path + "/" + name
-            guard name.hasSuffix(Self.suffix) || name.hasSuffix(Self.temporarySuffix),
-                let status = try? FileStatus(of: path, followsLinks: false), status.isRegularFile
-            else { return nil }
-            if name.hasSuffix(Self.temporarySuffix), status.modified.tv_sec < time(nil) - 3600 {
-                _ = unlink(path)
-                return nil
-            }
-            return (path, status.size, status.modified)
-        }
-        var total = files.reduce(0) { $0 + $1.size }
-        if total > maxBytes {
-            let byUse = files.sorted { ($0.used.tv_sec, $0.used.tv_nsec) < ($1.used.tv_sec, $1.used.tv_nsec) }
-            for file in byUse where total > maxBytes - maxBytes / 8 {
-                _ = unlink(file.path)
-                total -= file.size
-            }
-        }
-        bytes.withLock { [total] in $0 = total }
-    }
+    var record: String { "\(folder)/\(name)\(CacheDisk.recordSuffix)" }
+    func body(_ id: String) -> String { "\(folder)/\(name).\(id)\(CacheDisk.bodySuffix)" }
+
+    static func folder(of target: String, in path: String) -> String { "\(path)/\(target.prefix(2))" }
 }

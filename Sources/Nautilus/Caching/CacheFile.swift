@@ -1,36 +1,73 @@
 import Foundation
 
-/// The content of one file: the responses of one URL for one account, sealed by a digest.
+/// The content of a cache's files: a record of all responses to one URL for one account, and a file for each body that is
+/// larger than a block of the disk. So what changes often, the header of a response that a 304 has renewed, is written
+/// without the body, which does not change.
 ///
-/// A file is not synchronised when it is written, since a cache may lose what it has; so one that a power failure has
-/// torn must not be taken for a response.
+/// Each is sealed by a digest. No file is synchronised when it is written, since a cache may lose what it has; so one that
+/// a power failure has torn must not be taken for a response.
 enum CacheFile {
-    /// Says whose format it is, and of which version.
-    private static let head = Data("nautilus-cache-1\n".utf8)
-    private static let digestSize = 32
+    /// Up to how many bytes a body is in the record itself: what a block of most disks holds, which is written anyway.
+    static let blockSize = 4_096
+
+    /// Whether the body of a response has a file of its own.
+    static func hasBodyFile(_ stored: StoredResponse) -> Bool { stored.body.count > blockSize }
+
+    // MARK: Records
 
     static func encode(_ responses: [StoredResponse]) throws -> Data {
         let encoder = PropertyListEncoder()
         encoder.outputFormat = .binary
-        let content = try encoder.encode(responses.map(Record.init))
-        return head + Data(Sha256.hash(content)) + content
+        return seal(try encoder.encode(responses.map(Record.init)))
     }
 
     /// The responses; nil for anything that was not written here, whole.
-    static func decode(_ data: Data) -> [StoredResponse]? {
-        guard data.count > head.count + digestSize, data.starts(with: head) else { return nil }
+    ///
+    /// - Parameter bodyFile: Reads the content of the file of a body, by its identifier; a response whose body it does not
+    ///   find is left out.
+    static func decode(_ data: Data, bodyFile: (String) -> Data?) -> [StoredResponse]? {
+        records(data)?.compactMap { record in
+            (record.body ?? bodyFile(record.bodyID)).flatMap { record.response(body: $0) }
+        }
+    }
+
+    /// The identifiers of the bodies that a record has in files of their own; none of a damaged one.
+    static func bodyFiles(of data: Data) -> [String] {
+        (records(data) ?? []).filter { $0.body == nil }.map(\.bodyID)
+    }
+
+    private static func records(_ data: Data) -> [Record]? {
+        unseal(data).flatMap { try? PropertyListDecoder().decode([Record].self, from: $0) }
+    }
+
+    // MARK: Seals
+
+    /// Says whose format it is, and of which version.
+    private static let head = Data("nautilus-cache-2\n".utf8)
+    private static let digestSize = 32
+    /// How many bytes a file has beside its content.
+    static let sealSize = head.count + digestSize
+
+    /// The content of a file.
+    static func seal(_ content: Data) -> Data {
+        head + Data(Sha256.hash(content)) + content
+    }
+
+    /// What was sealed; nil for anything else, and for what is not whole.
+    static func unseal(_ data: Data) -> Data? {
+        guard data.count >= sealSize, data.starts(with: head) else { return nil }
         let seal = data.dropFirst(head.count).prefix(digestSize)
-        let content = Data(data.dropFirst(head.count + digestSize))
-        guard seal.elementsEqual(Sha256.hash(content)) else { return nil }
-        let records = try? PropertyListDecoder().decode([Record].self, from: content)
-        return records?.compactMap(\.response)
+        let content = Data(data.dropFirst(sealSize))
+        return seal.elementsEqual(Sha256.hash(content)) ? content : nil
     }
 
     private struct Record: Codable {
         let status: Int
         /// Names and values in turn.
         let header: [String]
-        let body: Data
+        let bodyID: String
+        /// Nil for one that is in a file of its own.
+        let body: Data?
         let selectors: [String: String]
         /// The selectors whose fields were not there.
         let absent: [String]
@@ -40,14 +77,15 @@ enum CacheFile {
         init(_ stored: StoredResponse) {
             status = stored.status
             header = stored.header.fields.flatMap { [$0.name.rawValue, $0.value] }
-            body = stored.body
+            bodyID = stored.bodyID
+            body = CacheFile.hasBodyFile(stored) ? nil : stored.body
             selectors = stored.selectors.compactMapValues { $0 }
             absent = stored.selectors.filter { $0.value == nil }.keys.sorted()
             requestTime = stored.requestTime
             responseTime = stored.responseTime
         }
 
-        var response: StoredResponse? {
+        func response(body: Data) -> StoredResponse? {
             guard header.count.isMultiple(of: 2) else { return nil }
             let fields = stride(from: 0, to: header.count, by: 2).map {
                 HttpHeader.Field(name: HttpHeader.Name(header[$0]), value: header[$0 + 1])
@@ -58,6 +96,7 @@ enum CacheFile {
                 status: status,
                 header: HttpHeader(fields),
                 body: body,
+                bodyID: bodyID,
                 selectors: selectors,
                 requestTime: requestTime,
                 responseTime: responseTime

@@ -5,6 +5,8 @@ struct StoredResponse: Hashable, Sendable {
     let status: Int
     private(set) var header: HttpHeader
     let body: Data
+    /// Tells the body from all others, also where the header has been renewed since it came.
+    let bodyID: String
     /// The fields of the request that `Vary` names, as they were: nil for one that was not there.
     private(set) var selectors: [String: String?]
     /// When the request was sent and the answer received, in seconds since 1970.
@@ -20,6 +22,7 @@ struct StoredResponse: Hashable, Sendable {
         status: Int,
         header: HttpHeader,
         body: Data,
+        bodyID: String = String(UInt64.random(in: 0...UInt64.max), radix: 16),
         selectors: [String: String?],
         requestTime: Int64,
         responseTime: Int64
@@ -27,6 +30,7 @@ struct StoredResponse: Hashable, Sendable {
         self.status = status
         self.header = header.storable
         self.body = body
+        self.bodyID = bodyID
         self.selectors = selectors
         self.requestTime = requestTime
         self.responseTime = responseTime
