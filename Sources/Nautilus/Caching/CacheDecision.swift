@@ -15,18 +15,20 @@ enum CacheDecision: Hashable, Sendable {
     ///   - stored: What answers the request; nil when nothing does.
     ///   - freshness: How fresh that is.
     ///   - request: What the request's `Cache-Control` says.
-    init(stored: StoredResponse?, freshness: Freshness?, request: CacheControl) {
+    ///   - isRetry: Whether an attempt of the same call has failed before. What is stored may be what failed, or as old as
+    ///     that: the server is asked, and unconditionally about an error, to which a 304 would be the same error.
+    init(stored: StoredResponse?, freshness: Freshness?, request: CacheControl, isRetry: Bool = false) {
         guard let stored, let freshness else {
             // §5.2.1.7: nothing is stored, and nobody is to be asked.
             self = request.onlyIfCached ? .unavailable : .forward
             return
         }
-        let use = Self.use(of: stored, freshness, request)
-        switch use {
+        switch isRetry ? .notAsItIs : Self.use(of: stored, freshness, request) {
         case .asItIs: self = .serve(age: freshness.age)
         case .whileRevalidating where request.onlyIfCached: self = .serve(age: freshness.age)
         case .whileRevalidating: self = .serveWhileRevalidating(age: freshness.age)
         case .notAsItIs where request.onlyIfCached: self = .unavailable
+        case .notAsItIs where isRetry && stored.status >= 400: self = .forward
         case .notAsItIs: self = stored.hasValidator ? .validate : .forward
         }
     }
@@ -76,6 +78,8 @@ enum CacheDecision: Hashable, Sendable {
         standard: Int64
     ) -> Bool {
         if request.noCache || request.noStore || stored.control.noCache { return false }
+        // An error is no better than another.
+        if stored.status >= 500 { return false }
         // It would have answered without an error.
         if isFresh(freshness, for: request) { return true }
         // §5.2.2.2: a server that fails is no reason to serve it stale.

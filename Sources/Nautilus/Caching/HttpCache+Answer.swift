@@ -11,10 +11,15 @@ extension HttpCache {
         if let revalidation = CacheRevalidation.current, revalidation.isFor(question.target, in: self) {
             // The account has changed since: its answers are nothing that this call may ask for.
             guard revalidation.partition == question.partition else { throw CancellationError() }
-            return try await fetch(question, validating: stored, next)
+            return try await fetch(question, knowing: stored, next)
         }
-        let freshness = stored.map(freshness(of:))
-        switch CacheDecision(stored: stored, freshness: freshness, request: question.control) {
+        let decision = CacheDecision(
+            stored: stored,
+            freshness: stored.map(freshness(of:)),
+            request: question.control,
+            isRetry: context.number > 1
+        )
+        switch decision {
         case .serve(let age):
             guard let stored else { break }
             return serve(stored, age: age, question)
@@ -27,9 +32,11 @@ extension HttpCache {
                 return serve(stored, age: age, question)
             }
             defer { end(question) }
-            return try await fetch(question, validating: stored, next)
-        case .validate, .forward:
-            return try await fetch(question, validating: stored, next)
+            return try await fetch(question, knowing: stored, next)
+        case .validate:
+            return try await fetch(question, knowing: stored, next)
+        case .forward:
+            return try await fetch(question, knowing: stored, validates: false, next)
         case .unavailable:
             break
         }

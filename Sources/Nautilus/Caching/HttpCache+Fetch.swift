@@ -3,17 +3,23 @@ import Foundation
 extension HttpCache {
     /// Has the server answer, and keeps what may be kept.
     ///
-    /// - Parameter stored: What the server is asked about; nil when nothing is stored.
+    /// - Parameters:
+    ///   - question: What is asked.
+    ///   - stored: What would answer it; nil when nothing is stored.
+    ///   - validates: Whether the server is asked if that has changed, where it can be.
+    ///   - next: The rest of the path.
     func fetch(
         _ question: CacheQuestion,
-        validating stored: StoredResponse?,
+        knowing stored: StoredResponse?,
+        validates: Bool = true,
         _ next: Next
     ) async throws -> HttpResponse<Data> {
         let fetch = core.withLock { $0.begin(question.target, question.partition) }
         defer { core.withLock { $0.end(fetch) } }
         let (watch, requestTime) = (CredentialWatch(accounts, question.partition), now)
         // A HEAD is answered by the server, and its answer compared with what is stored.
-        let validated = question.request.method == .get && stored?.hasValidator == true ? stored : nil
+        let canValidate = validates && question.request.method == .get && stored?.hasValidator == true
+        let validated = canValidate ? stored : nil
         let request = validated?.validating(question.request) ?? question.request
         let response: HttpResponse<Data>
         do {
@@ -30,7 +36,7 @@ extension HttpCache {
             if !watch.hasChanged, let renewed = renew(validated, answer) { return renewed }
             // It spoke of something else: a redirect has led elsewhere, the resource has changed its tag, or it was asked
             // as another account.
-            return try await self.fetch(question, validating: nil, next)
+            return try await self.fetch(question, knowing: nil, next)
         }
         if question.request.method == .head {
             compare(stored, answer)

@@ -16,7 +16,8 @@ import Foundation
 /// as long as they are fresh. A stale one is validated by its `ETag` or `Last-Modified`: a 304 renews it, and the
 /// caller gets it with its 200. `stale-while-revalidate` and `stale-if-error` (RFC 5861) are heeded. A request says by
 /// its own `Cache-Control` what it takes: `no-cache`, `no-store`, `max-age`, `max-stale`, `min-fresh`,
-/// `only-if-cached`. What has been changed, by any method that is not safe, is forgotten.
+/// `only-if-cached`. What has been changed, by any method that is not safe, is forgotten. An attempt after the first goes
+/// to the server, to ask at least whether what is stored has changed: it may be what failed.
 ///
 /// Not stored, whatever the server says: answers to requests with a credential, unless ``CacheAccounts`` keeps accounts
 /// apart; parts, and answers to conditional requests; redirects, and what they led to; 401 and 407; responses that vary

@@ -9,6 +9,7 @@ struct CacheDecisionTests {
         let section: String
         let stored: HttpHeader
         let request: String
+        let status: Int
         let age: Int64
         let decision: CacheDecision
 
@@ -16,11 +17,12 @@ struct CacheDecisionTests {
             _ section: String,
             _ stored: HttpHeader,
             asking request: String = "",
+            status: Int = 200,
             at age: Int64,
             _ decision: CacheDecision
         ) {
             (self.section, self.stored, self.request) = (section, stored, request)
-            (self.age, self.decision) = (age, decision)
+            (self.status, self.age, self.decision) = (status, age, decision)
         }
 
         var testDescription: String { "§\(section) \(stored["Cache-Control"] ?? "") asking “\(request)” at \(age)" }
@@ -102,6 +104,38 @@ struct CacheDecisionTests {
         let freshness = Freshness(stored, now: CacheWorld.start + row.age, heuristicCap: 86_400)
         let control = CacheControl(row.request.isEmpty ? [:] : ["Cache-Control": row.request])
         #expect(CacheDecision(stored: stored, freshness: freshness, request: control) == row.decision)
+    }
+
+    @Test(
+        "an attempt after the first is not answered by what is stored: it may be what failed",
+        arguments: [
+            Row("9", stored("max-age=60"), at: 0, .validate),
+            Row("9", stored("max-age=60", [:]), at: 0, .forward),
+            Row("9", stored("max-age=60, stale-while-revalidate=30"), at: 60, .validate),
+            Row("9", stored("max-age=60"), asking: "max-stale", at: 60, .validate),
+            Row("9", stored("max-age=60"), asking: "only-if-cached", at: 0, .unavailable),
+            // A 304 to an error would be the same error.
+            Row("9", stored("max-age=60"), status: 503, at: 0, .forward),
+            Row("9", stored("max-age=60"), status: 404, at: 0, .forward),
+        ]
+    )
+    func retries(row: Row) {
+        let stored = StoredResponse.test(row.stored, status: row.status)
+        let freshness = Freshness(stored, now: CacheWorld.start + row.age, heuristicCap: 86_400)
+        let control = CacheControl(row.request.isEmpty ? [:] : ["Cache-Control": row.request])
+        let decision = CacheDecision(stored: stored, freshness: freshness, request: control, isRetry: true)
+        #expect(decision == row.decision)
+    }
+
+    @Test("an error stands in for no other error")
+    func errorForError() {
+        for (status, isAllowed) in [(200, true), (404, true), (500, false), (503, false)] {
+            let stored = StoredResponse.test(["Cache-Control": "max-age=60, stale-if-error=30"], status: status)
+            let freshness = Freshness(stored, now: CacheWorld.start + 60, heuristicCap: 0)
+            let control = CacheControl([:])
+            let allows = CacheDecision.allowsStaleIfError(stored, freshness, request: control, standard: 0)
+            #expect(allows == isAllowed)
+        }
     }
 
     @Test("what is not stored is asked for, unless the request forbids that (RFC 9111 §5.2.1.7)")
