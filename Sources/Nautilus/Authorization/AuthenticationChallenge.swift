@@ -30,11 +30,23 @@ public struct AuthenticationChallenge: Hashable, Sendable {
     public subscript(name: String) -> String? { parameters[name.lowercased()] }
 
     /// The challenges in the values of a header, in order; what does not parse is skipped.
+    ///
+    /// Of all values together, the first 16 challenges and the first 16 KiB are read, more than any server means: a longer
+    /// header is there to keep its reader busy. A challenge that goes on beyond that is left out.
     public static func challenges(in values: [String]) -> [AuthenticationChallenge] {
-        values.flatMap { value in
-            var parser = ChallengeParser(value)
-            return parser.challenges()
+        var (challenges, length) = ([AuthenticationChallenge](), 0)
+        for value in values {
+            let rest = ChallengeParser.maxLength - length
+            guard rest > 0, challenges.count < ChallengeParser.maxChallenges else { break }
+            var parser = ChallengeParser(
+                value,
+                maxLength: rest,
+                maxChallenges: ChallengeParser.maxChallenges - challenges.count
+            )
+            challenges += parser.challenges()
+            length += value.utf8.count
         }
+        return challenges
     }
 }
 

@@ -2,8 +2,13 @@
 ///
 /// A server may send anything, so nothing traps, and every byte is looked at a bounded number of times.
 struct ChallengeParser {
+    /// The most challenges of a response: a server has one or two, and each is kept.
+    static let maxChallenges = 16
+    /// The most bytes of a response's challenges, twice what most servers let a whole header have.
+    static let maxLength = 16_384
+
     /// A challenge that may still get parameters.
-    private struct Draft {
+    fileprivate struct Draft {
         var scheme: String
         var parameters: [String: String] = [:]
         var token68: String?
@@ -16,15 +21,24 @@ struct ChallengeParser {
     }
 
     private var field: FieldReader
+    private let maxChallenges: Int
+    /// The value is longer than what is read of it.
+    private let isCut: Bool
 
-    init(_ value: String) {
-        field = FieldReader(value)
+    /// - Parameters:
+    ///   - value: The field's value.
+    ///   - maxLength: How many of its bytes are read.
+    ///   - maxChallenges: How many challenges are read.
+    init(_ value: String, maxLength: Int = Self.maxLength, maxChallenges: Int = Self.maxChallenges) {
+        field = FieldReader(value, maxLength: maxLength)
+        isCut = value.utf8.count > maxLength
+        self.maxChallenges = maxChallenges
     }
 
     /// How many bytes have been looked at: what a hostile header costs.
     var steps: Int { field.steps }
 
-    /// All challenges, in order.
+    /// The challenges, in order.
     mutating func challenges() -> [AuthenticationChallenge] {
         var drafts: [Draft] = []
         while !field.isAtEnd {
@@ -37,10 +51,13 @@ struct ChallengeParser {
             if let value = readParameterValue() {
                 if let last = drafts.indices.last { drafts[last].add(value, to: token) }
             } else {
+                guard drafts.count < maxChallenges else { return drafts.map(AuthenticationChallenge.init) }
                 drafts.append(Draft(scheme: token, token68: readToken68()))
             }
         }
-        return drafts.map { AuthenticationChallenge(scheme: $0.scheme, parameters: $0.parameters, token68: $0.token68) }
+        // Its end may be missing, and with it the parameter that changes what it means.
+        if isCut { _ = drafts.popLast() }
+        return drafts.map(AuthenticationChallenge.init)
     }
 
     private mutating func readToken() -> String? {
@@ -67,12 +84,14 @@ struct ChallengeParser {
         let start = field.position
         field.skipBlanks()
         let textStart = field.position
+        // Without a blank in front it is no token68. Asked first: it would be looked at again from each `/` in it.
+        guard start < textStart else { return nil }
         field.skip { $0.isToken68Character }
         let hasText = field.position > textStart
         field.skip { $0 == .equals }
         let text = field.text(from: textStart)
         field.skipBlanks()
-        guard hasText, start < textStart, field.isAtEnd || field.current == .comma else {
+        guard hasText, field.isAtEnd || field.current == .comma else {
             field.goBack(to: start)
             return nil
         }
@@ -82,6 +101,12 @@ struct ChallengeParser {
     /// Skips what cannot begin a token: a quoted text as a whole, so that its commas separate nothing.
     private mutating func skipGarbage() {
         if field.current == .quote { _ = field.readQuoted() } else { field.skip() }
+    }
+}
+
+extension AuthenticationChallenge {
+    fileprivate init(_ draft: ChallengeParser.Draft) {
+        self.init(scheme: draft.scheme, parameters: draft.parameters, token68: draft.token68)
     }
 }
 

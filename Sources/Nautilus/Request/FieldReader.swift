@@ -7,8 +7,9 @@ struct FieldReader {
     /// How many bytes have been read, again where they were read again: what a hostile field costs.
     private(set) var steps = 0
 
-    init(_ text: String) {
-        bytes = Array(text.utf8)
+    /// - Parameter maxLength: How many bytes of the text are read. Default: all.
+    init(_ text: String, maxLength: Int = .max) {
+        bytes = Array(text.utf8.prefix(maxLength))
     }
 
     var isAtEnd: Bool { position == bytes.count }

@@ -78,19 +78,48 @@ struct ChallengeParserTests {
 
     @Test(
         "B22: a long value takes a bounded number of steps for each byte",
-        arguments: ["a", "\"", "\\", ",", "=", " ", "a ", "a,", "a=", "a=\"", "\"\\", "a a=,", "((", "a b, "]
+        arguments: [
+            "a", "\"", "\\", ",", "=", " ", "a ", "a,", "a=", "a=\"", "\"\\", "a a=,", "((", "a b, ", "a/", "/", "a /",
+            "a b/", "a b=", "a=/",
+        ]
     )
     func linear(piece: String) {
-        #expect(Self.steps(piece, bytes: 1 << 14) <= 6 << 14)
+        for end in ["", "\"", ",", "="] {
+            #expect(Self.steps(String(repeating: piece, count: (1 << 14) / piece.utf8.count - 1) + end) <= 6 << 14)
+        }
     }
 
-    @Test("B22: a megabyte is no exception")
-    func megabyte() {
-        #expect(Self.steps("a=\"", bytes: 1 << 20) <= 6 << 20)
+    @Test("B22: of a megabyte the first 16 KiB are looked at", arguments: ["a=\"", "a/", "a ", "=", ","])
+    func megabyte(piece: String) {
+        #expect(Self.steps(String(repeating: piece, count: 1 << 19)) <= 6 << 14)
     }
 
-    private static func steps(_ piece: String, bytes: Int) -> Int {
-        var parser = ChallengeParser(String(repeating: piece, count: bytes / piece.utf8.count))
+    @Test("B22: the first sixteen challenges count, of all fields together")
+    func count() {
+        let schemes = (1...20).map { "s\($0)" }
+        let first = Array(schemes.prefix(16))
+        #expect(AuthenticationChallenge.challenges(in: [schemes.joined(separator: ", ")]).map(\.scheme) == first)
+        #expect(AuthenticationChallenge.challenges(in: schemes).map(\.scheme) == first)
+        let withParameters = schemes.map { "\($0) a=\"\($0)\"" }.joined(separator: ", ")
+        #expect(AuthenticationChallenge.challenges(in: [withParameters]).map { $0["a"] } == first)
+    }
+
+    @Test("B22: the first 16 KiB count, of all fields together; the challenge at the cut is left out")
+    func length() {
+        let limit = 1 << 14
+        let padding = { (length: Int) in "Basic realm=" + String(repeating: "x", count: length - 12) }
+        let schemes = { (values: [String]) in AuthenticationChallenge.challenges(in: values).map(\.scheme) }
+        #expect(schemes([padding(limit)]) == ["basic"])
+        #expect(schemes([padding(limit + 1)]) == [])
+        #expect(schemes(["Bearer, " + padding(limit)]) == ["bearer"])
+        #expect(schemes(["Bearer", padding(limit - 6)]) == ["bearer", "basic"])
+        #expect(schemes(["Bearer", padding(limit - 5)]) == ["bearer"])
+        #expect(schemes([padding(limit - 6), "Bearer"]) == ["basic", "bearer"])
+        #expect(schemes([padding(limit), "Bearer"]) == ["basic"])
+    }
+
+    private static func steps(_ value: String) -> Int {
+        var parser = ChallengeParser(value)
         _ = parser.challenges()
         return parser.steps
     }
