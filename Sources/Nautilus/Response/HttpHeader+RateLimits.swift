@@ -42,7 +42,7 @@ extension HttpHeader {
     private static let maxLimits = 16
 
     private var isFromCache: Bool {
-        self["Age"].map { RateLimitNumber($0).map { $0.roundedUp > 0 } ?? false } ?? false
+        self["Age"].map { RateLimitNumber($0[...]).map { $0.roundedUp > 0 } ?? false } ?? false
     }
 
     private static func items(_ text: String, _ policies: String?) -> [RateLimit]? {
@@ -81,11 +81,17 @@ extension HttpHeader {
     }
 
     private func separateFields(_ prefix: String, _ policies: String?, _ now: Date) -> RateLimit? {
-        let remaining = values(of: Name(prefix + "Remaining")).compactMap(RateLimitNumber.init).map(\.roundedDown)
+        let remaining = values(of: Name(prefix + "Remaining")).flatMap { line in
+            line.utf8.split(separator: UInt8(ascii: ",")).compactMap { RateLimitNumber(Substring($0))?.roundedDown }
+        }
         // Of several fields the strictest counts, so that no request comes early.
         guard let remaining = remaining.min() else { return nil }
-        let quota = self[Name(prefix + "Limit")].flatMap(RateLimitNumber.init)?.roundedDown
-        let reset = values(of: Name(prefix + "Reset")).compactMap { self.reset($0, now) }.max()
+        let quota = self[Name(prefix + "Limit")].flatMap { RateLimitNumber($0[...]) }?.roundedDown
+        let resets = values(of: Name(prefix + "Reset"))
+        let sent = resets.isEmpty ? nil : ResponseTime(self, now: now)
+        let reset = sent.flatMap { sent in
+            resets.flatMap { JoinedValues($0, year: sent.year) }.compactMap { Self.reset($0, sent) }.max()
+        }
         return RateLimit(
             policy: "",
             remaining: Int(clamping: remaining),
@@ -96,22 +102,16 @@ extension HttpHeader {
     }
 
     /// The seconds until a reset that may be written as a moment.
-    private func reset(_ value: String, _ now: Date) -> Int64? {
-        let clock = now.timeIntervalSince1970
-        // A clock outside of the years that a date can be written in is not set.
-        let now = (0..<253_402_300_800).contains(clock) ? Int64(clock) : 0
-        let year = Int(1970 + now / 31_556_952)  // the Gregorian mean; only two-digit years look at it
-        let moment: Int64
-        switch RateLimitNumber(value)?.roundedUp {
-        case let number? where number < 1_000_000_000: return number
-        case let number? where number < 100_000_000_000: moment = number
-        case let number?: moment = number / 1_000 + (number % 1_000 > 0 ? 1 : 0)
-        case nil:
-            guard let date = HttpDate(value[...], year: year) else { return nil }
-            moment = date.secondsSince1970
+    private static func reset(_ value: JoinedValues.Value, _ sent: ResponseTime) -> Int64? {
+        let text: Substring
+        switch value {
+        case .date(let date): return sent.seconds(until: date)
+        case .text(let number): text = number
         }
-        let sent = values(of: .date).first.flatMap { HttpDate($0[...], year: year)?.secondsSince1970 }
-        return max(0, moment - (sent ?? now))
+        guard let number = RateLimitNumber(text)?.roundedUp else { return nil }
+        if number < 1_000_000_000 { return number }
+        let moment = number < 100_000_000_000 ? number : number / 1_000 + (number % 1_000 > 0 ? 1 : 0)
+        return max(0, moment - sent.secondsSince1970)
     }
 
     /// The window of the older policies, which are named by their quota: `100;w=60`.

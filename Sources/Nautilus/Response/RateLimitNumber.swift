@@ -8,7 +8,7 @@ struct RateLimitNumber: Hashable, Sendable {
     let roundedUp: Int64
 
     /// Reads a number; nil when there is none. One with more digits than fit is as large as can be.
-    init?(_ value: String) {
+    init?(_ value: Substring) {
         let bytes = value.utf8.drop { $0 == 0x20 || $0 == 0x09 }
         let isNegative = bytes.first == UInt8(ascii: "-")
         let digits = bytes.dropFirst(isNegative ? 1 : 0)

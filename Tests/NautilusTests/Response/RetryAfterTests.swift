@@ -59,7 +59,7 @@ struct RetryAfterTests {
     @Test(
         "A9: what is not valid says nothing",
         arguments: [
-            "-1", "+1", "abc", "1.5", "1e3", "0x10", "", " ", "\t", "1 2", "2, 5", "1s", "٣", "２", "1\u{0}", "\r\n",
+            "-1", "+1", "abc", "1.5", "1e3", "0x10", "", " ", "\t", "1 2", ",", "abc, 1s", "1s", "٣", "２", "1\u{0}", "\r\n",
             "1\u{301}", "Sun, 30 Feb 1994 08:49:37 GMT", "NaN", "inf", "∞", "-99999999999999999999",
         ]
     )
@@ -86,6 +86,7 @@ struct RetryAfterTests {
         #expect(Self.hint(String(repeating: "x", count: million)) == nil)
         #expect(Self.hint(String(repeating: "Sun, ", count: million / 5)) == nil)
         #expect(Self.hint(String(repeating: " ", count: million) + "2") == .seconds(2))
+        #expect(Self.hint(String(repeating: "1, ", count: million / 3) + "2") == .seconds(2))
     }
 
     @Test("of several fields the longest valid one counts, so that no retry comes early")
@@ -95,6 +96,37 @@ struct RetryAfterTests {
         #expect(Self.hint("2", "Sun, 06 Nov 1994 08:49:40 GMT") == .seconds(3))
         #expect(Self.hint("abc", "") == nil)
         #expect(Self.hint() == nil)
+    }
+
+    @Test(
+        "of several fields that were joined into one the longest counts, whatever their form",
+        arguments: [
+            ("5, 10", 10), ("1, 7", 7), ("10, 5", 10), ("2,5", 5), (" ,, 5 , ", 5), ("abc, 5", 5), ("5, abc", 5),
+            ("-1, 5", 5), ("0, 0", 0),
+            ("5, Sun, 06 Nov 1994 08:49:40 GMT", 5), ("Sun, 06 Nov 1994 08:49:47 GMT, 5", 10),
+            ("Sun, 06 Nov 1994 08:49:40 GMT, Sunday, 06-Nov-94 08:49:57 GMT", 20),
+            ("Sunday, 06-Nov-94 08:49:57 GMT, Sun Nov  6 08:49:40 1994", 20),
+            ("Sun Nov  6 08:49:57 1994, Sun, 06 Nov 1994 08:49:40 GMT, 7", 20),
+            ("Sun,06 Nov 1994 08:49:57 GMT,7", 20), ("Sun 06 Nov 1994 08:49:57 GMT, 7", 20),
+            ("Sun, 30 Feb 1994 08:49:37 GMT, 4", 4), ("4, Sun, 06 Nov", 4), ("4, Sun", 4), ("Sun, 4", 4),
+            ("Sun, Sun, 06 Nov 1994 08:49:57 GMT", 20),
+        ] as [(String, Int64)]
+    )
+    func joined(value: String, expected: Int64) {
+        #expect(Self.hint(value) == .seconds(expected))
+        // As soon as there are two fields, a transport may join them, and may not.
+        #expect(Self.hint(value, "0") == .seconds(expected))
+    }
+
+    @Test("of two Dates, as a gateway adds its own, the earliest counts: no retry comes early")
+    func joinedDates() {
+        let retry = "Sun, 06 Nov 1994 09:49:40 GMT"
+        for date in [
+            "Sun, 06 Nov 1994 09:49:38 GMT, Sun, 06 Nov 1994 09:49:37 GMT",
+            "Sunday, 06-Nov-94 09:49:37 GMT, Sun Nov  6 09:49:38 1994",
+        ] {
+            #expect(Self.hint(retry, date: date) == .seconds(3))
+        }
     }
 
     @Test(
