@@ -87,10 +87,10 @@ public struct HttpMimeType: Hashable, Sendable, LosslessStringConvertible {
 
     /// As it stands in `Content-Type`; values that are no tokens are quoted.
     public var description: String {
-        parameters.reduce(essence) { text, parameter in
+        parameters.reduce(into: essence) { text, parameter in
             let value = parameter.value
             let isToken = !value.isEmpty && value.utf8.allSatisfy(\.isTokenCharacter)
-            return text + "; \(parameter.name)=" + (isToken ? value : "\"\(value.escapedInQuotes)\"")
+            text += "; \(parameter.name)=" + (isToken ? value : "\"\(value.escapedInQuotes)\"")
         }
     }
 }

@@ -50,7 +50,7 @@ extension StoredResponse {
     /// Its age on receipt, as caches on the way say: the first value counts, and what is no number does not (§5.1).
     fileprivate var ageField: Int64 {
         let first = header[.age]?.split(separator: ",").first
-        return CacheControl.seconds(first?.trimmingBlanks) ?? 0
+        return CacheControl.seconds(first.map { String($0.trimmingBlanks) }) ?? 0
     }
 
     fileprivate func seconds(of name: HttpHeader.Name) -> Int64? { header.seconds(of: name, now: responseTime) }
@@ -61,7 +61,7 @@ extension HttpHeader {
     func seconds(of name: Name, now: Int64) -> Int64? {
         guard let value = values(of: name).first else { return nil }
         let year = Int(1970 + now / 31_556_952)  // the Gregorian mean; only two-digit years look at it
-        return HttpDate(value.trimmingBlanks[...], year: year)?.secondsSince1970
+        return HttpDate(value.trimmingBlanks, year: year)?.secondsSince1970
     }
 }
 

@@ -167,20 +167,11 @@ extension HttpHeader {
     }
 }
 
-extension StringProtocol {
-    /// Without the blanks and tabs around it.
-    var trimmingBlanks: String {
-        let isBlank: (Character) -> Bool = { $0 == " " || $0 == "\t" }
-        let start = drop(while: isBlank)
-        return String(start.reversed().drop(while: isBlank).reversed())
-    }
-}
-
 extension String {
     /// Whether two entity tags are the same but for their weakness (RFC 9110 §8.8.3.2).
     fileprivate func isWeaklyEqualTag(to other: String) -> Bool {
         let (own, other) = (trimmingBlanks, other.trimmingBlanks)
-        return (own.hasPrefix("W/") ? own.dropFirst(2) : own[...])
-            == (other.hasPrefix("W/") ? other.dropFirst(2) : other[...])
+        return (own.hasPrefix("W/") ? own.dropFirst(2) : own)
+            == (other.hasPrefix("W/") ? other.dropFirst(2) : other)
     }
 }
