@@ -50,9 +50,11 @@ struct MeaningTests {
         "a refresh that fails is told by its cause",
         arguments: [
             (.signedOut, .signedOut), (.sessionExpired(underlying: OAuthError(.invalidGrant)), .signedOut),
-            (.superseded, .signedOut), (.failed(underlying: OAuthError(.store(.full(place: "a")))), .store),
+            (.superseded, .signedOut),
+            (.failed(remaining: .seconds(1), underlying: OAuthError(.store(.full(place: "a")))), .store),
             (.coolingDown(remaining: .seconds(1), underlying: OAuthError(.unavailable)), .unavailable),
-            (.timedOut(limit: .seconds(60)), .unavailable), (.tooManyRefreshes(limit: 5, window: .zero), .unavailable),
+            (.timedOut(limit: .seconds(60), remaining: nil), .unavailable),
+            (.tooManyRefreshes(limit: 5, window: .zero, remaining: .zero), .unavailable),
         ] as [(RefreshError, EndStatus)]
     )
     func refresh(_ error: RefreshError, _ status: EndStatus) {

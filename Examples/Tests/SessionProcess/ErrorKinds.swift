@@ -25,7 +25,7 @@ struct ErrorKinds {
         switch error {
         case .signedOut: ["signedOut"]
         case .sessionExpired(let cause): ["sessionExpired"] + names(of: cause)
-        case .failed(let cause): ["failed"] + names(of: cause)
+        case .failed(_, let cause): ["failed"] + names(of: cause)
         case .coolingDown(_, let cause): ["coolingDown"] + names(of: cause)
         case .tooManyRefreshes: ["tooManyRefreshes"]
         case .timedOut: ["timedOut"]

@@ -19,8 +19,8 @@ public struct HttpError: Error, Sendable {
     public var response: HttpResponse<Data>?
     /// Where redirects led before the failure; nil when there were none.
     public var redirects: RedirectSummary?
-    /// How long the server asks to wait, from when the response came, or for how long a refusal of this side holds; nil
-    /// when it is not said, or not validly.
+    /// How long the server asks to wait, from when the response came; for how long a refusal of this side holds; or when
+    /// the next refresh may start, after one that failed. Nil when it is not said, or not validly.
     public var retryAfter: Duration?
     /// The exchange whose answer or failure it is, of another call when the answer was shared (``CallTrace/Exchange/call``
     /// tells); nil when nothing was sent, and when an interceptor, a hook or the framework failed by itself.
@@ -96,13 +96,5 @@ public struct HttpError: Error, Sendable {
     /// Whether it was held back on this side, so that no word of it is the server's.
     var isRefusal: Bool {
         if case .refused = kind { true } else { false }
-    }
-
-    /// This failure as one of authorization: the same response, the refresh's error underneath.
-    public func asAuthorizationFailure(_ underlying: any Error) -> HttpError {
-        var error = self
-        error.kind = .authorization
-        error.underlying = underlying
-        return error
     }
 }

@@ -15,4 +15,14 @@ extension HttpError {
             $0.scheme == "bearer" && $0["error"]?.lowercased() == "insufficient_scope"
         }
     }
+
+    /// This failure as one of authorization: the same response, with the refresh's error underneath, and the time after
+    /// which that may have passed as ``retryAfter``.
+    public func asAuthorizationFailure(_ underlying: any Error) -> HttpError {
+        var error = self
+        error.kind = .authorization
+        error.underlying = underlying
+        error.retryAfter = (underlying as? any RefreshFailure)?.retryAfter ?? retryAfter
+        return error
+    }
 }

@@ -33,7 +33,32 @@ extension RefreshCoordinator {
         } catch let failure as TerminalRefreshFailure {
             return (.refreshFailed(flight, .terminal(failure)), nil)
         } catch {
-            return (.refreshFailed(flight, .transient(error, coolDown: coolDown(after: flight))), nil)
+            let failure = error as? any RefreshFailure
+            let coolDown = coolDown(after: flight, askedToWait: failure?.retryAfter)
+            let passes = failure?.isTransient ?? true
+            return (.refreshFailed(flight, .transient(error, coolDown: coolDown, passes: passes)), nil)
         }
+    }
+
+    /// The cool-down if this refresh fails; drawn here, since the machine draws nothing.
+    ///
+    /// - Parameter hint: How long the token endpoint asks to wait; nil when it does not.
+    private func coolDown(after flight: RefreshFlight, askedToWait hint: Duration? = nil) -> Duration {
+        let drawn = limits.coolDown.delay(
+            beforeRetry: flight.failures + 1,
+            previous: flight.previousCoolDown,
+            random: random
+        )
+        return max(drawn, min(hint ?? .zero, limits.retryAfterCap))
+    }
+
+    /// Starts the refresh that calls wait for, when its time has come.
+    func set(_ alarm: RefreshAlarm) {
+        let timer = BackgroundTask.start { [weak self, clock, stopwatch] in
+            guard (try? await clock.sleep(for: alarm.time - stopwatch.elapsed)) != nil, let self else { return }
+            let now = self.stopwatch.elapsed
+            self.perform(self.core.withLock { $0.ring(alarm, at: now) })
+        }
+        alarm.handIn(timer)
     }
 }

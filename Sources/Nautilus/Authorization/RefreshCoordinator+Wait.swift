@@ -3,12 +3,13 @@ extension RefreshCoordinator {
         guard !RefreshScope.contains(self) else { throw RefreshError.recursive }
         let now = stopwatch.elapsed
         if let grant = core.withLock({ $0.machine.immediateAnswer(to: question, at: now) }) { return grant }
+        let remaining = CallDeadline.remaining
         return try await core.wait { core, waiter in
-            core.ask(question, for: .call(waiter), at: now)
+            core.ask(question, for: waiter, remaining: remaining, at: now)
         } joined: { effects, _ in
             perform(effects)
         } leave: { core, id in
-            guard case .call(let waiter) = core.waiters.remove(id) else { return nil }
+            guard case .call(let waiter, _) = core.waiters.remove(id) else { return nil }
             return waiter
         }
     }

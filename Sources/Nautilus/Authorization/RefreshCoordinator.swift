@@ -24,7 +24,7 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     let pauses: OriginPauses
     let obtain: @Sendable (Credential) async throws -> Renewal
     let lifetime: @Sendable (Credential) -> Duration?
-    private let random: any RandomSource
+    let random: any RandomSource
     private let observer: any CallObserver
     let broadcast = Broadcast<Event>(bufferLimit: 100)
     /// Of grants only the latest is of use.
@@ -42,9 +42,12 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     ///     wall clock moves, and which goes on while the device sleeps, as the server's clock does.
     ///   - random: Where the jitter of the cool-down comes from. Default: the system's generator.
     ///   - observer: What is told when a refresh starts and ends. Default: nobody.
-    ///   - refresh: Turns the credential into a new one; never runs twice at a time for one credential, and in a task of
-    ///     its own. Whatever the reply leaves out, such as a `refresh_token` that stays the same (RFC 6749 §6), it has to
-    ///     take over from the old credential. It throws ``TerminalRefreshFailure`` to end the session.
+    ///   - refresh: Turns the credential into a new one, in a task of its own. It never runs twice at a time for one
+    ///     credential, as long as it heeds its cancellation: beside a run that has not ended
+    ///     ``RefreshLimits/timeLimit`` and ``RefreshLimits/grace`` after its start, 60 s by default, one other may start,
+    ///     and never a third. Whatever the reply leaves out, such as a `refresh_token` that stays the same (RFC 6749 §6),
+    ///     it has to take over from the old credential. It throws ``TerminalRefreshFailure`` to end the session; of other
+    ///     errors, ``RefreshFailure`` tells which pass with time.
     public convenience init(
         credential: Credential? = nil,
         lifetime: @escaping @Sendable (Credential) -> Duration? = { _ in nil },
@@ -160,6 +163,8 @@ extension RefreshCoordinator {
                 start(flight, from: credential.unsealed(as: Credential.self), tasks: tasks)
             case .cancel(let tasks): tasks.cancel()
             case .end(let tasks): tasks.end()
+            case .set(let alarm): set(alarm)
+            case .stop(let alarm): alarm.stop()
             }
         }
         deliverAnnouncements()
@@ -179,14 +184,5 @@ extension RefreshCoordinator {
             }
             batch = core.withLock { $0.outbox.continueDelivery() }
         }
-    }
-
-    /// The cool-down if this refresh fails; drawn here, since the machine draws nothing.
-    func coolDown(after flight: RefreshFlight) -> Duration {
-        limits.coolDown.delay(
-            beforeRetry: flight.failures + 1,
-            previous: flight.previousCoolDown,
-            random: random
-        )
     }
 }

@@ -7,6 +7,8 @@ struct RefreshCore: Sendable {
         case start(RefreshFlight, any SealedCredential, RefreshTasks)
         case cancel(RefreshTasks)
         case end(RefreshTasks)
+        case set(RefreshAlarm)
+        case stop(RefreshAlarm)
     }
 
     private(set) var machine: RefreshMachine
@@ -15,6 +17,8 @@ struct RefreshCore: Sendable {
     var waiters = WaitingLine<RefreshWaiter>()
     var outbox = Outbox<RefreshMachine.Announcement>()
     private var tasks: [Int: RefreshTasks] = [:]
+    /// What starts the refresh that calls wait for during a cool-down; nil when none do.
+    private var alarm: RefreshAlarm?
 
     /// How many refreshes have not ended, those included that nobody waits for.
     var runningCount: Int { tasks.count }
@@ -23,19 +27,15 @@ struct RefreshCore: Sendable {
         machine = RefreshMachine(limits: limits)
     }
 
-    /// Lets `waiter` ask, and wait if it has to.
+    /// Lets a call ask, and wait if it has to.
     mutating func ask(
         _ question: RefreshMachine.Question,
-        for waiter: RefreshWaiter,
+        for waiter: Waiter<SealedGrant>,
+        remaining: Duration?,
         at now: Duration
     ) -> [Effect] {
-        handle(.ask(question), at: now) { core, result in
-            guard let result else {
-                core.waiters.append(waiter)
-                return nil
-            }
-            return .resume([waiter], result)
-        }
+        let patience = RefreshPatience(machine.limits, remaining: remaining, machine.state, at: now)
+        return handle(.ask(question), at: now, asked: .call(waiter, patience))
     }
 
     /// Lets `waiter` wait for the end of a refresh, while there is one that `holds`.
@@ -47,7 +47,7 @@ struct RefreshCore: Sendable {
 
     /// Handles what is nobody's question.
     mutating func handle(_ input: RefreshMachine.Input, at now: Duration) -> [Effect] {
-        handle(input, at: now) { _, _ in nil }
+        handle(input, at: now, asked: nil)
     }
 
     /// A refresh has ended: handles how, and lets go of its tasks.
@@ -57,10 +57,20 @@ struct RefreshCore: Sendable {
         return effects + [.end(ended)]
     }
 
+    /// The time of an alarm has come.
+    mutating func ring(_ alarm: RefreshAlarm, at now: Duration) -> [Effect] {
+        // Another one has taken its place.
+        guard alarm === self.alarm else { return [] }
+        self.alarm = nil
+        // All have been cancelled meanwhile.
+        guard waiters.count > 0 else { return [] }
+        return handle(.coolDownEnded, at: now)
+    }
+
     private mutating func handle(
         _ input: RefreshMachine.Input,
         at now: Duration,
-        answer: (inout RefreshCore, Result<SealedGrant, RefreshError>?) -> Effect?
+        asked waiter: RefreshWaiter?
     ) -> [Effect] {
         var effects: [Effect] = []
         let actions = machine.handle(input, at: now)
@@ -68,11 +78,24 @@ struct RefreshCore: Sendable {
         for action in actions {
             switch action {
             case .answer(let result):
-                if let effect = answer(&self, result) { effects.append(effect) }
+                if let waiter { effects.append(.resume([waiter], result)) }
             case .wait:
-                if let effect = answer(&self, nil) { effects.append(effect) }
+                if let waiter { waiters.append(waiter) }
+            case .waitOut(let error, let start):
+                guard let waiter else { break }
+                if waiter.waits(until: start, failures: machine.state.failures) {
+                    waiters.append(waiter)
+                } else {
+                    effects.append(.resume([waiter], .failure(error)))
+                }
             case .resumeWaiters(let result):
                 effects.append(.resume(waiters.removeAll(), result))
+            case .failWaiters(let error, let start?):
+                let failures = machine.state.failures
+                let failed = waiters.remove { !$0.waits(until: start, failures: failures) }
+                effects.append(.resume(failed, .failure(error)))
+            case .failWaiters(let error, nil):
+                effects.append(.resume(waiters.removeAll(), .failure(error)))
             case .startRefresh(let flight, let credential):
                 let running = RefreshTasks()
                 tasks[flight.id] = running
@@ -83,6 +106,15 @@ struct RefreshCore: Sendable {
                 outbox.add(announcement)
             }
         }
-        return effects
+        return effects + setAlarm()
+    }
+
+    /// Has the next refresh start in time for those who wait for it.
+    private mutating func setAlarm() -> [Effect] {
+        let start = waiters.count > 0 ? machine.nextStart : nil
+        guard start != alarm?.time else { return [] }
+        let stopped = alarm.map { [Effect.stop($0)] } ?? []
+        alarm = start.map(RefreshAlarm.init)
+        return stopped + (alarm.map { [.set($0)] } ?? [])
     }
 }

@@ -4,18 +4,32 @@ public enum RefreshError: Error, Sendable {
     case signedOut
     /// A refresh failed for good; `underlying` is the ``TerminalRefreshFailure`` it threw.
     case sessionExpired(underlying: any Error)
-    /// The refresh that the call waited for failed; the credential is kept and a later call refreshes again.
-    case failed(underlying: any Error)
-    /// The last refresh failed, as `underlying` says, and the next one may not start yet.
+    /// The refresh that the call waited for failed; the credential is kept, and the next refresh may start after
+    /// `remaining`, for which the call has no time.
+    case failed(remaining: Duration, underlying: any Error)
+    /// The last refresh failed, as `underlying` says, and the next one may start after `remaining`, for which the call has
+    /// no time.
     case coolingDown(remaining: Duration, underlying: any Error)
-    /// As many refreshes as the window allows have started: the server rejects what they bring, or they failed for now.
-    case tooManyRefreshes(limit: Int, window: Duration)
-    /// The refresh took longer than ``RefreshLimits/timeLimit``; should it still succeed, its credential is kept.
-    case timedOut(limit: Duration)
+    /// As many refreshes as the window allows have started, and the server rejects what they bring; the next one may start
+    /// after `remaining`.
+    case tooManyRefreshes(limit: Int, window: Duration, remaining: Duration)
+    /// The refresh took longer than ``RefreshLimits/timeLimit``; should it still succeed, its credential is kept. The next
+    /// one may start after `remaining`; nil while two have not ended, although they were cancelled.
+    case timedOut(limit: Duration, remaining: Duration?)
     /// Somebody signed in or out meanwhile: the call belongs to a session that is over.
     case superseded
     /// A refresh asked its own coordinator for a credential.
     case recursive
+
+    /// How long, from when the call failed, until the next refresh may start; nil when time alone does not help.
+    public var retryAfter: Duration? {
+        switch self {
+        case .failed(let remaining, _), .coolingDown(let remaining, _), .tooManyRefreshes(_, _, let remaining):
+            remaining
+        case .timedOut(_, let remaining): remaining
+        case .signedOut, .sessionExpired, .superseded, .recursive: nil
+        }
+    }
 }
 
 extension RefreshError: PrintableError, CustomDebugStringConvertible, CustomReflectable {
@@ -26,15 +40,19 @@ extension RefreshError: PrintableError, CustomDebugStringConvertible, CustomRefl
             "Nobody is signed in; call signIn(_:) first."
         case .sessionExpired(let underlying):
             "The session has expired (\(Self.summary(of: underlying))); ask the user to sign in again."
-        case .failed(let underlying):
-            "The credential could not be refreshed (\(Self.summary(of: underlying))); try again later."
+        case .failed(let remaining, let underlying):
+            "The credential could not be refreshed (\(Self.summary(of: underlying))); "
+                + "the next refresh may start in \(remaining.brief)."
         case .coolingDown(let remaining, let underlying):
             "The last refresh failed (\(Self.summary(of: underlying))); the next may start in \(remaining.brief)."
-        case .tooManyRefreshes(let limit, let window):
-            "\(limit) refreshes have started within \(window.brief), as many as are allowed; try again later, "
-                + "and check that the server accepts what a refresh returns."
-        case .timedOut(let limit):
-            "The refresh took longer than \(limit.brief); try again later."
+        case .tooManyRefreshes(let limit, let window, let remaining):
+            "\(limit) refreshes have started within \(window.brief), as many as are allowed; the next may start in "
+                + "\(remaining.brief). Check that the server accepts what a refresh returns."
+        case .timedOut(let limit, let remaining?):
+            "The refresh took longer than \(limit.brief); the next may start in \(remaining.brief)."
+        case .timedOut(let limit, nil):
+            "Two refreshes have taken longer than \(limit.brief), and have not ended although they were cancelled; "
+                + "check that the refresh heeds its cancellation."
         case .superseded:
             "Somebody signed in or out while the call was under way; start it again for the present user."
         case .recursive:

@@ -17,6 +17,8 @@ extension RefreshMachine {
         case refreshFailed(RefreshFlight, Failure)
         /// A refresh's time is up; the cool-down that follows if it is still in flight.
         case timeLimitReached(RefreshFlight, coolDown: Duration)
+        /// A cool-down that calls have waited out is over.
+        case coolDownEnded
     }
 
     /// What another process has done to the session.
@@ -31,8 +33,8 @@ extension RefreshMachine {
 
     /// How a refresh failed.
     enum Failure: Sendable {
-        /// For now: the next one may start after the cool-down.
-        case transient(any Error, coolDown: Duration)
+        /// For now: the next one may start after the cool-down. `passes` tells whether it may do better by itself.
+        case transient(any Error, coolDown: Duration, passes: Bool = true)
         /// For good.
         case terminal(any Error)
     }
@@ -56,8 +58,13 @@ extension RefreshMachine {
         case answer(Result<SealedGrant, RefreshError>)
         /// The call that asked waits with the others.
         case wait
-        /// All who wait go on.
+        /// The call that asked waits for the next refresh, which starts at `until`; without the time it fails.
+        case waitOut(RefreshError, until: Duration)
+        /// All that wait go on.
         case resumeWaiters(Result<SealedGrant, RefreshError>)
+        /// The calls that wait go on waiting for the next refresh, which starts at `until`; those without the time fail,
+        /// and so do all when it is nil.
+        case failWaiters(RefreshError, until: Duration?)
         /// Run the refresh, and its timer.
         case startRefresh(RefreshFlight, any SealedCredential)
         /// Cancel a refresh; it reports its end all the same.

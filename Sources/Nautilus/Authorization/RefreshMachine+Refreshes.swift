@@ -5,6 +5,7 @@ extension RefreshMachine {
         lifetime: Duration?,
         at now: Duration
     ) -> [Action] {
+        noteEnd(of: flight)
         // The generation decides, not the slot: a late success has spent the old token, so losing it ends the session.
         guard let session = state.session, session.grant.generation == flight.generation else {
             return [.announce(.call(.refreshEnded(generation: nil)))]
@@ -17,13 +18,17 @@ extension RefreshMachine {
         _ flight: RefreshFlight,
         with error: any Error,
         coolDown: Duration,
+        passes: Bool,
         at now: Duration
     ) -> [Action] {
+        noteEnd(of: flight)
         let ended = Action.announce(.call(.refreshEnded(generation: nil)))
         switch state {
         case .refreshing(let session, flight):
-            state = .coolingDown(session, flight.coolDown(of: coolDown, after: error, at: now))
-            return failWaiters(with: .failed(underlying: error), of: session) + [ended]
+            state = .coolingDown(session, flight.coolDown(of: coolDown, after: error, passes: passes, at: now))
+            let start = nextStart
+            let failure = RefreshError.failed(remaining: (start ?? now) - now, underlying: error)
+            return failWaiters(with: failure, until: passes ? start : nil, of: session) + [ended]
         case .coolingDown(let session, var coolDown) where coolDown.overdue?.flight == flight:
             coolDown.overdue = nil
             state = .coolingDown(session, coolDown)
@@ -35,6 +40,7 @@ extension RefreshMachine {
     }
 
     mutating func expire(_ flight: RefreshFlight, with error: any Error) -> [Action] {
+        noteEnd(of: flight)
         let ended = Action.announce(.call(.refreshEnded(generation: nil)))
         // A refresh that another one has replaced may have failed because of it.
         guard let session = state.session, state.flight == flight else { return [ended] }
@@ -50,23 +56,49 @@ extension RefreshMachine {
 
     mutating func overrun(_ flight: RefreshFlight, coolDown: Duration, at now: Duration) -> [Action] {
         guard case .refreshing(let session, flight) = state else { return [] }
-        let failure = RefreshError.timedOut(limit: limits.timeLimit)
-        var pause = flight.coolDown(of: coolDown, after: failure, at: now)
-        pause.overdue = .init(flight: flight, freedAt: now + limits.grace)
+        let freedAt = now + limits.grace
+        let start = nextStart(of: session, notBefore: max(freedAt, now + coolDown.addable))
+        let failure = RefreshError.timedOut(limit: limits.timeLimit, remaining: start.map { $0 - now })
+        var pause = flight.coolDown(of: coolDown, after: failure, passes: true, at: now)
+        pause.overdue = .init(flight: flight, freedAt: freedAt)
         state = .coolingDown(session, pause)
-        return [.cancelRefresh(flight)] + failWaiters(with: failure, of: session)
+        return [.cancelRefresh(flight)] + failWaiters(with: failure, until: start, of: session)
     }
 
-    private func failWaiters(with error: RefreshError, of session: RefreshSession) -> [Action] {
+    /// Starts the refresh that calls wait for, when its time has come.
+    mutating func endCoolDown(at now: Duration) -> [Action] {
+        guard case .coolingDown(let session, _) = state else { return [] }
+        do throws(RefreshError) {
+            return try begin(session, at: now)
+        } catch .coolingDown {
+            // Too early: it is asked again.
+            return []
+        } catch {
+            return [.failWaiters(error, until: nil)]
+        }
+    }
+
+    private func failWaiters(with error: RefreshError, until start: Duration?, of session: RefreshSession) -> [Action] {
         [
-            .resumeWaiters(.failure(error)),
+            .failWaiters(error, until: start),
             .announce(.session(.refreshFailed(generation: session.grant.generation, error))),
         ]
     }
 }
 
 extension RefreshFlight {
-    fileprivate func coolDown(of length: Duration, after cause: any Error, at now: Duration) -> RefreshCoolDown {
-        RefreshCoolDown(end: now + length.addable, length: length, failures: failures + 1, cause: cause)
+    fileprivate func coolDown(
+        of length: Duration,
+        after cause: any Error,
+        passes: Bool,
+        at now: Duration
+    ) -> RefreshCoolDown {
+        RefreshCoolDown(
+            end: now + length.addable,
+            length: length,
+            failures: failures + 1,
+            cause: cause,
+            isTransient: passes
+        )
     }
 }

@@ -66,12 +66,16 @@ extension RefreshMachine {
         return released + [.announce(.session(.refreshed(generation: grant.generation)))]
     }
 
-    /// Lets go of the refresh in flight, if there is one: who waits for it goes on, and it is cancelled unless it has
-    /// `ended`. To be called before the state changes; nobody waits in any other state.
+    /// Lets go of the refresh that calls wait for, be it in flight or still to come: they go on, and the one in flight is
+    /// cancelled unless it has `ended`. To be called before the state changes.
     func release(resumingWith result: Result<SealedGrant, RefreshError>, endOf ended: RefreshFlight? = nil) -> [Action]
     {
-        guard case .refreshing(_, let flight) = state else { return [] }
-        return (flight == ended ? [] : [.cancelRefresh(flight)]) + [.resumeWaiters(result)]
+        switch state {
+        case .signedOut, .idle: []
+        case .refreshing(_, ended): [.resumeWaiters(result)]
+        case .refreshing(_, let flight): [.cancelRefresh(flight), .resumeWaiters(result)]
+        case .coolingDown: [.resumeWaiters(result)]
+        }
     }
 
     private mutating func nextGrant(_ credential: any SealedCredential) -> SealedGrant {

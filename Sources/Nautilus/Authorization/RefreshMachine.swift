@@ -10,6 +10,7 @@ struct RefreshMachine: Sendable {
     var epoch = 0
     private var lastFlight = 0
     private var starts: [Duration] = []  // within the window; outlives sessions, as what it protects is the server
+    private var running: [RefreshFlight] = []  // all that have not ended, those included that nobody waits for
 
     init(limits: RefreshLimits) {
         self.limits = limits
@@ -30,13 +31,34 @@ struct RefreshMachine: Sendable {
             epoch == self.epoch ? adopt(adoption, at: now) : []
         case .refreshSucceeded(let flight, let credential, let lifetime):
             succeed(flight, with: credential, lifetime: lifetime, at: now)
-        case .refreshFailed(let flight, .transient(let error, let coolDown)):
-            fail(flight, with: error, coolDown: coolDown, at: now)
+        case .refreshFailed(let flight, .transient(let error, let coolDown, let passes)):
+            fail(flight, with: error, coolDown: coolDown, passes: passes, at: now)
         case .refreshFailed(let flight, .terminal(let error)):
             expire(flight, with: error)
         case .timeLimitReached(let flight, let coolDown):
             overrun(flight, coolDown: coolDown, at: now)
+        case .coolDownEnded:
+            endCoolDown(at: now)
         }
+    }
+
+    /// When the refresh that follows a failed one may start; nil when none has failed, and when time alone is not enough.
+    var nextStart: Duration? {
+        guard case .coolingDown(let session, let coolDown) = state else { return nil }
+        return nextStart(of: session, notBefore: max(coolDown.end, coolDown.overdue?.freedAt ?? coolDown.end))
+    }
+
+    /// When the next refresh of `session` may start; nil while two of its credential have not ended. One may start beside
+    /// a refresh that has outlasted its cancellation and its grace: what hung once may do better. What has hung twice
+    /// would for ever.
+    func nextStart(of session: RefreshSession, notBefore earliest: Duration) -> Duration? {
+        guard running.count(where: { $0.generation == session.grant.generation }) < 2 else { return nil }
+        return max(earliest, windowOpening)
+    }
+
+    /// A refresh has ended, in whichever way.
+    mutating func noteEnd(of flight: RefreshFlight) {
+        running.removeAll { $0.id == flight.id }
     }
 
     /// The answer to a question that needs no transition; nil when ``handle(_:at:)`` has to answer it.
@@ -66,30 +88,32 @@ extension RefreshMachine {
         do throws(RefreshError) {
             return try begin(session, at: now) + [.wait]
         } catch {
+            if case .coolingDown(_, let coolDown) = state, coolDown.isTransient, let start = nextStart {
+                return [.waitOut(error, until: start)]
+            }
             return [.answer(.failure(error))]
         }
     }
 
     /// Starts a refresh, unless one holds the slot; throws when none may start.
-    private mutating func begin(_ session: RefreshSession, at now: Duration) throws(RefreshError)
-        -> [Action]
-    {
+    mutating func begin(_ session: RefreshSession, at now: Duration) throws(RefreshError) -> [Action] {
         var (failures, previousCoolDown) = (0, Duration.zero)
         switch state {
         case .refreshing, .signedOut:
             return []
         case .idle:
-            break
+            let remaining = windowOpening - now
+            guard remaining <= .zero else {
+                throw .tooManyRefreshes(limit: limits.maxStarts, window: limits.window, remaining: remaining)
+            }
         case .coolingDown(_, let coolDown):
-            let remaining = coolDown.remaining(at: now)
-            guard remaining == .zero else { throw .coolingDown(remaining: remaining, underlying: coolDown.cause) }
+            guard let nextStart else { throw .timedOut(limit: limits.timeLimit, remaining: nil) }
+            guard nextStart <= now else {
+                throw .coolingDown(remaining: nextStart - now, underlying: coolDown.cause)
+            }
             (failures, previousCoolDown) = (coolDown.failures, coolDown.length)
         }
-        let recent = starts.filter { now - $0 < limits.window }
-        guard recent.count < limits.maxStarts else {
-            throw .tooManyRefreshes(limit: limits.maxStarts, window: limits.window)
-        }
-        starts = recent + [now]
+        starts = starts.filter { now - $0 < limits.window } + [now]
         lastFlight += 1
         let flight = RefreshFlight(
             id: lastFlight,
@@ -97,11 +121,17 @@ extension RefreshMachine {
             failures: failures,
             previousCoolDown: previousCoolDown
         )
+        running.append(flight)
         state = .refreshing(session, flight)
         return [
             .startRefresh(flight, session.grant.credential),
             .announce(.call(.refreshStarted(generation: flight.generation))),
         ]
+    }
+
+    /// From when on the window has room for another start.
+    private var windowOpening: Duration {
+        starts.count < limits.maxStarts ? .zero : starts[starts.count - limits.maxStarts] + limits.window
     }
 
     private var signedOutError: RefreshError {

@@ -26,6 +26,15 @@ enum RefreshState: Sendable {
         }
     }
 
+    /// How many refreshes have failed in a row.
+    var failures: Int {
+        switch self {
+        case .signedOut, .idle: 0
+        case .refreshing(_, let flight): flight.failures
+        case .coolingDown(_, let coolDown): coolDown.failures
+        }
+    }
+
     /// Whether a refresh is in flight, be it in the background.
     var isRefreshing: Bool {
         if case .refreshing = self { true } else { false }
@@ -103,11 +112,8 @@ struct RefreshCoolDown: Sendable {
     let failures: Int
     /// Why the last one failed.
     let cause: any Error
+    /// Whether the next refresh may do better by itself, so that calls wait for it.
+    let isTransient: Bool
     /// The refresh that still holds the slot; nil when it is known to have ended.
     var overdue: Overdue?
-
-    /// How long until a refresh may start; zero when one may.
-    func remaining(at now: Duration) -> Duration {
-        max(.zero, max(end, overdue?.freedAt ?? end) - now)
-    }
 }

@@ -38,3 +38,32 @@ final class RefreshTasks: Sendable {
         timer?.cancel()
     }
 }
+
+/// Starts the refresh that calls wait for during a cool-down; it may be stopped before its timer has been handed in.
+final class RefreshAlarm: Sendable {
+    /// When it rings, on the coordinator's stopwatch.
+    let time: Duration
+    private let state = Locked<(timer: Task<Void, Never>?, isStopped: Bool)>((nil, false))
+
+    init(time: Duration) {
+        self.time = time
+    }
+
+    /// Takes charge of the timer.
+    func handIn(_ timer: Task<Void, Never>) {
+        let isStopped = state.withLock { state in
+            state.timer = timer
+            return state.isStopped
+        }
+        if isStopped { timer.cancel() }
+    }
+
+    /// It has become needless: the time is another one, or none.
+    func stop() {
+        let timer = state.withLock { state in
+            state.isStopped = true
+            return state.timer
+        }
+        timer?.cancel()
+    }
+}

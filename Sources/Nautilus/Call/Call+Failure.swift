@@ -99,7 +99,8 @@ extension HttpError {
             // The error itself holds the URL with its query, which may hold a token; its code is kept.
             self.init(.transport(error.code), stage: stage, delivery: stage == .send ? error.code.delivery : delivery)
         case let error as RefreshError:
-            self.init(.authorization, stage: stage, delivery: delivery, underlying: error)
+            let wait = error.retryAfter
+            self.init(.authorization, stage: stage, delivery: delivery, retryAfter: wait, underlying: error)
         default:
             self.init(.custom, stage: stage, delivery: delivery, underlying: thrown)
         }

@@ -1,7 +1,7 @@
 import Nautilus
 
 /// Why there is no credential: what the authorization server, the redirect or the store has to say.
-public struct OAuthError: Error, Sendable {
+public struct OAuthError: RefreshFailure, Sendable {
     /// What went wrong.
     public enum Kind: Hashable, Sendable {
         /// The refresh token, code or device code is not, or no longer, good (`invalid_grant`, RFC 6749 §5.2): the user
@@ -74,6 +74,9 @@ public struct OAuthError: Error, Sendable {
         default: false
         }
     }
+
+    /// How long the authorization server asks to wait; nil when it does not say.
+    public var retryAfter: Duration? { httpError?.retryAfter }
 
     /// Whether the session is over, and only the user's sign-in can help: ``Kind/invalidGrant`` and
     /// ``Kind/noRefreshToken``.

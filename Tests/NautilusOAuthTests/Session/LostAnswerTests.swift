@@ -90,7 +90,7 @@ struct LostAnswerTests {
     @Test("what never left does not count: without a connection the session goes on, however often it is tried")
     func neverSent() async throws {
         try await SessionWorld.run { world in
-            let session = try await world.signedIn()
+            let session = try await world.signedIn(limits: SessionWorld.impatient)
             world.server.fail(.refused, .refused, .refused)
             try await world.sleep(.seconds(3600))
             for _ in 0..<3 {

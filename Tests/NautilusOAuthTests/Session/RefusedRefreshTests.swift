@@ -62,7 +62,7 @@ struct RefusedRefreshTests {
     )
     func kept(reply: ScriptedReply, kind: OAuthError.Kind) async throws {
         try await SessionWorld.run { world in
-            let session = try await world.signedIn()
+            let session = try await world.signedIn(limits: SessionWorld.impatient)
             world.server.fail(.answered(reply))
             try await world.sleep(.seconds(3600))
             #expect(await world.call(session).oauthKind == kind)
@@ -73,6 +73,32 @@ struct RefusedRefreshTests {
             try await world.sleep(.seconds(60))
             #expect(await world.call(session).isOk)
             #expect(world.server.spent == ["anna-r1"])
+        }
+    }
+
+    @Test("12.14: one 503 of the authorization server fails none of twenty calls: they wait for the refresh after it")
+    func waitedOut() async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn()
+            world.server.fail(.answered(.status(503, header: ["Retry-After": "7"])))
+            try await world.sleep(.seconds(3600))
+            let start = world.clock.now
+            #expect(await world.calls(Array(repeating: session, count: 20)).okCount == 20)
+            #expect(world.server.tokenRequests == 2)
+            #expect(world.server.spent == ["anna-r1"])
+            #expect(start.duration(to: world.clock.now) >= .seconds(7), "as the server has asked")
+        }
+    }
+
+    @Test("12.14: a call without the time says when the next refresh may start")
+    func saysWhen() async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn(limits: SessionWorld.impatient)
+            world.server.fail(.answered(.status(503, header: ["Retry-After": "7"])))
+            try await world.sleep(.seconds(3600))
+            #expect(await world.call(session).error?.retryAfter == .seconds(7))
+            try await world.sleep(.seconds(2))
+            #expect(await world.call(session).error?.retryAfter == .seconds(5))
         }
     }
 

@@ -71,11 +71,16 @@ struct SessionWorld: Sendable {
         )
     }
 
+    /// For tests that look at one refresh by itself: no call waits out a cool-down.
+    static let impatient = RefreshLimits(timeLimit: .seconds(90), maxCoolDowns: 0)
+
     /// A process whose user is signed in.
-    func signedIn(_ user: String = "anna", sharing: CredentialSharing = CredentialSharing()) async throws
-        -> OAuthSession
-    {
-        let session = process(sharing: sharing)
+    func signedIn(
+        _ user: String = "anna",
+        sharing: CredentialSharing = CredentialSharing(),
+        limits: RefreshLimits = RefreshLimits(timeLimit: .seconds(90))
+    ) async throws -> OAuthSession {
+        let session = process(sharing: sharing, limits: limits)
         try await session.signIn(server.signIn(user, at: date))
         return session
     }
@@ -143,7 +148,7 @@ extension Result where Success == String, Failure == HttpError {
         if let refresh = underlying as? RefreshError {
             underlying =
                 switch refresh {
-                case .failed(let cause), .coolingDown(_, let cause): cause
+                case .failed(_, let cause), .coolingDown(_, let cause): cause
                 case .sessionExpired(let cause): (cause as? TerminalRefreshFailure)?.underlying
                 default: nil
                 }

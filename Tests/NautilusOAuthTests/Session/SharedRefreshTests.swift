@@ -66,7 +66,7 @@ struct SharedRefreshTests {
     @Test("the note that a token is being sent is in the store before it is sent")
     func noted() async throws {
         try await SessionWorld.run { world in
-            let session = try await world.signedIn()
+            let session = try await world.signedIn(limits: SessionWorld.impatient)
             let notes = Locked<[Int?]>([])
             world.server.transport.on(.post, "/token") { _, _ in
                 let stored = try await world.stored(session)

@@ -98,7 +98,7 @@ struct OriginPausesTests {
     @Test("a retry waits out the refresh in flight, whatever comes of it", arguments: [true, false])
     func refreshInFlight(succeeds: Bool) async throws {
         let (script, origin) = (RefreshScript(), try testOrigin())
-        let coordinator = RefreshCoordinator(credential: "a", clock: clock, refresh: script.run)
+        let coordinator = RefreshCoordinator(credential: "a", limits: .impatient, clock: clock, refresh: script.run)
         try await coordinator.pass(to: origin)
         let grant = try await coordinator.grant()
         let call = await startWaiting(1, on: coordinator) { try await coordinator.refresh(rejecting: grant) }

@@ -110,7 +110,7 @@ struct RefreshCasesTests {
     }
 
     @Test(
-        "B6: a transient failure fails the twenty who wait, re-sends nothing, and is over after the cool-down",
+        "B6: a transient failure fails the twenty that wait without patience, and is over after the cool-down",
         arguments: TokenWorld.seeds
     )
     func transient(seed: UInt64) async throws {
@@ -119,6 +119,7 @@ struct RefreshCasesTests {
             let failures = Counter()
             let world = TokenWorld(
                 simulation,
+                limits: RefreshLimits(maxCoolDowns: 0),
                 refresh: { server, _ in
                     if failures.increment() == 1 { return try await server.refuse(with: Down()) }
                     return try await server.issue()
@@ -130,7 +131,7 @@ struct RefreshCasesTests {
             for result in results {
                 #expect(result.error?.kind == .authorization)
                 #expect(result.error?.status == 401)
-                guard case .failed(let underlying) = result.refreshError else {
+                guard case .failed(_, let underlying) = result.refreshError else {
                     Issue.record("another error: \(result)")
                     continue
                 }

@@ -9,7 +9,7 @@ struct RefreshCoordinatorTests {
     let clock = TestClock()
     let script = RefreshScript()
 
-    private func signedIn(limits: RefreshLimits = RefreshLimits()) -> Coordinator {
+    private func signedIn(limits: RefreshLimits = .impatient) -> Coordinator {
         Coordinator(credential: "a", limits: limits, clock: clock, random: Draw(1), refresh: script.run)
     }
 
@@ -154,7 +154,7 @@ struct RefreshCoordinatorTests {
 
     @Test("invariant 5: cool-downs back off from 1 s to 30 s")
     func coolDowns() async throws {
-        let coordinator = signedIn(limits: RefreshLimits(maxStarts: 100))
+        let coordinator = signedIn(limits: RefreshLimits(maxStarts: 100, maxCoolDowns: 0))
         let grant = try await coordinator.grant()
         for expected in [1, 2, 4, 8, 16, 30, 30] {
             let call = await startWaiting(1, on: coordinator) { try await coordinator.refresh(rejecting: grant) }

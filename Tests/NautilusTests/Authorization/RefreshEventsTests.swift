@@ -25,7 +25,7 @@ struct RefreshEventsTests {
 
     @Test("every subscriber gets every event, in order, from its subscription on")
     func subscribers() async throws {
-        let coordinator = RefreshCoordinator(clock: clock, refresh: script.run)
+        let coordinator = RefreshCoordinator(limits: .impatient, clock: clock, refresh: script.run)
         let first = coordinator.events
         coordinator.signIn("a")
         let second = coordinator.events
@@ -132,7 +132,12 @@ struct RefreshEventsTests {
     @Test("no description, debug description or dump shows a credential")
     func noSecrets() async throws {
         struct Leaky: Error { let token = "s3cret" }
-        let coordinator = RefreshCoordinator(credential: "s3cret", clock: clock, refresh: script.run)
+        let coordinator = RefreshCoordinator(
+            credential: "s3cret",
+            limits: .impatient,
+            clock: clock,
+            refresh: script.run
+        )
         let grant = try await coordinator.grant()
         #expect("\(coordinator)" == "generation 1")
         let call = await startWaiting(1, on: coordinator) { try await coordinator.refresh(rejecting: grant) }
@@ -147,7 +152,7 @@ struct RefreshEventsTests {
             texts += ["\(value)", String(reflecting: value), dumped]
         }
         let errors: [RefreshError] = [
-            .failed(underlying: Leaky()), .sessionExpired(underlying: Leaky()),
+            .failed(remaining: .zero, underlying: Leaky()), .sessionExpired(underlying: Leaky()),
             .coolingDown(remaining: .seconds(1), underlying: Leaky()),
         ]
         texts += errors.flatMap { ["\($0)", String(reflecting: $0)] }
@@ -165,14 +170,27 @@ struct RefreshEventsTests {
                 "The session has expired (invalid_grant); ask the user to sign in again."
             ),
             (
-                .failed(underlying: Unreachable()),
-                "The credential could not be refreshed (Unreachable); try again later."
+                .failed(remaining: .milliseconds(700), underlying: Unreachable()),
+                "The credential could not be refreshed (Unreachable); the next refresh may start in 700 ms."
             ),
             (
                 .coolingDown(remaining: .seconds(2), underlying: Unreachable()),
                 "The last refresh failed (Unreachable); the next may start in 2 s."
             ),
-            (.timedOut(limit: .seconds(30)), "The refresh took longer than 30 s; try again later."),
+            (
+                .timedOut(limit: .seconds(30), remaining: .seconds(29)),
+                "The refresh took longer than 30 s; the next may start in 29 s."
+            ),
+            (
+                .timedOut(limit: .seconds(30), remaining: nil),
+                "Two refreshes have taken longer than 30 s, and have not ended although they were cancelled; "
+                    + "check that the refresh heeds its cancellation."
+            ),
+            (
+                .tooManyRefreshes(limit: 5, window: .seconds(30), remaining: .seconds(7)),
+                "5 refreshes have started within 30 s, as many as are allowed; the next may start in 7 s. "
+                    + "Check that the server accepts what a refresh returns."
+            ),
         ]
     )
     func descriptions(error: RefreshError, expected: String) {

@@ -34,12 +34,12 @@ extension RefreshMachineTests {
                 "nothing: cancel 1, resume superseded, signedOut 1 → signedOut",
             ],
             .coolingDown: [
-                "replacement: refreshed 2 → idle e2", "session: signedIn 2 → idle f2",
-                "nothing: signedOut 1 → signedOut",
+                "replacement: resume e2, refreshed 2 → idle e2", "session: resume superseded, signedIn 2 → idle f2",
+                "nothing: resume superseded, signedOut 1 → signedOut",
             ],
             .overdue: [
-                "replacement: refreshed 2 → idle e2", "session: signedIn 2 → idle f2",
-                "nothing: signedOut 1 → signedOut",
+                "replacement: resume e2, refreshed 2 → idle e2", "session: resume superseded, signedIn 2 → idle f2",
+                "nothing: resume superseded, signedOut 1 → signedOut",
             ],
         ]
 

@@ -13,6 +13,7 @@ extension RefreshMachineTests {
             "failure: ended in vain → signedOut",
             "terminal: ended in vain → signedOut",
             "time limit: nothing → signedOut",
+            "cool-down ended: nothing → signedOut",
         ],
         .expired: [
             "ask: answer sessionExpired → signedOut (expired)",
@@ -26,6 +27,7 @@ extension RefreshMachineTests {
             "failure: ended in vain → signedOut (expired)",
             "terminal: ended in vain → signedOut (expired)",
             "time limit: nothing → signedOut (expired)",
+            "cool-down ended: nothing → signedOut (expired)",
         ],
         .idle: [
             "ask: answer a1 → idle a1",
@@ -39,6 +41,7 @@ extension RefreshMachineTests {
             "failure: ended in vain → idle a1",
             "terminal: ended in vain → idle a1",
             "time limit: nothing → idle a1",
+            "cool-down ended: nothing → idle a1",
         ],
         .refreshing: [
             "ask: wait → refreshing a1 rejected by 1",
@@ -49,11 +52,13 @@ extension RefreshMachineTests {
             "replace present: cancel 1, resume c2, refreshed 2 → idle c2",
             "replace other: nothing → refreshing a1 rejected by 1",
             "success: resume d2, refreshed 2, ended 2 → idle d2",
-            "failure: resume failed(Unreachable), refreshFailed 1 failed(Unreachable), ended in vain"
+            "failure: wait until 13 s or fail failed(Unreachable), refreshFailed 1 failed(Unreachable), ended in vain"
                 + " → coolingDown a1 rejected",
             "terminal: resume sessionExpired, sessionExpired 1 sessionExpired, ended in vain → signedOut (expired)",
-            "time limit: cancel 1, resume timedOut(30 s), refreshFailed 1 timedOut(30 s)"
+            "time limit: cancel 1, wait until 33 s or fail timedOut(30 s, next in 30 s),"
+                + " refreshFailed 1 timedOut(30 s, next in 30 s)"
                 + " → coolingDown a1 rejected after overdue 1",
+            "cool-down ended: nothing → refreshing a1 rejected by 1",
         ],
         .background: [
             "ask: answer a1 → refreshing a1 by 1",
@@ -64,37 +69,41 @@ extension RefreshMachineTests {
             "replace present: cancel 1, resume c2, refreshed 2 → idle c2",
             "replace other: nothing → refreshing a1 by 1",
             "success: resume d2, refreshed 2, ended 2 → idle d2",
-            "failure: resume failed(Unreachable), refreshFailed 1 failed(Unreachable), ended in vain"
+            "failure: wait until 101 s or fail failed(Unreachable), refreshFailed 1 failed(Unreachable), ended in vain"
                 + " → coolingDown a1",
             "terminal: resume sessionExpired, sessionExpired 1 sessionExpired, ended in vain → signedOut (expired)",
-            "time limit: cancel 1, resume timedOut(30 s), refreshFailed 1 timedOut(30 s)"
+            "time limit: cancel 1, wait until 121 s or fail timedOut(30 s, next in 30 s),"
+                + " refreshFailed 1 timedOut(30 s, next in 30 s)"
                 + " → coolingDown a1 after overdue 1",
+            "cool-down ended: nothing → refreshing a1 by 1",
         ],
         .coolingDown: [
-            "ask: answer coolingDown(9 s) → coolingDown a1 rejected",
-            "reject present: answer coolingDown(9 s) → coolingDown a1 rejected",
+            "ask: wait until 12 s or coolingDown(9 s) → coolingDown a1 rejected",
+            "reject present: wait until 12 s or coolingDown(9 s) → coolingDown a1 rejected",
             "continue older session: answer superseded → coolingDown a1 rejected",
-            "sign in: signedIn 2 → idle b2",
-            "sign out: signedOut 1 → signedOut",
-            "replace present: refreshed 2 → idle c2",
+            "sign in: resume superseded, signedIn 2 → idle b2",
+            "sign out: resume superseded, signedOut 1 → signedOut",
+            "replace present: resume c2, refreshed 2 → idle c2",
             "replace other: nothing → coolingDown a1 rejected",
-            "success: refreshed 2, ended 2 → idle d2",
+            "success: resume d2, refreshed 2, ended 2 → idle d2",
             "failure: ended in vain → coolingDown a1 rejected",
             "terminal: ended in vain → coolingDown a1 rejected",
             "time limit: nothing → coolingDown a1 rejected",
+            "cool-down ended: nothing → coolingDown a1 rejected",
         ],
         .overdue: [
-            "ask: answer coolingDown(29 s) → coolingDown a1 rejected after overdue 1",
-            "reject present: answer coolingDown(29 s) → coolingDown a1 rejected after overdue 1",
+            "ask: wait until 61 s or coolingDown(29 s) → coolingDown a1 rejected after overdue 1",
+            "reject present: wait until 61 s or coolingDown(29 s) → coolingDown a1 rejected after overdue 1",
             "continue older session: answer superseded → coolingDown a1 rejected after overdue 1",
-            "sign in: signedIn 2 → idle b2",
-            "sign out: signedOut 1 → signedOut",
-            "replace present: refreshed 2 → idle c2",
+            "sign in: resume superseded, signedIn 2 → idle b2",
+            "sign out: resume superseded, signedOut 1 → signedOut",
+            "replace present: resume c2, refreshed 2 → idle c2",
             "replace other: nothing → coolingDown a1 rejected after overdue 1",
-            "success: refreshed 2, ended 2 → idle d2",
+            "success: resume d2, refreshed 2, ended 2 → idle d2",
             "failure: ended in vain → coolingDown a1 rejected",
-            "terminal: sessionExpired 1 sessionExpired, ended in vain → signedOut (expired)",
+            "terminal: resume sessionExpired, sessionExpired 1 sessionExpired, ended in vain → signedOut (expired)",
             "time limit: nothing → coolingDown a1 rejected after overdue 1",
+            "cool-down ended: nothing → coolingDown a1 rejected after overdue 1",
         ],
     ]
 }

@@ -6,6 +6,9 @@ extension RefreshMachineTests {
         switch action {
         case .answer(let result): "answer \(summary(result))"
         case .wait: "wait"
+        case .waitOut(let error, let start): "wait until \(start.brief) or \(kind(error))"
+        case .failWaiters(let error, let start?): "wait until \(start.brief) or fail \(kind(error))"
+        case .failWaiters(let error, nil): "fail \(kind(error))"
         case .resumeWaiters(let result): "resume \(summary(result))"
         case .startRefresh(let flight, let credential):
             "start \(flight.id) from \(credential.unsealed(as: String.self))"

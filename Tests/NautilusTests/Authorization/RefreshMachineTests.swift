@@ -51,6 +51,7 @@ struct RefreshMachineTests {
         ("failure", .refreshFailed(flight, .transient(Unreachable(), coolDown: .seconds(10)))),
         ("terminal", .refreshFailed(flight, .terminal(TerminalRefreshFailure("over")))),
         ("time limit", .timeLimitReached(flight, coolDown: .seconds(10))),
+        ("cool-down ended", .coolDownEnded),
     ]
 
     @Test("every state answers every input as the table says", arguments: Start.allCases)
@@ -137,7 +138,7 @@ struct RefreshMachineTests {
     @Test(
         "invariant 5: the cool-down ends at its last nanosecond",
         arguments: [
-            (Duration.seconds(12) - .nanoseconds(1), "answer coolingDown(0 ms)"),
+            (Duration.seconds(12) - .nanoseconds(1), "wait until 12 s or coolingDown(0 ms)"),
             (.seconds(12), "start 2 from a, started 1, wait"),
             (.seconds(12) + .nanoseconds(1), "start 2 from a, started 1, wait"),
         ]
@@ -201,7 +202,10 @@ struct RefreshMachineTests {
     func grace() {
         var (ignoring, _) = Self.machine(.overdue)
         let freed = Duration.seconds(61)
-        #expect(Self.list(ignoring.handle(.ask(.init()), at: freed - .nanoseconds(1))) == "answer coolingDown(0 ms)")
+        #expect(
+            Self.list(ignoring.handle(.ask(.init()), at: freed - .nanoseconds(1)))
+                == "wait until 61 s or coolingDown(0 ms)"
+        )
         #expect(Self.list(ignoring.handle(.ask(.init()), at: freed)) == "start 2 from a, started 1, wait")
 
         var (obeying, _) = Self.machine(.overdue)
@@ -209,7 +213,7 @@ struct RefreshMachineTests {
             .refreshFailed(Self.flight, .transient(CancellationError(), coolDown: .zero)),
             at: .seconds(32)
         )
-        #expect(Self.list(obeying.handle(.ask(.init()), at: .seconds(40))) == "answer coolingDown(1 s)")
+        #expect(Self.list(obeying.handle(.ask(.init()), at: .seconds(40))) == "wait until 41 s or coolingDown(1 s)")
         #expect(Self.list(obeying.handle(.ask(.init()), at: .seconds(41))) == "start 2 from a, started 1, wait")
     }
 
@@ -244,7 +248,7 @@ struct RefreshMachineTests {
     @Test("time that runs backwards between threads, by the order of their locks, does no harm")
     func unorderedTimes() {
         var (machine, _) = Self.machine(.coolingDown)
-        #expect(Self.list(machine.handle(.ask(.init()), at: .seconds(1))) == "answer coolingDown(11 s)")
+        #expect(Self.list(machine.handle(.ask(.init()), at: .seconds(1))) == "wait until 12 s or coolingDown(11 s)")
         #expect(Self.list(machine.handle(.ask(.init()), at: .seconds(12))) == "start 2 from a, started 1, wait")
         #expect(Self.list(machine.handle(.ask(.init()), at: .seconds(2))) == "wait")
     }

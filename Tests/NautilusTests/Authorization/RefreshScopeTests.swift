@@ -50,7 +50,7 @@ struct RefreshScopeTests {
         await #expect {
             try await coordinator.refresh(rejecting: grant)
         } throws: { error in
-            guard case RefreshError.failed(RefreshError.recursive) = error else { return false }
+            guard case RefreshError.failed(_, RefreshError.recursive) = error else { return false }
             return true
         }
         loop.coordinator.withLock { $0 = nil }

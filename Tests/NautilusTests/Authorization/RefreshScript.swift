@@ -76,10 +76,11 @@ func kind(_ error: any Error) -> String {
     switch error {
     case RefreshError.signedOut: "signedOut"
     case RefreshError.sessionExpired: "sessionExpired"
-    case RefreshError.failed(let underlying): "failed(\(type(of: underlying)))"
+    case RefreshError.failed(_, let underlying): "failed(\(type(of: underlying)))"
     case RefreshError.coolingDown(let remaining, _): "coolingDown(\(remaining.brief))"
-    case RefreshError.tooManyRefreshes(let limit, let window): "tooManyRefreshes(\(limit) in \(window.brief))"
-    case RefreshError.timedOut(let limit): "timedOut(\(limit.brief))"
+    case RefreshError.tooManyRefreshes(let limit, let window, _): "tooManyRefreshes(\(limit) in \(window.brief))"
+    case RefreshError.timedOut(let limit, let remaining):
+        "timedOut(\(limit.brief)" + (remaining.map { ", next in \($0.brief)" } ?? "") + ")"
     case RefreshError.superseded: "superseded"
     case RefreshError.recursive: "recursive"
     case is CancellationError: "cancelled"

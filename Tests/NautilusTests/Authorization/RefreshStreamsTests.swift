@@ -49,7 +49,11 @@ struct RefreshStreamsTests {
     func refreshes() async throws {
         struct Unreachable: Error {}
         let fails = Locked(false)
-        let coordinator = RefreshCoordinator<String>(credential: "a", clock: TestClock()) { credential in
+        let coordinator = RefreshCoordinator<String>(
+            credential: "a",
+            limits: .impatient,
+            clock: TestClock()
+        ) { credential in
             if fails.withLock({ $0 }) { throw Unreachable() }
             return credential + "'"
         }

@@ -7,15 +7,23 @@ struct RefreshTimeLimitTests {
     let clock = TestClock()
 
     /// A coordinator whose refresh has run into its time limit.
-    private func overdue(_ script: RefreshScript) async throws -> RefreshCoordinator<String> {
-        let coordinator = RefreshCoordinator(credential: "a", clock: clock, random: Draw(1), refresh: script.run)
+    private func overdue(_ script: RefreshScript, limits: RefreshLimits = .impatient) async throws
+        -> RefreshCoordinator<String>
+    {
+        let coordinator = RefreshCoordinator(
+            credential: "a",
+            limits: limits,
+            clock: clock,
+            random: Draw(1),
+            refresh: script.run
+        )
         let grant = try await coordinator.grant()
         let calls = await startWaiting(3, on: coordinator) { try await coordinator.refresh(rejecting: grant) }
         await eventually("refresh and timer run") { script.count == 1 && clock.sleeperCount == 1 }
         clock.advance(by: .seconds(30) - .nanoseconds(1))
         #expect(coordinator.waiterCount == 3)
         clock.advance(by: .nanoseconds(1))
-        #expect(await calls.outcomes == Array(repeating: "timedOut(30 s)", count: 3))
+        #expect(await calls.outcomes == Array(repeating: "timedOut(30 s, next in 30 s)", count: 3))
         await eventually("the refresh has been cancelled") { script.cancellations == 1 }
         return coordinator
     }
@@ -64,7 +72,12 @@ struct RefreshTimeLimitTests {
     @Test("a refresh that ends in time leaves no timer behind", arguments: [true, false])
     func noTimerLeft(succeeds: Bool) async throws {
         let script = RefreshScript()
-        let coordinator = RefreshCoordinator(credential: "a", clock: clock, refresh: script.run)
+        let coordinator = RefreshCoordinator(
+            credential: "a",
+            limits: .impatient,
+            clock: clock,
+            refresh: script.run
+        )
         let grant = try await coordinator.grant()
         let call = await startWaiting(1, on: coordinator) { try await coordinator.refresh(rejecting: grant) }
         await eventually("the timer runs") { clock.sleeperCount == 1 }
@@ -104,5 +117,87 @@ struct RefreshTimeLimitTests {
         await script.succeed(with: "b")
         #expect(await events?.first(2) == ["refreshed 2"], "the stream ends with the coordinator")
         #expect(coordinator == nil)
+    }
+
+    @Test("12.14: calls with patience wait for the refresh after an overdue one: at once when that has ended")
+    func waitsOutOverdue() async throws {
+        let script = RefreshScript()
+        let coordinator = patient(script)
+        let grant = try await coordinator.grant()
+        let calls = await startWaiting(3, on: coordinator) { try await coordinator.refresh(rejecting: grant) }
+        await eventually("refresh and timer run") { script.count == 1 && clock.sleeperCount == 1 }
+        clock.advance(by: .seconds(30))
+        await eventually("the refresh has ended") { script.cancellations == 1 && coordinator.runningCount == 0 }
+        #expect(coordinator.waiterCount == 3)
+        await eventually("the next start is 1 s away, not 30 s") { clock.sleeperCount == 1 }
+        clock.advance(by: .seconds(1))
+        await script.succeed(with: "b")
+        #expect(await calls.outcomes == Array(repeating: "generation 2", count: 3))
+        #expect(script.count == 2)
+    }
+
+    @Test("12.14: a success that still arrives serves those who wait for the refresh after it")
+    func lateSuccessServes() async throws {
+        let script = RefreshScript(obeysCancellation: false)
+        let coordinator = patient(script)
+        let grant = try await coordinator.grant()
+        let calls = await startWaiting(3, on: coordinator) { try await coordinator.refresh(rejecting: grant) }
+        await eventually("refresh and timer run") { script.count == 1 && clock.sleeperCount == 1 }
+        clock.advance(by: .seconds(30))
+        await eventually("it has been cancelled") { script.cancellations == 1 }
+        await script.succeed(with: "late")
+        #expect(await calls.outcomes == Array(repeating: "generation 2", count: 3))
+        await eventually("all timers have gone") { clock.sleeperCount == 0 }
+        #expect(script.count == 1)
+    }
+
+    private func patient(_ script: RefreshScript) -> RefreshCoordinator<String> {
+        RefreshCoordinator(
+            credential: "a",
+            limits: RefreshLimits(patience: .seconds(1000)),
+            clock: clock,
+            random: Draw(1),
+            refresh: script.run
+        )
+    }
+
+    @Test("12.26: beside a refresh that never ends one other runs after the grace, and never a third")
+    func twoAtMost() async throws {
+        let script = RefreshScript(obeysCancellation: false)
+        let coordinator = try await overdue(script)
+        clock.advance(by: .seconds(30))
+        let call = await startWaiting(1, on: coordinator) { try await coordinator.grant() }
+        await eventually("the second has started beside it") { script.count == 2 && clock.sleeperCount == 1 }
+        clock.advance(by: .seconds(30))
+        #expect(await call.outcomes == ["timedOut(30 s)"])
+        for _ in 1...10 {
+            clock.advance(by: .seconds(1000))
+            #expect(await outcome { try await coordinator.grant() } == "timedOut(30 s)")
+        }
+        #expect(script.count == 2)
+
+        await script.fail(with: Unreachable())
+        await eventually("the first has ended") { coordinator.runningCount == 1 }
+        let next = await startWaiting(1, on: coordinator) { try await coordinator.grant() }
+        await eventually("the third has started beside the second") { script.count == 3 }
+        await script.succeed(with: "from the second")
+        #expect(await next.outcomes == ["generation 2"])
+    }
+
+    @Test("12.26: the two that may run are of one credential: the next user's refresh is not held up by them")
+    func twoOfAnother() async throws {
+        let script = RefreshScript(obeysCancellation: false)
+        let coordinator = try await overdue(script)
+        clock.advance(by: .seconds(30))
+        let call = await startWaiting(1, on: coordinator) { try await coordinator.grant() }
+        await eventually("the second has started beside it") { script.count == 2 && clock.sleeperCount == 1 }
+        clock.advance(by: .seconds(30))
+        #expect(await call.outcomes == ["timedOut(30 s)"])
+        coordinator.signIn("b")
+        let grant = try await coordinator.grant()
+        let others = await startWaiting(1, on: coordinator) { try await coordinator.refresh(rejecting: grant) }
+        await eventually("the refresh of b has started") { script.received == ["a", "a", "b"] }
+        coordinator.signOut()
+        #expect(await others.outcomes == ["superseded"])
     }
 }

@@ -7,6 +7,11 @@ struct Draw: RandomSource {
     func nextFraction() -> Double { fraction }
 }
 
+extension RefreshLimits {
+    /// For tests that look at one refresh by itself: no call waits out a cool-down.
+    static let impatient = RefreshLimits(maxCoolDowns: 0)
+}
+
 extension RefreshCoordinator {
     /// How many refreshes have not ended, those included that nobody waits for.
     var runningCount: Int { core.withLock { $0.runningCount } }

@@ -67,6 +67,7 @@ struct TokenWorld: Sendable {
     ///
     /// - Parameters:
     ///   - lifetime: How long tokens serve; nil for ever.
+    ///   - limits: The bounds of refreshing.
     ///   - answer: What the server says to a request with the accepted token, or without: default 200 and 401, both
     ///     after 10 ms.
     ///   - refresh: Default: a new token after 50 ms.
@@ -74,6 +75,7 @@ struct TokenWorld: Sendable {
         _ simulation: Simulated,
         accepting accepted: Set<Int> = [],
         lifetime: Duration? = nil,
+        limits: RefreshLimits = RefreshLimits(),
         answer: (@Sendable (HttpRequest, _ isAccepted: Bool) -> ScriptedReply)? = nil,
         refresh: (@Sendable (TokenServer, Token) async throws -> Token)? = nil
     ) {
@@ -89,6 +91,7 @@ struct TokenWorld: Sendable {
         self.coordinator = RefreshCoordinator(
             credential: Token(number: 1),
             lifetime: { _ in lifetime },
+            limits: limits,
             clock: clock,
             random: simulation.random
         ) { token in

@@ -15,10 +15,10 @@ struct NotesErrorTests {
             (.signedOut, .signedOut),
             (.sessionExpired(underlying: Failure()), .signedOut),
             (.superseded, .signedOut),
-            (.failed(underlying: Failure()), .unavailable),
+            (.failed(remaining: .seconds(1), underlying: Failure()), .unavailable),
             (.coolingDown(remaining: .seconds(1), underlying: Failure()), .unavailable),
-            (.timedOut(limit: .seconds(30)), .unavailable),
-            (.tooManyRefreshes(limit: 5, window: .seconds(30)), .unavailable),
+            (.timedOut(limit: .seconds(30), remaining: .seconds(30)), .unavailable),
+            (.tooManyRefreshes(limit: 5, window: .seconds(30), remaining: .seconds(1)), .unavailable),
             (.recursive, .unexpected),
         ] as [(RefreshError, NotesError.Reason)]
     )
