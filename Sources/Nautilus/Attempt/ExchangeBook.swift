@@ -19,7 +19,7 @@ struct ExchangeBook: Sendable {
         var attempt = 0
         /// Of the current attempt, in the order of their sending.
         var records: [CallTrace.Exchange] = []
-        /// Of those that are under way, by number: what their transport tells.
+        /// Of those that are under way and may outlive the attempt, by number: what their transport tells.
         var progress: [Int: ExchangeProgress] = [:]
         /// Those an interceptor has sent as side requests: they answer for themselves, not for the attempt.
         var apart: Set<Int> = []
@@ -69,6 +69,8 @@ struct ExchangeBook: Sendable {
         var root: Int?
         /// Whether what it has done has been done by the attempt; a side request answers for itself.
         var countsForAttempt = true
+        /// Whether it may be under way when its attempt ends: a send that has lost, a side request that was left behind.
+        var mayOutliveAttempt = false
         var redirects: RedirectSummary?
     }
 
@@ -103,7 +105,7 @@ struct ExchangeBook: Sendable {
             // An exchange of an attempt that is over has a record, and no place in the next one.
             guard opening.attempt == state.attempt else { return Entry(index: -1, record: record, progress: progress) }
             state.records.append(record)
-            state.progress[number] = progress
+            if opening.mayOutliveAttempt { state.progress[number] = progress }
             return Entry(index: state.records.count - 1, record: record, progress: progress)
         }
         observer?.observe(.exchangeStarted(identity, entry.record))
@@ -123,7 +125,7 @@ struct ExchangeBook: Sendable {
                 return
             }
             state.records[entry.index] = record
-            state.progress[entry.number] = nil
+            if !state.progress.isEmpty { state.progress[entry.number] = nil }
             if !state.apart.contains(record.root) { state.lastEnded = entry.index }
         }
         observer?.observe(.exchangeEnded(identity, record))

@@ -1,53 +1,55 @@
 /// How far an exchange has come: what only the transport knows, and the call's timers and records ask for.
 final class ExchangeProgress: Sendable {
     private struct State {
-        /// Since the wait for a connection that is on began; nil when none is.
-        var current: Stopwatch?
+        /// When the wait for a connection that is on began; nil when none is.
+        var waitStart: Duration?
         /// What has been waited for a connection before.
         var waited = Duration.zero
+        /// When the request was handed to the transport.
+        var sendingStart: Duration
+        /// What had been waited by then.
+        var waitedBefore = Duration.zero
         /// How long the answer's header took, without the wait for a connection; nil while it has not come.
         var header: Duration?
-        /// Since the request was handed to the transport.
-        var sending: Stopwatch
-        /// What had been waited before the sending.
-        var waitedBefore = Duration.zero
         var isOutOfTime = false
     }
 
-    private let clock: any Clock<Duration>
+    private let stopwatch: Stopwatch
     private let state: Locked<State>
 
-    init(on clock: any Clock<Duration>) {
-        self.clock = clock
-        self.state = Locked(State(sending: Stopwatch(clock)))
+    /// - Parameter stopwatch: The call's.
+    init(_ stopwatch: Stopwatch) {
+        self.stopwatch = stopwatch
+        self.state = Locked(State(sendingStart: stopwatch.elapsed))
     }
 
     /// Another request is handed to the transport: the next hop of a redirect.
     func beginSending() {
-        let sending = Stopwatch(clock)
+        let now = stopwatch.elapsed
         state.withLock { state in
-            (state.sending, state.header, state.waitedBefore) = (sending, nil, state.waited)
+            (state.sendingStart, state.header, state.waitedBefore) = (now, nil, state.waited)
         }
     }
 
     func beginWaiting() {
-        let current = Stopwatch(clock)
-        state.withLock { $0.current = current }
+        let now = stopwatch.elapsed
+        state.withLock { $0.waitStart = now }
     }
 
     func endWaiting() {
         // The clock may be anybody's: it is not asked under the lock.
-        let wait = state.withLock { $0.current }?.elapsed ?? .zero
+        let now = stopwatch.elapsed
         state.withLock { state in
-            state.waited += wait
-            state.current = nil
+            state.waited += state.waitStart.map { now - $0 } ?? .zero
+            state.waitStart = nil
         }
     }
 
     func noteHeader() {
-        let elapsed = state.withLock { $0.sending }.elapsed
+        let now = stopwatch.elapsed
         state.withLock { state in
-            if state.header == nil { state.header = max(.zero, elapsed - (state.waited - state.waitedBefore)) }
+            guard state.header == nil else { return }
+            state.header = max(.zero, now - state.sendingStart - (state.waited - state.waitedBefore))
         }
     }
 
@@ -61,8 +63,8 @@ final class ExchangeProgress: Sendable {
 
     /// What has been waited for a connection in all, a wait that is still on included.
     var waited: Duration {
-        let (before, current) = state.withLock { ($0.waited, $0.current) }
-        return before + (current?.elapsed ?? .zero)
+        let (before, start) = state.withLock { ($0.waited, $0.waitStart) }
+        return before + (start.map { stopwatch.elapsed - $0 } ?? .zero)
     }
 
     /// Of the request that was handed to the transport last: when its answer's header came, nil when nobody told, and how

@@ -19,7 +19,7 @@ extension Call {
             let exchange = HedgedExchange(
                 request: request,
                 context: context,
-                progress: ExchangeProgress(on: clock),
+                progress: ExchangeProgress(book.stopwatch),
                 hedging: hedging,
                 delay: delay,
                 deadline: deadline,

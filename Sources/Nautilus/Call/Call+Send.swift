@@ -22,7 +22,8 @@ extension Call {
             role: .side,
             number: context.exchange,
             attempt: context.number,
-            countsForAttempt: false
+            countsForAttempt: false,
+            mayOutliveAttempt: true
         )
         let (outcome, timeout) = await follow(request, context, opening)
         var error: HttpError
@@ -47,7 +48,7 @@ extension Call {
         _ context: AttemptContext,
         _ opening: ExchangeBook.Opening
     ) async -> (RedirectFollower.Outcome, timeout: Duration?) {
-        let (follower, progress) = (follower, ExchangeProgress(on: clock))
+        let (follower, progress) = (follower, ExchangeProgress(book.stopwatch))
         guard let timeout = context.timeout else {
             return (await follower.send(request, context.following(progress), progress, opening), nil)
         }

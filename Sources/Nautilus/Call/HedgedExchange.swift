@@ -44,7 +44,12 @@ struct HedgedExchange: Sendable {
     }
 
     private func run(_ race: HedgeRace, _ stopwatch: Stopwatch) async -> Ending {
-        let first = ExchangeBook.Opening(role: .main, number: context.exchange, attempt: context.number)
+        let first = ExchangeBook.Opening(
+            role: .main,
+            number: context.exchange,
+            attempt: context.number,
+            mayOutliveAttempt: true
+        )
         race.start(.first) { await follower.send(request, context.following(progress), progress, first) }
         var hedge: CallTrace.Hedge?
         var permit: RetryPermit?
@@ -94,8 +99,13 @@ struct HedgedExchange: Sendable {
         }
         _ = permit?.use()
         // Its own wait for a connection is part of the attempt's time, and must not stop the clock of the first.
-        let own = ExchangeProgress(on: clock)
-        let second = ExchangeBook.Opening(role: .hedge, attempt: context.number, root: context.exchange)
+        let own = ExchangeProgress(follower.book.stopwatch)
+        let second = ExchangeBook.Opening(
+            role: .hedge,
+            attempt: context.number,
+            root: context.exchange,
+            mayOutliveAttempt: true
+        )
         race.start(.second) {
             let outcome = await follower.send(request, context.following(own), own, second)
             leave()

@@ -128,7 +128,7 @@ struct HedgeTransportTests {
             let race = HedgedExchange(
                 request: trafficRequest,
                 context: .test(),
-                progress: ExchangeProgress(on: simulation.clock),
+                progress: ExchangeProgress(Stopwatch(simulation.clock)),
                 hedging: Hedging(after: .fixed(.zero), latencies: OriginLatencies(), budget: .unlimited),
                 delay: .zero,
                 deadline: nil,

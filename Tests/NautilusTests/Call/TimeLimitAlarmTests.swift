@@ -40,7 +40,7 @@ struct TimeLimitAlarmTests {
     @Test("standing in line for a connection does not count")
     func waiting() async throws {
         let passed = Counter()
-        let wait = ExchangeProgress(on: manual)
+        let wait = ExchangeProgress(Stopwatch(manual))
         let alarm = TimeLimitAlarm(SharedSleepClock(manual), besides: wait) { passed.increment() }
         alarm.set(after: .seconds(10))
         try await manual.waitForSleepers(count: 1)
