@@ -8,7 +8,9 @@ extension HttpError: CustomStringConvertible, CustomDebugStringConvertible, Cust
     public var description: String {
         var parts = ["\(request?.description ?? "A request") failed: \(kind)"]
         if attempt > 1 { parts.append("at attempt \(attempt)") }
-        if let retryAfter, !isRefusal, kind != .authorization { parts.append("the server asks to wait \(retryAfter.brief)") }
+        if let retryAfter, !isRefusal, kind != .authorization {
+            parts.append("the server asks to wait \(retryAfter.brief)")
+        }
         if let underlying { parts.append(Self.describe(underlying)) }
         return parts.joined(separator: "; ")
     }

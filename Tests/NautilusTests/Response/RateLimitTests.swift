@@ -157,9 +157,11 @@ struct RateLimitTests {
     @Test(
         "of fields that were joined into one the strictest counts, too",
         arguments: [
-            ("5, 3", "1, 9", ": 3, reset in 9 s"), ("3,5", "9,1", ": 3, reset in 9 s"), ("x, 4", "x, 2", ": 4, reset in 2 s"),
+            ("5, 3", "1, 9", ": 3, reset in 9 s"), ("3,5", "9,1", ": 3, reset in 9 s"),
+            ("x, 4", "x, 2", ": 4, reset in 2 s"),
             ("4", "5, Sat, 21 Nov 2026 04:19:07 GMT", ": 4, reset in 60 s"),
-            ("4", "Sat, 21 Nov 2026 04:18:11 GMT, 1795234746", ": 4, reset in 59 s"), ("4;w=60, 3;w=1", "", ": 3, no reset"),
+            ("4", "Sat, 21 Nov 2026 04:18:11 GMT, 1795234746", ": 4, reset in 59 s"),
+            ("4;w=60, 3;w=1", "", ": 3, no reset"),
         ]
     )
     func joined(remaining: String, reset: String, expected: String) {
