@@ -1,7 +1,7 @@
 import Foundation
 
-/// What interceptors, retriers and transports may know of the attempt they work for, and what an interceptor may do besides
-/// sending the attempt's own request.
+/// An attempt, as interceptors, retriers and transports may know it, and the way for an interceptor to send more than the
+/// attempt's own request.
 public struct AttemptContext: Sendable {
     /// The attempt's number, from 1.
     public let number: Int
@@ -21,7 +21,7 @@ public struct AttemptContext: Sendable {
     /// What ends the exchange when its time is over; nil when its task is cancelled instead, as it is for all but an
     /// ``InterruptibleTransport``.
     public private(set) var interruption: Interruption?
-    /// What the transport tells of the exchange; nil in a context that a test has made.
+    /// The transport's word on the exchange; nil in a context that a test has made.
     private(set) var progress: ExchangeProgress?
     /// The attempt, for what an interceptor does besides; nil where there is no interceptor.
     private(set) var attempt: (any OngoingAttempt)?
@@ -84,7 +84,7 @@ extension AttemptContext {
     /// an `Idempotency-Key` of its own if it has one, and answers for itself: what the server may have done with it does not
     /// keep the call from another attempt, in which you may be asked to send it again.
     ///
-    /// What is passed to `next` is the attempt's own request, or changed from it; what means something else goes here.
+    /// The request for `next` is the attempt's own, or changed from it; one that means something else goes here.
     ///
     /// - Throws: ``HttpError``, as `next` does; ``AttemptIsOver`` when the interceptor has returned.
     public func send(_ request: HttpRequest) async throws -> HttpResponse<Data> {
@@ -111,7 +111,7 @@ public struct AttemptIsOver: Error, Sendable, CustomStringConvertible {
     /// Creates the error.
     public init() {}
 
-    /// What happened, and what to do.
+    /// The mistake, and what to do.
     public var description: String {
         "a side request belongs to an attempt, and that is over; make a call of its own"
     }

@@ -58,7 +58,7 @@ struct ExchangeBook: Sendable {
         }
     }
 
-    /// What is to be known of an exchange when it begins.
+    /// The facts of an exchange that are known when it begins.
     struct Opening: Sendable {
         var role: CallTrace.Exchange.Role
         /// The number that was taken for it; nil for the next one.

@@ -3,11 +3,11 @@ final class ExchangeProgress: Sendable {
     private struct State {
         /// When the wait for a connection that is on began; nil when none is.
         var waitStart: Duration?
-        /// What has been waited for a connection before.
+        /// The earlier waits for a connection, added up.
         var waited = Duration.zero
         /// When the request was handed to the transport.
         var sendingStart: Duration
-        /// What had been waited by then.
+        /// The same, up to the sending.
         var waitedBefore = Duration.zero
         /// How long the answer's header took, without the wait for a connection; nil while it has not come.
         var header: Duration?
@@ -61,7 +61,7 @@ final class ExchangeProgress: Sendable {
     /// Whether the attempt's timeout has ended the exchange.
     var isOutOfTime: Bool { state.withLock { $0.isOutOfTime } }
 
-    /// What has been waited for a connection in all, a wait that is still on included.
+    /// The time waited for a connection in all, a wait that is still on included.
     var waited: Duration {
         let (before, start) = state.withLock { ($0.waited, $0.waitStart) }
         return before + (start.map { stopwatch.elapsed - $0 } ?? .zero)

@@ -25,7 +25,7 @@ public struct HttpError: Error, Sendable {
     /// The exchange whose answer or failure it is, of another call when the answer was shared (``CallTrace/Exchange/call``
     /// tells); nil when nothing was sent, and when an interceptor, a hook or the framework failed by itself.
     public var exchange: CallTrace.Exchange?
-    /// What the calls that failed by the same answer have in common; nil when it is this call's alone.
+    /// The agreement of all calls that failed by the same answer; nil when it is this call's alone.
     public var sharedAnswer: SharedAnswer?
     /// The call that failed; ``CallIdentity/none`` before a call has taken the error up.
     public var call = CallIdentity.none

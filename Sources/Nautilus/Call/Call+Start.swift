@@ -98,7 +98,7 @@ extension Call {
 }
 
 extension CallScope {
-    /// What is to be told of a call that is made within an attempt of this one; nil when only one of them retries, as far
+    /// The note on a call that is made within an attempt of this one; nil when only one of them retries, as far
     /// as is known.
     fileprivate func nestedRetries(of inner: CallScope) -> CallTrace.Note? {
         guard isInAttempt, let outer = maxAttempts?(), let inner = inner.maxAttempts?(), outer > 1, inner > 1 else {

@@ -11,7 +11,7 @@ final class Call<R: Request, S: HttpService> {
     let deadline: Duration?
     /// When a slow attempt is sent a second time; nil for never.
     let hedging: Hedging?
-    /// What marks everything that is done for it.
+    /// Marks everything that is done for it.
     let scope: CallScope
     /// A record for each of its exchanges.
     let book: ExchangeBook
@@ -21,7 +21,7 @@ final class Call<R: Request, S: HttpService> {
     var payment = RetryPayment()
     /// Whether the attempt could have been sent a second time, so that its latency tells what is slow among such attempts.
     var couldBeHedged = false
-    /// Whose turn it is to stamp a request; nil where there is no interceptor, and so one request at a time.
+    /// The turns in which requests are stamped; nil where there is no interceptor, and so one request at a time.
     var turn: Turn?
     // Generic ones last: what stands after them has no fixed place in memory.
     let request: R
@@ -72,7 +72,7 @@ final class Call<R: Request, S: HttpService> {
         return (response, try decode(response))
     }
 
-    /// What the interceptors wrap.
+    /// The part of the path that interceptors wrap.
     func exchange(_ request: HttpRequest, _ context: AttemptContext) async throws(HttpError) -> HttpResponse<Data> {
         let context = context.preparing(book.takeNumber())
         let (prepared, isOwn) = try await prepare(request, context)  // 3

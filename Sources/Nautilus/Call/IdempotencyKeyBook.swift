@@ -8,7 +8,7 @@ import Foundation
 struct IdempotencyKeyBook {
     /// The key of the attempt's own request; nil when it has none.
     private(set) var own: String?
-    /// What the own key was sent with, where an interceptor has made another body of the built one; nil where it has not.
+    /// The request that the own key was sent with, where an interceptor has made another body of the built one; nil where it has not.
     private var changed: Sent?
     private var built: HttpRequest?
     private var asides: [Sent] = []

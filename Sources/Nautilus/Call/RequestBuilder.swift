@@ -16,7 +16,7 @@ struct RequestBuilder {
         let serviceOrigin: HttpOrigin
     }
 
-    /// What is known of a request that goes out.
+    /// The origin of a request that goes out, as far as it is known.
     enum Kind {
         /// The attempt's own: there is no interceptor that could make another.
         case own

@@ -1,10 +1,10 @@
-/// What pays for the retries of one call.
+/// The permits for the retries of one call.
 struct RetryPayment {
-    /// What pays for the attempt that comes next, or is under way and has sent nothing; nil when it is free, or paid.
+    /// The permit for the attempt that comes next, or is under way and has sent nothing; nil when it is free, or paid.
     var due: RetryPermit?
     /// The failure that it follows.
     var failure: HttpError?
-    /// What paid for the last retry that was sent; nil when none was, or when they were free.
+    /// The permit of the last retry that was sent; nil when none was, or when they were free.
     private(set) var lastUsed: RetryPermit?
 
     /// Pays for what is sent now.

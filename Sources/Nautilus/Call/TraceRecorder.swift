@@ -4,7 +4,7 @@ struct TraceRecorder: Sendable {
     private let observer: (any CallObserver)?
     private var start = Duration.zero
     private var trace = CallTrace()
-    /// What the attempt was about to send when its first interceptor saw it, and whose service it is.
+    /// The request that the attempt was about to send when its first interceptor saw it, and whose service it is.
     private var intended: (request: HttpRequest, serviceOrigin: HttpOrigin)?
 
     /// The number of the attempt in progress, or of the last; 0 before the first.
@@ -37,7 +37,7 @@ struct TraceRecorder: Sendable {
         intended = (request, serviceOrigin)
     }
 
-    /// What the attempt has sent, or was about to send; nil until its first interceptor or its retrier sees it.
+    /// The request that the attempt has sent, or was about to send; nil until its first interceptor or its retrier sees it.
     var request: RequestSummary? {
         book.delivery().request ?? intended.flatMap { RequestSummary($0.request, serviceOrigin: $0.serviceOrigin) }
     }

@@ -21,7 +21,7 @@ public struct HttpResponse<Body: Sendable>: Sendable {
     /// The request that it is the answer to, as it went on the wire: stamped by the interceptors further in and by the
     /// retrier, and the last one of redirects. For interceptors, which have seen another one; nil where ``exchange`` is.
     public var request: HttpRequest? { origins?.request }
-    /// What the calls that were given the same answer have in common; nil when it was given to one.
+    /// The agreement of all calls that were given the same answer; nil when it was given to one.
     public var sharedAnswer: SharedAnswer? {
         get { origins?.sharedAnswer }
         set { origins = ResponseOrigins(origins, sharedAnswer: newValue) }

@@ -10,7 +10,7 @@ public final class SharedAnswer: Sendable {
     /// Creates one on which nothing is agreed yet.
     public init() {}
 
-    /// What is agreed: what the first caller with a value of this type has made.
+    /// The agreed value: the one that the first caller with a value of this type has made.
     ///
     /// - Parameter make: Makes the value. Called without a lock, and now and then for nothing, when two calls are the first
     ///   at once.

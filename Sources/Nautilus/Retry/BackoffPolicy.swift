@@ -17,7 +17,7 @@ struct BackoffPolicy: Sendable {
         RetryCharge(after: error) == .throttling ? throttlingBackoff : backoff
     }
 
-    /// What the budget gives for a retry after `error`.
+    /// The budget's answer to a retry after `error`.
     ///
     /// - Parameter charge: Nil for a retry that is free.
     func payment(for charge: RetryCharge?, after error: HttpError) -> Payment {

@@ -12,7 +12,7 @@ public final class CallSuccess {
     /// answered. Of a hedged attempt it is what a caller without a hedge has waited at least.
     public let latency: Duration?
 
-    /// What paid for the last retry of the call that was sent; nil when none was, or when they were free.
+    /// The permit of the last retry of the call that was sent; nil when none was, or when they were free.
     private let lastPermit: RetryPermit?
     private var told: Set<ObjectIdentifier> = []
 

@@ -10,7 +10,7 @@ public final class RetryPermit: Sendable {
 
     /// The budget that it was taken from.
     public let budget: any RetryBudget
-    /// What it was withdrawn for.
+    /// The kind of failure it was withdrawn for.
     public let charge: RetryCharge
     private let giveBack: @Sendable () -> Void
     private let state = Locked(State.unused)

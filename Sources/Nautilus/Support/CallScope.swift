@@ -82,7 +82,7 @@ package final class CallScope: Sendable {
         await $entered.withValue(nil, operation: work)
     }
 
-    /// What is left until the deadline, never negative; nil when there is none, and in any task but the call's own.
+    /// The time that is left until the deadline, never negative; nil when there is none, and in any task but the call's own.
     ///
     /// A duration and no instant, since a call within this one may have a service with another clock.
     package var remaining: Duration? {
@@ -96,7 +96,7 @@ package final class CallScope: Sendable {
 
 /// The deadline of the call that the current task works for.
 public enum CallDeadline {
-    /// What is left until it, never negative: for a retrier or an interceptor that would wait.
+    /// The time that is left until it, never negative: for a retrier or an interceptor that would wait.
     ///
     /// Nil when the call has none, outside of all calls, and in a task that was started on the way: a deadline binds its
     /// call and nothing that the call leaves behind. A child task is ended by the cancellation of the call's task.

@@ -2,7 +2,7 @@ extension CallTrace {
     /// One request that went out, and what came of it: the record that retriers, budgets, latencies, interceptors and the
     /// trace read.
     public struct Exchange: Sendable, Hashable {
-        /// What an exchange is to its attempt.
+        /// The part of an exchange in its attempt.
         public enum Role: String, Sendable, Hashable {
             /// The attempt's own request.
             case main
@@ -33,9 +33,9 @@ extension CallTrace {
         public let root: Int
         /// The number of the attempt that it belongs to, from 1.
         public let attempt: Int
-        /// What it is to its attempt.
+        /// Its part in the attempt.
         public let role: Role
-        /// What was sent, without header and query.
+        /// The request that was sent, without header and query.
         public let request: RequestSummary
         /// When it was sent, counted from the call's start.
         public let start: Duration
@@ -50,7 +50,7 @@ extension CallTrace {
         public var redirects: RedirectSummary?
         /// How it ended.
         public var outcome: Outcome
-        /// What the server may have done with it.
+        /// How far the server may have gone with it.
         public var delivery: Delivery
 
         /// The status of the answer; nil when there was none.

@@ -133,7 +133,7 @@ extension Hedging {
         return nil
     }
 
-    /// What pays for a second send to `origin`, as much as for a retry after an ordinary failure.
+    /// The permit for a second send to `origin`, which costs as much as a retry after an ordinary failure.
     ///
     /// - Returns: Nil when the budget refuses it; a permit of nil when it is free.
     func payment(to origin: HttpOrigin) -> RetryPermit?? {
