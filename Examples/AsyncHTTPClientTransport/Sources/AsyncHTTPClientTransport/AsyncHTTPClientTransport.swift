@@ -42,7 +42,11 @@ public final class AsyncHTTPClientTransport: InterruptibleTransport {
     ///   stream; `CancellationError`, at once when the task is cancelled.
     public func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
         if case .stream = request.body { return try await collect(stream(request, context: context)) }
-        let exchange = ClientExchange(method: request.method, responseLimit: configuration.responseLimit)
+        let exchange = ClientExchange(
+            method: request.method,
+            context: context,
+            responseLimit: configuration.responseLimit
+        )
         let answer = try await answer(to: request, exchange, context)
         return HttpResponse(answer, body: Data(buffer: answer.body, byteTransferStrategy: .copy), url: request.url)
     }
@@ -53,7 +57,7 @@ public final class AsyncHTTPClientTransport: InterruptibleTransport {
     /// - Throws: What ``send(_:context:)`` throws.
     public func stream(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<HttpBodyStream> {
         let chunks = ResponseChunks()
-        let exchange = ClientExchange(method: request.method, responseLimit: .max, chunks: chunks)
+        let exchange = ClientExchange(method: request.method, context: context, responseLimit: .max, chunks: chunks)
         let answer = try await answer(to: request, exchange, context)
         let reader = ResponseReader(chunks, of: exchange)
         let body = HttpBodyStream(length: answer.bodyLength(of: request.method)) { try await reader.next() }

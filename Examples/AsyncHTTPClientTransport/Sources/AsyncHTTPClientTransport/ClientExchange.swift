@@ -44,6 +44,8 @@ final class ClientExchange: HTTPClientResponseDelegate {
     }
 
     private let method: HttpMethod
+    /// Knows how long the exchange may take, and is told when the header comes.
+    private let context: AttemptContext
     /// The most bytes of a body that is not streamed.
     private let responseLimit: Int
     /// Where the body goes when it is streamed; nil when it is not.
@@ -51,8 +53,9 @@ final class ClientExchange: HTTPClientResponseDelegate {
     /// Guards everything about the exchange: the client reports on its threads, the caller cancels on any.
     private let state = NIOLockedValueBox(State())
 
-    init(method: HttpMethod, responseLimit: Int, chunks: ResponseChunks? = nil) {
+    init(method: HttpMethod, context: AttemptContext, responseLimit: Int, chunks: ResponseChunks? = nil) {
         self.method = method
+        self.context = context
         self.responseLimit = responseLimit
         self.chunks = chunks
     }
@@ -144,6 +147,7 @@ extension ClientExchange {
     }
 
     func didReceiveHead(task: HTTPClient.Task<Void>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
+        context.noteResponseHeader()
         if let chunks {
             let answer = Answer(head: head, body: ByteBuffer())
             // From 300 on the client sends no more of the body, and then waits for its end for ever: so the answer's end is
