@@ -27,12 +27,22 @@ struct LinkedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// The first value; nil when there is none.
     var first: Value? { nodes.isEmpty ? nil : nodes[head].value }
 
+    /// The first entries, at most so many.
+    func prefix(_ count: Int) -> [(key: Key, value: Value)] {
+        var (entries, place) = ([(key: Key, value: Value)](), head)
+        while entries.count < count, place != Self.none {
+            entries.append((nodes[place].key, nodes[place].value))
+            place = nodes[place].next
+        }
+        return entries
+    }
+
     /// All values in their order.
-    var values: [Value] { map { $1 } }
+    var values: [Value] { prefix(count).map(\.value) }
 
     /// The keys, in their order, whose values fulfil a condition.
     func keys(where isWanted: (Key, Value) -> Bool) -> [Key] {
-        map { isWanted($0, $1) ? $0 : nil }.compactMap { $0 }
+        prefix(count).filter { isWanted($0.key, $0.value) }.map(\.key)
     }
 
     /// Adds a value at the end; one that has the key already gives way.
@@ -65,6 +75,7 @@ struct LinkedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     /// Takes the value of `key` out; nil when there is none.
+    @discardableResult
     mutating func removeValue(for key: Key) -> Value? {
         places[key].map { remove(at: $0) }
     }
@@ -73,17 +84,6 @@ struct LinkedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     mutating func removeAll() -> [Value] {
         defer { self = LinkedTable() }
         return values
-    }
-
-    private func map<Result>(_ transform: (Key, Value) -> Result) -> [Result] {
-        var results: [Result] = []
-        results.reserveCapacity(nodes.count)
-        var place = head
-        while place != Self.none {
-            results.append(transform(nodes[place].key, nodes[place].value))
-            place = nodes[place].next
-        }
-        return results
     }
 
     private mutating func remove(at place: Int) -> Value {

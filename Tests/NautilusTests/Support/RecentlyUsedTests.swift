@@ -1,3 +1,4 @@
+import NautilusTesting
 import Testing
 
 @testable import Nautilus
@@ -44,6 +45,46 @@ struct RecentlyUsedTests {
         values.update("d", default: 0) { $0 += 1 }
         #expect(values.value(for: "b") == nil)
         #expect(values.value(for: "a") == 11)
+    }
+
+    @Test("it keeps what an array in the order of its uses would, whatever is used, changed or removed")
+    func model() {
+        for seed in 0..<500 as Range<UInt64> {
+            var generator = SeededGenerator(seed: seed)
+            var (values, model) = (RecentlyUsed<Int, Int>(limit: 4), [(key: Int, value: Int)]())
+            for step in 0..<60 {
+                let key = Int.random(in: 0..<8, using: &generator)
+                let index = model.firstIndex { $0.key == key }
+                if step % 20 == 19 {
+                    values.removeAll { $0 < 2 }
+                    model.removeAll { $0.key < 2 }
+                    continue
+                }
+                switch Int.random(in: 0..<5, using: &generator) {
+                case 0:
+                    #expect(values.removeValue(for: key) == index.map { model.remove(at: $0).value })
+                case 1:
+                    #expect(values.value(for: key) == index.map { model[$0].value })
+                    if let index { model.append(model.remove(at: index)) }
+                default:
+                    values.update(key, default: 0) { $0 += step }
+                    model.append((key, (index.map { model.remove(at: $0).value } ?? 0) + step))
+                    if model.count > 4 { model.removeFirst() }
+                }
+                #expect(values.count == model.count)
+            }
+            for (key, value) in model { #expect(values.value(for: key) == value) }
+        }
+    }
+
+    @Test("a hundred thousand uses of as many values cost no search among them")
+    func crowd() {
+        var values = RecentlyUsed<Int, Int>(limit: 100_000)
+        // A search through all for the oldest would take minutes.
+        for key in 0..<200_000 { values.update(key, default: key) { _ in } }
+        #expect(values.count == 100_000)
+        #expect(values.value(for: 99_999) == nil)
+        #expect(values.value(for: 100_000) == 100_000)
     }
 
     @Test("a limit below 1 is 1")
