@@ -6,6 +6,7 @@
 /// Source: "Retry behavior", AWS SDKs and Tools Reference Guide.
 public final class QuotaBudget: RetryBudget {
     private let capacity: Int
+    private let initial: Int
     private let cost: Int
     private let throttlingCost: Int
     private let quota: Locked<Int>
@@ -22,11 +23,15 @@ public final class QuotaBudget: RetryBudget {
         self.capacity = max(0, capacity)
         self.cost = max(0, cost)
         self.throttlingCost = max(0, throttlingCost)
-        self.quota = Locked(max(0, min(initial ?? capacity, capacity)))
+        self.initial = max(0, min(initial ?? capacity, capacity))
+        self.quota = Locked(self.initial)
     }
 
     /// What it has now.
     public var balance: Int { quota.withLock { $0 } }
+
+    /// Whether it has less than at first.
+    public var isDrawnOn: Bool { balance < initial }
 
     /// Takes what the retry costs, unless there is less.
     public func withdraw(_ charge: RetryCharge) -> RetryPermit? {

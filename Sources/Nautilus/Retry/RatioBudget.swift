@@ -79,12 +79,18 @@ public final class RatioBudget: RetryBudget {
 
     /// How many retries it would allow now, in fractions.
     public var balance: Double {
+        Double(reserve + sum) / Double(Self.cost)
+    }
+
+    /// Whether more has been withdrawn of late than deposited.
+    public var isDrawnOn: Bool { sum < 0 }
+
+    private var sum: Int64 {
         let number = sliceNumber
-        let sum = window.withLock { window in
+        return window.withLock { window in
             window.advance(to: number)
             return window.sum
         }
-        return Double(reserve + sum) / Double(Self.cost)
     }
 
     /// Takes one retry, unless less is left; every retry costs the same.

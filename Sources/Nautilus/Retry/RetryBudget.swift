@@ -29,9 +29,16 @@ public protocol RetryBudget: AnyObject, Sendable {
     /// - Parameter charge: What the last retry of the call was withdrawn for; nil when none was. A budget may give it
     ///   back, since a retry that succeeds shows that the server bears it.
     func deposit(refunding charge: RetryCharge?)
+
+    /// Whether it allows fewer retries now than one that has just been made. ``OriginBudgets`` forgets no budget that does.
+    ///
+    /// Default: true, for which it is kept for ever; tell when it is not, where origins are many.
+    var isDrawnOn: Bool { get }
 }
 
 extension RetryBudget {
+    /// True.
+    public var isDrawnOn: Bool { true }
     /// Takes what a retry after an ordinary failure costs; nil when it must not be made.
     public func withdraw() -> RetryPermit? { withdraw(.failure) }
     /// Takes note that a call has succeeded without a retry.

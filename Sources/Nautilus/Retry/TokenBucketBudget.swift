@@ -36,6 +36,9 @@ public final class TokenBucketBudget: RetryBudget {
     /// How many tokens there are now.
     public var balance: Double { Double(tokens.withLock { $0 }) / Double(Self.cost) }
 
+    /// Whether a token is missing.
+    public var isDrawnOn: Bool { tokens.withLock { $0 } < capacity }
+
     /// Takes a token, unless half of the bucket or less is left; every retry costs the same.
     public func withdraw(_ charge: RetryCharge) -> RetryPermit? {
         let isPaid = tokens.withLock { tokens in

@@ -4,6 +4,9 @@ struct CircuitCore: Sendable {
     private var circuits = OriginTable<HttpOrigin, CircuitMachine>()
     private let limits: CircuitLimits
 
+    /// How many origins are known.
+    var count: Int { circuits.count }
+
     init(limits: CircuitLimits) {
         self.limits = limits
     }
@@ -17,8 +20,8 @@ struct CircuitCore: Sendable {
     mutating func ask(_ origin: HttpOrigin, at now: Duration) -> CircuitMachine.Answer {
         let place = circuits.place(of: origin) {
             CircuitMachine(limits: limits)
-        } isIdle: { circuit in
-            circuit.isIdle(at: now)
+        } worth: { circuit in
+            circuit.worth(at: now)
         }
         let (answer, change) = circuits[place].ask(at: now)
         if let change { outbox.add(CircuitEvent(origin: origin, change: change)) }

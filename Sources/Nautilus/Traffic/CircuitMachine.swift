@@ -52,11 +52,17 @@ struct CircuitMachine: Sendable {
         self.window = OutcomeWindow(length: limits.window)
     }
 
-    /// Whether nothing would be lost with it.
-    mutating func isIdle(at now: Duration) -> Bool {
-        guard case .closed = state, underWay == 0 else { return false }
+    /// What would be lost with it: of a closed circuit how far it is on its way to open, of an open one the pause that is
+    /// left. An origin that is forgotten begins with a closed circuit, and has to fail anew for it to open.
+    mutating func worth(at now: Duration) -> OriginWorth {
+        guard underWay == 0 else { return .indispensable }
+        guard case .closed = state else {
+            guard case .open(let end) = state, end > now else { return .some(1) }
+            return .some(1 + (end - now) / .seconds(1))
+        }
         window.forget(at: now)
-        return window.total == 0
+        let part = min(1, Double(window.total) / Double(limits.minimumThroughput))
+        return window.total == 0 ? .nothing : .some(part * window.failureRate)
     }
 
     /// The permit while the circuit is closed, for which no time has to be known; nil when ``ask(at:)`` has to answer.

@@ -3,9 +3,12 @@
 /// Most services talk to one origin, and the table is asked twice in every exchange, so the last one asked for is at
 /// hand: comparing a key costs less than hashing it.
 struct OriginTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// Beyond this many, those of whom nothing would be lost are dropped: far more than a client talks to, unless its URLs
+    /// Beyond this many, those are dropped with whom nothing would be lost: far more than a client talks to, unless its URLs
     /// come from others.
     static var idleLimit: Int { 256 }
+    /// Beyond this many, those are dropped with whom least would be lost: origins that others name must not fill the memory,
+    /// however much is known of each. About a megabyte.
+    static var maxCount: Int { 1_024 }
 
     private var keys: [Key] = []
     private var values: [Value] = []
@@ -38,18 +41,15 @@ struct OriginTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - makeValue: The value of an origin that is new.
-    ///   - isIdle: Whether nothing would be lost with a value.
+    ///   - worth: What would be lost with a value.
     mutating func place(
         of key: Key,
         makeValue: () -> Value,
-        isIdle: (inout Value) -> Bool
+        worth: (inout Value) -> OriginWorth
     ) -> Int {
         if let place = place(of: key) { return place }
-        // Looked at again only when the table has doubled: else every new origin would look at all.
-        if keys.count >= limit {
-            removeAll(where: isIdle)
-            limit = max(Self.idleLimit, 2 * keys.count)
-        }
+        // Looked at again only when the table has grown by a part: else every new origin would look at all.
+        if keys.count >= limit { dropLeast(by: worth) }
         keys.append(key)
         values.append(makeValue())
         places[key] = keys.count - 1
@@ -59,10 +59,28 @@ struct OriginTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     private var limit = Self.idleLimit
 
-    private mutating func removeAll(where isIdle: (inout Value) -> Bool) {
-        let kept = keys.indices.filter { !isIdle(&values[$0]) }
+    /// Drops the values with which nothing would be lost, and when that is not enough, those with which least would.
+    private mutating func dropLeast(by worth: (inout Value) -> OriginWorth) {
+        let worths = values.indices.map { worth(&values[$0]) }
+        var kept = keys.indices.filter { worths[$0] > .nothing }
+        if kept.count >= Self.maxCount {
+            let dispensable = kept.filter { worths[$0] < .indispensable }.sorted { worths[$0] < worths[$1] }
+            let dropped = Set(dispensable.prefix(kept.count - Self.maxCount * 3 / 4))
+            kept.removeAll(where: dropped.contains)
+        }
         (keys, values) = (kept.map { keys[$0] }, kept.map { values[$0] })
         places = Dictionary(uniqueKeysWithValues: zip(keys, keys.indices))
         last = 0
+        limit = max(Self.idleLimit, 2 * keys.count)
+        if keys.count < Self.maxCount { limit = min(limit, Self.maxCount) }
     }
+}
+
+/// What would be lost if the value of an origin were forgotten.
+enum OriginWorth: Comparable, Sendable {
+    case nothing
+    /// The more, the longer it is kept.
+    case some(Double)
+    /// Somebody waits in it, or will come back to it: there are no more of these than there are calls.
+    case indispensable
 }

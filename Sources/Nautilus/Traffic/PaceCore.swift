@@ -104,8 +104,8 @@ struct PaceCore<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Send
     private mutating func place(of lane: PaceLane, at now: Duration) -> Int {
         lanes.place(of: lane) {
             Machine(rules: rules)
-        } isIdle: { machine in
-            machine.isIdle(at: now)
+        } worth: { machine in
+            machine.worth(at: now)
         }
     }
 }

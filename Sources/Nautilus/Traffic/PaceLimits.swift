@@ -8,10 +8,8 @@ struct PaceLimits: Sendable {
     /// How many the server has told of.
     var count: Int { limits.count }
 
-    /// Whether all that is known has been overtaken by time.
-    func isOutdated(at now: Duration) -> Bool {
-        limits.allSatisfy { $0.end <= now }
-    }
+    /// When time will have overtaken all that is known; nil when nothing is.
+    var lastEnd: Duration? { limits.map(\.end).max() }
 
     /// How long nothing may go since a limit is used up, or would be if all under way counted; nil when one may.
     func blockedUntil(underWay: Int, at now: Duration) -> Duration? {

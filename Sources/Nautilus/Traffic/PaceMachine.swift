@@ -46,9 +46,11 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
     /// How many wait.
     var waiting: Int { line.count }
 
-    /// Whether nothing would be lost with it.
-    func isIdle(at now: Duration) -> Bool {
-        waiting == 0 && underWay == 0 && (pauseEnd ?? .zero) <= now && limits.isOutdated(at: now)
+    /// What would be lost with it: for how much longer the server has said something.
+    func worth(at now: Duration) -> OriginWorth {
+        guard waiting == 0, underWay == 0 else { return .indispensable }
+        let end = max(pauseEnd ?? now, limits.lastEnd ?? now)
+        return end > now ? .some((end - now) / .seconds(1)) : .nothing
     }
 
     /// The number of a request that goes at once, for which no time has to be known; nil when ``ask(at:remaining:)`` has

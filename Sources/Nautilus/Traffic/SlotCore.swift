@@ -45,8 +45,8 @@ struct SlotCore<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Send
     private mutating func place(of origin: HttpOrigin) -> Int {
         origins.place(of: origin) {
             SlotMachine(limit: maxConcurrent, maxWaiting: maxWaiting)
-        } isIdle: { slots in
-            slots.isIdle
+        } worth: { slots in
+            slots.worth
         }
     }
 }

@@ -24,8 +24,8 @@ struct SlotMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
     /// How many wait for one.
     var waiting: Int { line.count }
 
-    /// Whether nothing would be lost with it.
-    var isIdle: Bool { taken == 0 && waiting == 0 }
+    /// What would be lost with it.
+    var worth: OriginWorth { taken == 0 && waiting == 0 ? .nothing : .indispensable }
 
     /// Takes a slot if there is one.
     mutating func enter() -> Answer {

@@ -25,15 +25,77 @@ struct OriginBudgetsTests {
         #expect([small.spend(), small.spend()] == [true, false])
     }
 
-    @Test("ever new origins do not fill the memory, and what is used often stays")
-    func limit() throws {
-        let budgets = OriginBudgets(limit: 10) { _ in QuotaBudget(capacity: 14) }
-        let often = try testOrigin("https://often.test")
-        #expect(budgets.budget(of: often).spend())
-        for number in 0..<1000 {
-            #expect(try budgets.budget(of: testOrigin("https://once-\(number).test")).spend())
-            #expect(!budgets.budget(of: often).spend())
-        }
+    private func origin(_ number: Int) throws -> HttpOrigin { try testOrigin("https://\(number).test") }
+
+    @Test("ever new origins make nobody forget a budget that is drawn on")
+    func drawnOn() throws {
+        let budgets = OriginBudgets(limit: 10) { _ in TokenBucketBudget() }
+        let failing = try testOrigin("https://failing.test")
+        for _ in 0..<5 { #expect(budgets.budget(of: failing).spend()) }
+        for number in 0..<10_000 { _ = try budgets.budget(of: origin(number)) }
+        #expect(!budgets.budget(of: failing).spend())
         #expect(budgets.count == 10)
+    }
+
+    @Test("one that is no longer drawn on is forgotten when there is need of its place")
+    func recovered() throws {
+        let made = Counter()
+        let budgets = OriginBudgets(limit: 2) { _ in
+            made.increment()
+            return QuotaBudget(capacity: 14)
+        }
+        let (first, second, third) = (try origin(1), try origin(2), try origin(3))
+        #expect([first, second].map { budgets.budget(of: $0).spend() } == [true, true])
+        budgets.budget(of: first).deposit(refunding: .failure)
+        #expect(budgets.budget(of: third).spend())
+        #expect(!budgets.budget(of: second).spend())
+        #expect(!budgets.budget(of: third).spend())
+        #expect(made.value == 3)
+    }
+
+    @Test(
+        "when all are drawn on, the others share one: ten thousand failing origins do not make fifty thousand retries"
+    )
+    func overflow() throws {
+        let budgets = OriginBudgets(limit: 10) { _ in TokenBucketBudget() }
+        var retries = 0
+        for number in 0..<10_000 {
+            for _ in 0..<10 where try budgets.budget(of: origin(number)).spend() { retries += 1 }
+        }
+        #expect(retries == 10 * 5 + 5)
+        #expect(budgets.count == 10)
+        // They have one budget, and their successes fill it.
+        for number in 9_000..<9_010 { try budgets.budget(of: origin(number)).deposit() }
+        #expect(try budgets.budget(of: origin(9_999)).spend())
+        #expect(try !budgets.budget(of: origin(9_998)).spend())
+    }
+
+    @Test("a budget of one's own that says nothing of itself is kept")
+    func own() throws {
+        final class Own: RetryBudget {
+            func withdraw(_ charge: RetryCharge) -> RetryPermit? { nil }
+            func deposit(refunding charge: RetryCharge?) {}
+        }
+        let budgets = OriginBudgets(limit: 2) { _ in Own() }
+        let first = try budgets.budget(of: origin(0))
+        for number in 1..<100 { _ = try budgets.budget(of: origin(number)) }
+        #expect(try budgets.budget(of: origin(0)) === first)
+        #expect(try budgets.budget(of: origin(98)) === budgets.budget(of: origin(99)))
+    }
+
+    @Test("a budget is drawn on for as long as it allows fewer retries than a new one", arguments: 0..<3)
+    func isDrawnOn(kind: Int) throws {
+        let clock = ManualClock()
+        let budget: any RetryBudget = [
+            TokenBucketBudget(depositOfSuccess: 1), QuotaBudget(initial: 100), RatioBudget(clock: clock),
+        ][kind]
+        #expect(!budget.isDrawnOn)
+        budget.deposit()
+        #expect(!budget.isDrawnOn)
+        for _ in 0..<2 { #expect(budget.spend()) }
+        #expect(budget.isDrawnOn)
+        if kind == 2 { clock.advance(by: .seconds(10)) }
+        for _ in 0..<2 { budget.deposit(refunding: .failure) }
+        #expect(!budget.isDrawnOn)
     }
 }

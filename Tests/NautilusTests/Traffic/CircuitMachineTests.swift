@@ -184,23 +184,52 @@ struct CircuitMachineTests {
         #expect(Self.text(answer) == "refuse for 3155760003 s")
     }
 
-    @Test("a circuit is idle when it is closed, empty, and nothing is under way")
-    func idle() {
+    @Test("with a circuit nothing is lost when it is closed, empty, and nothing is under way")
+    func worthless() {
         var machine = Machine(limits: Self.limits)
-        #expect(Self.isIdle(machine, .zero))
+        #expect(machine.worth(at: .zero) == .nothing)
         let permit = machine.immediatePermit()
-        #expect(!Self.isIdle(machine, .zero))
+        #expect(machine.worth(at: .zero) == .indispensable)
         Self.end(&machine, permit, .failure(pause: Self.pause), .zero)
-        #expect(!Self.isIdle(machine, .seconds(10) - .nanoseconds(1)))
-        #expect(Self.isIdle(machine, .seconds(10)))
-        for start in [Start.open, .pauseOver, .probing, .freed] {
-            #expect(!Self.isIdle(Self.machine(start).machine, .seconds(1_000)))
-        }
+        #expect(machine.worth(at: .seconds(10) - .nanoseconds(1)) > .nothing)
+        #expect(machine.worth(at: .seconds(10)) == .nothing)
     }
 
-    private static func isIdle(_ machine: Machine, _ now: Duration) -> Bool {
-        var machine = machine
-        return machine.isIdle(at: now)
+    @Test("the more a circuit has failed the more would be lost, most when it is open for long")
+    func worth() throws {
+        var worths: [OriginWorth] = []
+        for failures in 0..<4 {
+            var machine = Machine(limits: Self.limits)
+            let permits = (0..<4).map { _ in machine.immediatePermit() }
+            for (index, permit) in permits.enumerated() {
+                Self.end(&machine, permit, index >= 4 - failures ? .failure(pause: Self.pause) : .success, .seconds(1))
+            }
+            worths.append(machine.worth(at: .seconds(1)))
+        }
+        // Two of four have opened it.
+        #expect(worths == [.some(0), .some(0.25), .some(6), .some(6)])
+        var (open, stale, _, _) = Self.machine(.open)
+        Self.end(&open, stale, .nothing, .seconds(3))
+        #expect([3, 5, 6, 900].map { open.worth(at: .seconds($0)) } == [.some(4), .some(2), .some(1), .some(1)])
+        guard case .go(let probe) = open.ask(at: .seconds(6)).answer else { throw Unexpected() }
+        #expect(open.worth(at: .seconds(900)) == .indispensable)
+        Self.end(&open, probe, .nothing, .seconds(7))
+        #expect(open.worth(at: .seconds(900)) == .some(1))
+    }
+
+    @Test("ever new origins that fail do not fill the memory, and the longest pauses are kept")
+    func bounded() throws {
+        var core = CircuitCore(limits: CircuitLimits(minimumThroughput: 1))
+        let origins = try (0..<5_000).map { try #require(HttpRequest.test("https://\($0).example.com").origin) }
+        for (number, origin) in origins.enumerated() {
+            guard case .go(let permit) = core.ask(origin, at: .zero) else { throw Unexpected() }
+            _ = core.end(permit, .failure(pause: .seconds(number + 1)), of: origin, at: .zero)
+        }
+        #expect(core.count <= 1_024)
+        let isOpen = { core.state(of: $0, at: .zero) != .closed }
+        let open = origins.filter(isOpen).count
+        #expect(open == core.count)
+        #expect(origins.suffix(768).filter(isOpen).count == 768)
     }
 
     private struct Unexpected: Error {}

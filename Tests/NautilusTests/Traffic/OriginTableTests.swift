@@ -6,11 +6,11 @@ import Testing
 struct OriginTableTests {
     typealias Table = OriginTable<Int, String>
 
-    private func add(_ key: Int, to table: inout Table, isIdle: (String) -> Bool = { _ in false }) {
+    private func add(_ key: Int, to table: inout Table, worth: (String) -> OriginWorth = { _ in .indispensable }) {
         _ = table.place(of: key) {
             "value \(key)"
-        } isIdle: { value in
-            isIdle(value)
+        } worth: { value in
+            worth(value)
         }
     }
 
@@ -32,24 +32,44 @@ struct OriginTableTests {
     @Test("beyond its limit it drops what is idle, and nothing else")
     func pruning() {
         var table = Table()
-        for key in 0..<Table.idleLimit { add(key, to: &table) { _ in true } }
+        for key in 0..<Table.idleLimit { add(key, to: &table) { _ in .nothing } }
         #expect(table.count == 256)
-        add(256, to: &table) { $0 != "value 7" }
+        add(256, to: &table) { $0 == "value 7" ? .some(0) : .nothing }
         #expect(table.count == 2)
         #expect([7, 256, 8].map { value($0, in: table) } == ["value 7", "value 256", nil])
     }
 
-    @Test("when nothing is idle it grows, and looks again only when it has doubled")
+    @Test("what has some worth is kept until there are too many; then the least goes, and what somebody needs stays")
+    func bounded() {
+        var table = Table()
+        let worth = { (value: String) -> OriginWorth in
+            guard let key = Int(value.dropFirst(6)) else { return .nothing }
+            return key.isMultiple(of: 100) ? .indispensable : .some(Double(key))
+        }
+        for key in (0..<10_000).reversed() {
+            add(key, to: &table, worth: worth)
+            #expect(table.count <= Table.maxCount)
+        }
+        let kept = (0..<10_000).filter { value($0, in: table) != nil }
+        #expect(kept.filter { $0.isMultiple(of: 100) }.count == 100)
+        // The latest came after the last look.
+        #expect(
+            kept.filter { !$0.isMultiple(of: 100) }.suffix(600)
+                == (9_393...9_999).filter { !$0.isMultiple(of: 100) }.suffix(600)
+        )
+    }
+
+    @Test("when somebody needs all it grows, and looks again only when it has doubled")
     func growing() {
         var table = Table()
         var looks = 0
-        for key in 0..<1_025 {
+        for key in 0..<4_097 {
             add(key, to: &table) { _ in
                 looks += 1
-                return false
+                return .indispensable
             }
         }
-        #expect(table.count == 1_025)
-        #expect(looks == 256 + 512 + 1_024)
+        #expect(table.count == 4_097)
+        #expect(looks == 256 + 512 + 1_024 + 2_048 + 4_096)
     }
 }

@@ -200,15 +200,16 @@ struct PaceMachineTests {
         #expect(machine.waiting == 0)
     }
 
-    @Test("a lane is idle when nobody waits or is under way, and time has overtaken what is known")
-    func idle() {
+    @Test("with a lane nothing is lost when nobody waits or is under way, and time has overtaken what is known")
+    func worth() {
         var machine = Self.machine(Self.limit(0, .seconds(5)), retryAfter: .seconds(3))
-        #expect(!machine.isIdle(at: .seconds(3) - Self.ns))
-        #expect(machine.isIdle(at: .seconds(3)), "Retry-After takes precedence")
+        #expect(machine.worth(at: .seconds(1)) == .some(2))
+        #expect(machine.worth(at: .seconds(3) - Self.ns) > .nothing)
+        #expect(machine.worth(at: .seconds(3)) == .nothing, "Retry-After takes precedence")
         let number = machine.immediateNumber()
         #expect(number == nil)
         #expect(Self.ask(&machine, at: .seconds(9)) == "go")
-        #expect(!machine.isIdle(at: .seconds(9)))
+        #expect(machine.worth(at: .seconds(9)) == .indispensable)
     }
 
     @Test("rules that make no sense are cut to ones that do")
