@@ -1,5 +1,6 @@
 extension RefreshCoordinator {
-    /// Returns once no refresh is in flight that calls would have to wait for, and no pause of `origin` runs.
+    /// Returns once no refresh is in flight that calls would have to wait for, no pause of `origin` runs, and its turn has
+    /// come: those who have waited go on one after the other, as by ``OriginPauses``.
     ///
     /// A refresh in the background, while the credential still serves, holds nothing back. Within a refresh of this
     /// coordinator only the pause counts.
@@ -8,10 +9,15 @@ extension RefreshCoordinator {
     public func pass(to origin: HttpOrigin) async throws {
         let isRefresh = RefreshScope.contains(self)
         repeat {
-            if !isRefresh { try await waitOutRefresh() }
-            try await pauses.pass(to: origin)
-            // A refresh may have started during the pause.
-        } while !isRefresh && isHoldingRetries
+            // All that have waited for the refresh would go on at once.
+            var hasWaited = false
+            repeat {
+                if !isRefresh, try await waitOutRefresh() { hasWaited = true }
+                try await pauses.waitOut(origin)
+                // A refresh may have started during the pause.
+            } while !isRefresh && isHoldingRetries
+            try await pauses.takeTurn(to: origin, havingWaited: hasWaited)
+        } while pauses.remainingPause(of: origin) > .zero || !isRefresh && isHoldingRetries
     }
 
     /// Holds back all retries to `origin` for at least `pause`; a longer pause that is running stays.

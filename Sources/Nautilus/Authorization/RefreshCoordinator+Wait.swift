@@ -15,9 +15,11 @@ extension RefreshCoordinator {
     }
 
     /// Returns once no refresh holds back retries.
-    func waitOutRefresh() async throws {
+    ///
+    /// - Returns: Whether one did.
+    func waitOutRefresh() async throws -> Bool {
         let now = stopwatch.elapsed
-        try await wait { $0.holdsRetries(at: now) }
+        return try await wait { $0.holdsRetries(at: now) }
     }
 
     /// Returns once no refresh is in flight, not even one that nobody waits for. Whoever ends the process does this
@@ -25,11 +27,12 @@ extension RefreshCoordinator {
     ///
     /// - Throws: `CancellationError` as soon as the task is cancelled; the refresh goes on then.
     package func waitForRefresh() async throws {
-        try await wait { $0.isRefreshing }
+        _ = try await wait { $0.isRefreshing }
     }
 
-    private func wait(while holds: @Sendable (RefreshState) -> Bool) async throws {
-        guard core.withLock({ holds($0.machine.state) }) else { return }
+    /// - Returns: Whether there was something to wait for.
+    private func wait(while holds: @Sendable (RefreshState) -> Bool) async throws -> Bool {
+        guard core.withLock({ holds($0.machine.state) }) else { return false }
         try await core.wait { core, waiter in
             core.wait(waiter, while: holds)
         } joined: { effects, _ in
@@ -38,5 +41,6 @@ extension RefreshCoordinator {
             guard case .retry(let waiter) = core.waiters.remove(id) else { return nil }
             return waiter
         }
+        return true
     }
 }

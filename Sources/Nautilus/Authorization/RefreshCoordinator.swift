@@ -81,7 +81,7 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
         self.limits = limits
         self.clock = clock
         self.stopwatch = Stopwatch(clock)
-        self.pauses = OriginPauses(clock: clock)
+        self.pauses = OriginPauses(clock: clock, random: random)
         self.obtain = refresh
         self.lifetime = lifetime
         self.random = random
