@@ -23,7 +23,7 @@ extension Call {
                 hedging: hedging,
                 delay: delay,
                 deadline: deadline,
-                guards: service.interceptors.compactMap { $0 as? any HedgeGuard },
+                interceptors: service.interceptors,
                 follower: follower,
                 clock: clock
             )

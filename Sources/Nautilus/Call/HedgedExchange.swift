@@ -21,8 +21,8 @@ struct HedgedExchange: Sendable {
     let delay: Duration
     /// The call's; nil for none.
     let deadline: Duration?
-    /// What holds requests back, and has to let the second send go.
-    let guards: [any HedgeGuard]
+    /// Those that have to let the second send go.
+    let interceptors: [any HttpInterceptor]
     let follower: RedirectFollower
     let clock: any Clock<Duration>
 
@@ -88,7 +88,7 @@ struct HedgedExchange: Sendable {
             return .failure(Refusal(obstacle: obstacle))
         }
         let leave: @Sendable () -> Void
-        switch guards.admitHedge(of: request, context: context) {
+        switch interceptors.admitSecondSend(of: request, context: context) {
         case .success(let end): leave = end
         case .failure(let refusal): return .failure(Refusal(obstacle: .heldBack(by: refusal.interceptor)))
         }

@@ -24,4 +24,50 @@ public protocol HttpInterceptor: Sendable {
     /// - Throws: Any error; it becomes the attempt's failure. What `next` throws is the framework's and keeps its kind,
     ///   like errors of URL loading and cancellations; an error of your own becomes kind `custom`, and lies underneath.
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data>
+
+    /// Says whether a request that it has let through may be sent a second time now, and takes what the second send needs.
+    ///
+    /// Asked before a slow attempt is hedged (``Hedging``), of every interceptor of the service, from any task. Interceptors
+    /// see one request and one answer, since the second send is made further in than all of them; so one that holds requests
+    /// back has to be asked. The second send never waits: it goes at once as another request would, and counts as one, or it
+    /// is not made. Default: it may.
+    ///
+    /// - Parameters:
+    ///   - request: As it is sent, with what interceptors further in and the retrier have put on it.
+    ///   - context: The attempt's.
+    func admitSecondSend(of request: HttpRequest, context: AttemptContext) -> SecondSend
+
+    /// Where it belongs among the others, for `HttpService.diagnose()`. Default: anywhere.
+    var place: InterceptorPlace { get }
+
+    /// The objects by which calls share what it knows, for `HttpService.diagnose()`, which tells of those that are made anew
+    /// whenever the service is asked for its interceptors. Default: none; an object with a memory returns `[self]`, and one
+    /// that wraps another the other's.
+    var sharedObjects: [any AnyObject & Sendable] { get }
+
+    /// Whether it gives every request that is not idempotent an `Idempotency-Key`, so that it may be sent again, for
+    /// `HttpService.diagnose()`. Default: false.
+    var addsIdempotencyKeys: Bool { get }
+}
+
+extension HttpInterceptor {
+    /// It may.
+    public func admitSecondSend(of request: HttpRequest, context: AttemptContext) -> SecondSend { .admitted() }
+    /// Anywhere.
+    public var place: InterceptorPlace { .anywhere }
+    /// None.
+    public var sharedObjects: [any AnyObject & Sendable] { [] }
+    /// False.
+    public var addsIdempotencyKeys: Bool { false }
+}
+
+/// An interceptor's answer when a request is to be sent a second time.
+public enum SecondSend: Sendable {
+    /// It may go.
+    ///
+    /// - Parameter atEnd: Gives back what the second send has taken: called once, when it has ended, or when it is not made
+    ///   after all. Default: nil, nothing was taken.
+    case admitted(atEnd: (@Sendable () -> Void)? = nil)
+    /// Another request would be held back, and so it is not made.
+    case refused
 }

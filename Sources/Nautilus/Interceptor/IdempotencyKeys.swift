@@ -28,6 +28,9 @@ public struct IdempotencyKeys: HttpInterceptor {
         self.makeKey = makeKey
     }
 
+    /// True.
+    public var addsIdempotencyKeys: Bool { true }
+
     /// Adds a key where one is missing.
     public func intercept(
         _ request: HttpRequest,

@@ -32,6 +32,9 @@ public struct RequestTimeoutHeader: HttpInterceptor {
         self.unit = unit
     }
 
+    /// Within whatever has requests wait.
+    public var place: InterceptorPlace { .tellingTime }
+
     /// Adds the field.
     public func intercept(
         _ request: HttpRequest,

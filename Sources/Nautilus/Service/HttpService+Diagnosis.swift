@@ -62,7 +62,7 @@ extension HttpService {
         request.method.isIdempotent
             || request.header[.idempotencyKey] != nil
             || header[.idempotencyKey] != nil
-            || interceptors.contains { $0 is IdempotencyKeys }
+            || interceptors.contains(where: \.addsIdempotencyKeys)
             || policies.contains { $0.retriesNonIdempotentRequests }
     }
 
@@ -94,26 +94,18 @@ extension Int {
 }
 
 extension [any HttpInterceptor] {
-    /// Neighbours and others that stand in the wrong order, by what the guide says of traffic.
+    /// Neighbours and others that stand in the wrong order, by what they say of their places.
     fileprivate var misplaced: [PolicyFinding] {
         indices.flatMap { outer in
             self[(outer + 1)...].compactMap { inner -> PolicyFinding? in
-                guard inner.belongsOutside(self[outer]) else { return nil }
-                return .interceptorOrder(outer: "\(type(of: self[outer]))", inner: "\(type(of: inner))")
+                let place = self[outer].place
+                guard inner.place.isOutside(of: place) else { return nil }
+                return .interceptorOrder(
+                    outer: "\(type(of: self[outer]))",
+                    inner: "\(type(of: inner))",
+                    because: place.reason
+                )
             }
-        }
-    }
-}
-
-extension HttpInterceptor {
-    /// Whether the guide has this one before `other`.
-    fileprivate func belongsOutside(_ other: any HttpInterceptor) -> Bool {
-        switch (self, other) {
-        case (is Pacing, is ConcurrencyLimit), (is Pacing, is CircuitBreaker), (is ConcurrencyLimit, is CircuitBreaker):
-            true
-        case (is Pacing, is RequestTimeoutHeader), (is ConcurrencyLimit, is RequestTimeoutHeader): true
-        case (is Pacing, is Chaos), (is ConcurrencyLimit, is Chaos), (is CircuitBreaker, is Chaos): true
-        default: false
         }
     }
 }

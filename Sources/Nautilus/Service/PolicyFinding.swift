@@ -33,7 +33,8 @@ public enum PolicyFinding: Hashable, Sendable {
     /// - Parameters:
     ///   - outer: The type of the one that is further out, that is, earlier in `interceptors`.
     ///   - inner: The type of the one that belongs before it.
-    case interceptorOrder(outer: String, inner: String)
+    ///   - because: Why; see ``InterceptorPlace``.
+    case interceptorOrder(outer: String, inner: String, because: String)
 
     /// What a budget pays for.
     public enum Payee: String, Hashable, Sendable {
@@ -89,8 +90,8 @@ extension PolicyFinding: CustomStringConvertible {
             \(type) is made anew whenever `\(property)` is read, so that no two calls share it: \
             keep it in a stored property
             """
-        case .interceptorOrder(let outer, let inner):
-            "\(inner) belongs before \(outer) in `interceptors`: \(Self.reason(inner, outer))"
+        case .interceptorOrder(let outer, let inner, let reason):
+            "\(inner) belongs before \(outer) in `interceptors`: \(reason)"
         }
     }
 
@@ -98,14 +99,5 @@ extension PolicyFinding: CustomStringConvertible {
         let timeout = (deadline - delays) / max(1, attempts)
         guard timeout >= .milliseconds(1) else { return "lower `maxAttempts`, or raise `deadline`" }
         return "lower `timeout` to \(timeout.brief) or less, or `maxAttempts`, or raise `deadline`"
-    }
-
-    private static func reason(_ inner: String, _ outer: String) -> String {
-        switch (inner, outer) {
-        case (_, "Chaos"): "its trouble has to look like the network's"
-        case (_, "RequestTimeoutHeader"): "what is waited for before the header is made is then subtracted"
-        case ("Pacing", _): "what waits for the server's time must not hold what others need"
-        default: "a request that has waited for its slot must still be held back when the circuit has opened meanwhile"
-        }
     }
 }

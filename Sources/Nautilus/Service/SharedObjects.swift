@@ -20,8 +20,7 @@ struct SharedObjects {
         }
         // One look at each property, whose parts are then of one time.
         let (interceptors, policies, hedging) = (service.interceptors, service.retrierFactory.policies, service.hedging)
-        // Of others nobody knows whether they have a memory.
-        for interceptor in interceptors where interceptor.keepsBooks { find(interceptor, in: "interceptors") }
+        for object in interceptors.flatMap(\.sharedObjects) { find(object, in: "interceptors") }
         for policy in policies {
             find(policy.budget?.keeper, in: "retrierFactory")
             find(policy.gate, in: "retrierFactory")
@@ -30,9 +29,7 @@ struct SharedObjects {
         find(hedging?.budget.keeper, in: "hedging")
         find(hedging?.latencies, in: "hedging")
         find(hedging?.gate, in: "hedging")
-        let transport = service.transport
-        // One of the user's own may be anything; this one keeps connections.
-        if transport is URLSessionTransport { find(transport, in: "transport") }
+        for object in service.transport.sharedObjects { find(object, in: "transport") }
         self.finds = finds
     }
 
@@ -44,15 +41,5 @@ struct SharedObjects {
             if !findings.contains(finding) { findings.append(finding) }
         }
         return findings
-    }
-}
-
-extension HttpInterceptor {
-    /// Whether it is one of those that know something of the calls before.
-    fileprivate var keepsBooks: Bool {
-        switch self {
-        case is CircuitBreaker, is ConcurrencyLimit, is Pacing, is Chaos: true
-        default: false
-        }
     }
 }

@@ -96,6 +96,11 @@ public final class Chaos: HttpInterceptor {
         return try await next(request)
     }
 
+    /// Next to the wire.
+    public var place: InterceptorPlace { .network }
+    /// Itself: it counts requests.
+    public var sharedObjects: [any AnyObject & Sendable] { [self] }
+
     private func takeNumber() -> Int? {
         state.withLock { state in
             guard state.isOn else { return nil }

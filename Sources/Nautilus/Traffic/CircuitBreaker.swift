@@ -124,12 +124,17 @@ extension CircuitBreaker {
     }
 }
 
-extension CircuitBreaker: HedgeGuard {
+extension CircuitBreaker {
+    /// Asked last: a request that has waited is still held back when the circuit has opened meanwhile.
+    public var place: InterceptorPlace { .refusing }
+    /// Itself.
+    public var sharedObjects: [any AnyObject & Sendable] { [self] }
+
     /// Lets it go while the circuit is closed: a probe is one request, and stays one.
     ///
     /// How the exchange has ended is counted once, by its outcome: sent twice, it is still one that has failed or not.
-    func admitHedge(of request: HttpRequest, context: AttemptContext) -> (@Sendable () -> Void)? {
-        guard let origin = request.origin, state(of: origin) != .closed else { return {} }
-        return nil
+    public func admitSecondSend(of request: HttpRequest, context: AttemptContext) -> SecondSend {
+        guard let origin = request.origin, state(of: origin) != .closed else { return .admitted() }
+        return .refused
     }
 }

@@ -13,7 +13,8 @@ import Foundation
 /// }
 /// ```
 /// Each origin has its own slots, shared by all calls that pass the same instance: keep it in a stored property. One that
-/// is made anew in `interceptors` limits nothing.
+/// is made anew in `interceptors` limits nothing. Put it before ``Pacing`` and ``CircuitBreaker``, which are asked when a
+/// request has its slot.
 ///
 /// A request holds its slot from here to its answer, redirects and the wait for a credential included. What the exchange
 /// itself needs from the same origin, a refresh above all, takes no slot: it would wait for one that only its own end
@@ -86,11 +87,16 @@ extension ConcurrencyLimit {
     }
 }
 
-extension ConcurrencyLimit: HedgeGuard {
+extension ConcurrencyLimit {
+    /// Outside of what waits for the server.
+    public var place: InterceptorPlace { .waitingForOthers }
+    /// Itself.
+    public var sharedObjects: [any AnyObject & Sendable] { [self] }
+
     /// Takes a slot of its own, which it holds to its end: a request whose answer nobody wants is work, too.
-    func admitHedge(of request: HttpRequest, context: AttemptContext) -> (@Sendable () -> Void)? {
-        guard let origin = request.origin else { return {} }
-        guard core.withLock({ $0.enter(origin) }) == .go else { return nil }
-        return { [self] in leave(origin) }
+    public func admitSecondSend(of request: HttpRequest, context: AttemptContext) -> SecondSend {
+        guard let origin = request.origin else { return .admitted() }
+        guard core.withLock({ $0.enter(origin) }) == .go else { return .refused }
+        return .admitted { [self] in leave(origin) }
     }
 }

@@ -84,12 +84,17 @@ extension Pacing {
     }
 }
 
-extension Pacing: HedgeGuard {
+extension Pacing {
+    /// Within whatever else has requests wait: the server may ask for patience meanwhile.
+    public var place: InterceptorPlace { .waitingForServer }
+    /// Itself.
+    public var sharedObjects: [any AnyObject & Sendable] { [self] }
+
     /// Counts it as another request, which goes at once or not at all.
-    func admitHedge(of request: HttpRequest, context: AttemptContext) -> (@Sendable () -> Void)? {
-        guard let lane = lane(of: request) else { return {} }
+    public func admitSecondSend(of request: HttpRequest, context: AttemptContext) -> SecondSend {
+        guard let lane = lane(of: request) else { return .admitted() }
         // A refusal is as good as a wait.
-        guard case .some(.some) = try? pass(lane, context) else { return nil }
-        return { [self] in end(lane, mayCount: true) }
+        guard case .some(.some) = try? pass(lane, context) else { return .refused }
+        return .admitted { [self] in end(lane, mayCount: true) }
     }
 }

@@ -13,7 +13,8 @@ import Foundation
 /// }
 /// ```
 /// What is known is shared by all calls that pass the same instance: keep it in a stored property. One that is made anew in
-/// `interceptors` knows nothing. Put it first, so that what waits here holds nothing that others need.
+/// `interceptors` knows nothing. Put it behind whatever else has requests wait, such as a ``ConcurrencyLimit``: it has to be
+/// asked when a request could be sent, since a crowd that has passed it before the first answer came cannot be called back.
 ///
 /// - While a limit lasts, requests go at once. One that would exceed it waits until it is reset. Requests that are under
 ///   way count as if the server had not counted them yet.

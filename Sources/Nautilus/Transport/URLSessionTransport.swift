@@ -49,6 +49,9 @@ public final class URLSessionTransport: InterruptibleTransport {
         self.plain = ExchangeSession(configuration)
     }
 
+    /// Itself: it keeps connections.
+    public var sharedObjects: [any AnyObject & Sendable] { [self] }
+
     /// Sends `request` once; see ``HttpTransport/send(_:context:)``.
     ///
     /// - Throws: ``TransportError``; ``InvalidRequest`` for a method or a header that cannot be sent; the error of a body

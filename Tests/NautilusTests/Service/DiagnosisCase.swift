@@ -123,7 +123,7 @@ extension DiagnosisCase {
             "the guide's order",
             service(
                 interceptors: [
-                    IdempotencyKeys(), Pacing(), ConcurrencyLimit(8), RequestTimeoutHeader(), CircuitBreaker(),
+                    IdempotencyKeys(), ConcurrencyLimit(8), Pacing(), RequestTimeoutHeader(), CircuitBreaker(),
                     Chaos(seed: 1),
                 ]
             )
@@ -248,9 +248,9 @@ extension DiagnosisCase {
         ),
         Case(
             "interceptors anew",
-            Computed(makeInterceptors: { [Pacing(), ConcurrencyLimit(8), CircuitBreaker(), Chaos(seed: 1)] }),
-            finds: .madeAnew(type: "Pacing", property: "interceptors"),
-            .madeAnew(type: "ConcurrencyLimit", property: "interceptors"),
+            Computed(makeInterceptors: { [ConcurrencyLimit(8), Pacing(), CircuitBreaker(), Chaos(seed: 1)] }),
+            finds: .madeAnew(type: "ConcurrencyLimit", property: "interceptors"),
+            .madeAnew(type: "Pacing", property: "interceptors"),
             .madeAnew(type: "CircuitBreaker", property: "interceptors"),
             .madeAnew(type: "Chaos", property: "interceptors")
         ),
@@ -284,20 +284,37 @@ extension DiagnosisCase {
         ),
         Case(
             "the order upside down",
-            service(interceptors: [CircuitBreaker(), ConcurrencyLimit(1), Pacing()]),
-            finds: .interceptorOrder(outer: "CircuitBreaker", inner: "ConcurrencyLimit"),
-            .interceptorOrder(outer: "CircuitBreaker", inner: "Pacing"),
-            .interceptorOrder(outer: "ConcurrencyLimit", inner: "Pacing")
+            service(interceptors: [CircuitBreaker(), Pacing(), ConcurrencyLimit(1)]),
+            finds: .order("CircuitBreaker", "Pacing", because: .refusing),
+            .order("CircuitBreaker", "ConcurrencyLimit", because: .refusing),
+            .order("Pacing", "ConcurrencyLimit", because: .waitingForServer)
         ),
         Case(
             "chaos in front",
             service(interceptors: [Chaos(seed: 1), CircuitBreaker()]),
-            finds: .interceptorOrder(outer: "Chaos", inner: "CircuitBreaker")
+            finds: .order("Chaos", "CircuitBreaker", because: .network)
         ),
         Case(
             "the time told too early",
             service(interceptors: [RequestTimeoutHeader(), IdempotencyKeys(), Pacing()]),
-            finds: .interceptorOrder(outer: "RequestTimeoutHeader", inner: "Pacing")
+            finds: .order("RequestTimeoutHeader", "Pacing", because: .tellingTime)
+        ),
+        Case(
+            "a pacing of one's own, in front and anew",
+            Computed(makeInterceptors: { [OwnPacing(), ConcurrencyLimit.shared] }),
+            finds: .madeAnew(type: "OwnPacing", property: "interceptors"),
+            .order("OwnPacing", "ConcurrencyLimit", because: .waitingForServer)
+        ),
+        Case(
+            "keys of one's own",
+            service(interceptors: [OwnKeys()]),
+            .hurriedPost(),
+            finds: .attemptsDoNotFit(attempts: 4, timeout: .seconds(20), delays: .zero, deadline: .seconds(25))
+        ),
+        Case(
+            "connections of one's own anew",
+            Computed(makeTransport: { OwnTransport() }),
+            finds: .madeAnew(type: "OwnTransport", property: "transport")
         ),
     ]
 }
@@ -326,5 +343,40 @@ extension Call {
     /// A POST like that of a token endpoint.
     fileprivate static func hurriedPost() -> Call {
         Call(method: .post, timeout: .seconds(20), deadline: .seconds(25))
+    }
+}
+
+extension PolicyFinding {
+    fileprivate static func order(_ outer: String, _ inner: String, because place: InterceptorPlace) -> PolicyFinding {
+        .interceptorOrder(outer: outer, inner: inner, because: place.reason)
+    }
+}
+
+extension ConcurrencyLimit {
+    fileprivate static let shared = ConcurrencyLimit(8)
+}
+
+private final class OwnPacing: HttpInterceptor {
+    var place: InterceptorPlace { .waitingForServer }
+    var sharedObjects: [any AnyObject & Sendable] { [self] }
+
+    func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
+        try await next(request)
+    }
+}
+
+private struct OwnKeys: HttpInterceptor {
+    var addsIdempotencyKeys: Bool { true }
+
+    func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
+        try await next(request)
+    }
+}
+
+private final class OwnTransport: HttpTransport {
+    var sharedObjects: [any AnyObject & Sendable] { [self] }
+
+    func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+        HttpResponse(status: 200, header: [:], body: Data(), url: request.url)
     }
 }

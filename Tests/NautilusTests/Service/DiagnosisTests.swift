@@ -49,10 +49,14 @@ struct DiagnosisTests {
                 """
             ),
             (
-                .interceptorOrder(outer: "CircuitBreaker", inner: "ConcurrencyLimit"),
+                .interceptorOrder(
+                    outer: "CircuitBreaker",
+                    inner: "ConcurrencyLimit",
+                    because: InterceptorPlace.refusing.reason
+                ),
                 """
-                ConcurrencyLimit belongs before CircuitBreaker in `interceptors`: a request that has waited for its \
-                slot must still be held back when the circuit has opened meanwhile
+                ConcurrencyLimit belongs before CircuitBreaker in `interceptors`: a request that has waited must still \
+                be held back when the circuit has opened meanwhile
                 """
             ),
             (

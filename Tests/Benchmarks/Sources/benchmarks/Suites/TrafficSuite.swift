@@ -10,11 +10,11 @@ enum TrafficSuite {
         call("pacing, no limits told", [Pacing()]),
         call("pacing, limits told", [Pacing()], .limited),
         call("chaos, off", [Chaos(seed: 1, .failure(rate: 0.1))]),
-        call("pacing, limit and breaker", [Pacing(), ConcurrencyLimit(64), CircuitBreaker()]),
+        call("limit, pacing and breaker", [ConcurrencyLimit(64), Pacing(), CircuitBreaker()]),
         compare("the defaults: backoff and its budget", .instant.with(BackoffRetrier.factory())),
         compare(
-            "backoff, budget, pacing, limit and breaker",
-            .instant.with(BackoffRetrier.factory()).with([Pacing(), ConcurrencyLimit(64), CircuitBreaker()])
+            "backoff, budget, limit, pacing and breaker",
+            .instant.with(BackoffRetrier.factory()).with([ConcurrencyLimit(64), Pacing(), CircuitBreaker()])
         ),
         compare("hedging, fixed, nothing slow", .instant.with(Hedging(after: .fixed(.seconds(1))))),
         compare(

@@ -1,0 +1,87 @@
+import Foundation
+import NautilusTesting
+import Testing
+
+@testable import Nautilus
+
+@Suite("The order of what holds requests back")
+struct TrafficOrderTests {
+    enum Order: CaseIterable {
+        case limitFirst, pacingFirst
+
+        func interceptors(_ limit: ConcurrencyLimit, _ pacing: Pacing) -> [any HttpInterceptor] {
+            self == .limitFirst ? [limit, pacing] : [pacing, limit]
+        }
+    }
+
+    /// How many of a hundred calls that come at once succeed without a retry, and when the last has ended.
+    private func burst(_ order: Order, quota: Int) async throws -> (succeeded: Int, end: Duration) {
+        try await simulate { simulation in
+            let (clock, server) = (simulation.clock, CountingServer(quota: quota, clock: simulation.clock))
+            let pacing = Pacing(clock: clock, random: FixedRandomSource(0))
+            let service = AnyHttpService(
+                apiUrl: "api.example.com",
+                interceptors: order.interceptors(ConcurrencyLimit(8), pacing),
+                transport: server,
+                clock: clock
+            )
+            let succeeded = await withTaskGroup(of: Bool.self) { group in
+                for _ in 0..<100 {
+                    group.addTask { (try? await Call.get.response(with: service)) != nil }
+                }
+                return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+            }
+            return (succeeded, clock.now.offset)
+        }
+    }
+
+    @Test(
+        "of a burst that knows of no limit, all succeed when the limit is first, and few when pacing is",
+        arguments: [(Order.limitFirst, 100), (.pacingFirst, 10)]
+    )
+    func burst(order: Order, succeeded: Int) async throws {
+        let burst = try await burst(order, quota: 10)
+        #expect(burst.succeeded == succeeded)
+        // Ten in a second, and hardly more time than that takes.
+        if order == .limitFirst { #expect(burst.end < .seconds(11)) }
+    }
+
+    @Test("diagnose() has the order that works")
+    func diagnosis() {
+        let (limit, pacing) = (ConcurrencyLimit(8), Pacing())
+        let findings = Order.allCases.map {
+            AnyHttpService(apiUrl: "a.example", interceptors: $0.interceptors(limit, pacing)).diagnose().count
+        }
+        #expect(findings == [0, 1])
+    }
+}
+
+/// Takes so many requests in a second, and tells of it; an answer takes 20 ms.
+private final class CountingServer: HttpTransport {
+    private let quota: Int
+    private let clock: ManualClock
+    private let windows = Locked<[Int64: Int]>([:])
+
+    init(quota: Int, clock: ManualClock) {
+        (self.quota, self.clock) = (quota, clock)
+    }
+
+    func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+        let window = clock.now.offset.components.seconds
+        let count = windows.withLock { windows in
+            windows[window, default: 0] += 1
+            return windows[window, default: 0]
+        }
+        try await clock.sleep(for: .milliseconds(20))
+        let isTaken = count <= quota
+        let header: HttpHeader = [
+            "RateLimit": "\"a\";r=\(max(0, quota - count));t=1", "RateLimit-Policy": "\"a\";q=\(quota);w=1",
+        ]
+        return HttpResponse(
+            status: isTaken ? 200 : 429,
+            header: isTaken ? header : header.merging(["Retry-After": "1"]),
+            body: Data(),
+            url: request.url
+        )
+    }
+}
