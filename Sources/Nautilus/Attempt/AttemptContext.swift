@@ -74,6 +74,16 @@ public struct AttemptContext: Sendable {
     }
 }
 
+extension AttemptContext: CustomStringConvertible, CustomReflectable {
+    /// Call and attempt, `GetNote #17, attempt 2`.
+    public var description: String { "\(call), attempt \(number)" }
+
+    /// Shows the description: a context leads to the call, and so to its credential.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["context": description])
+    }
+}
+
 // MARK: - For interceptors
 
 extension AttemptContext {

@@ -126,7 +126,11 @@ struct ExchangeBook: Sendable {
             }
             state.records[entry.index] = record
             if !state.progress.isEmpty { state.progress[entry.number] = nil }
-            if !state.apart.contains(record.root) { state.lastEnded = entry.index }
+            guard !state.apart.contains(record.root) else { return }
+            // A send that has lost ends without an answer, perhaps after the one that has won.
+            let last = state.lastEnded.map { state.records[$0] }
+            if record.status == nil, let last, last.root == record.root, last.status != nil { return }
+            state.lastEnded = entry.index
         }
         observer?.observe(.exchangeEnded(identity, record))
         return record
@@ -161,17 +165,22 @@ struct ExchangeBook: Sendable {
     /// the one that must not be repeated, else the latest.
     ///
     /// - Parameter excluded: The exchange whose delivery is known from elsewhere, with its redirects; nil for none.
-    func delivery(besides excluded: Int? = nil) -> (delivery: Delivery, request: RequestSummary?) {
+    func delivery(
+        besides excluded: Int? = nil
+    ) -> (delivery: Delivery, request: RequestSummary?, mustNotBeRepeated: Bool) {
         state.withLock { state in
-            var (delivery, speaker) = (Delivery.notSent, CallTrace.Exchange?.none)
+            var (delivery, speaker, mustNotBeRepeated) = (Delivery.notSent, CallTrace.Exchange?.none, false)
             for record in state.records where !state.apart.contains(record.root) {
-                if record.number != excluded { delivery = max(delivery, record.delivery) }
+                if record.number != excluded {
+                    delivery = max(delivery, record.delivery)
+                    mustNotBeRepeated = mustNotBeRepeated || record.mustNotBeRepeated
+                }
                 // A hop repeats what its root has asked for, and a hedge is its root again.
                 guard record.root == record.number else { continue }
                 if let said = speaker, said.mustNotBeRepeated { continue }
                 speaker = record
             }
-            return (delivery, speaker?.request)
+            return (delivery, speaker?.request, mustNotBeRepeated)
         }
     }
 }

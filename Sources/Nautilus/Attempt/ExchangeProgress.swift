@@ -70,6 +70,10 @@ final class ExchangeProgress: Sendable {
     /// Of the request that was handed to the transport last: when its answer's header came, nil when nobody told, and how
     /// long it waited for a connection.
     var ofThisSending: (header: Duration?, waited: Duration) {
-        state.withLock { ($0.header, $0.waited - $0.waitedBefore) }
+        let now = stopwatch.elapsed
+        return state.withLock { state in
+            let current = state.waitStart.map { now - $0 } ?? .zero
+            return (state.header, state.waited + current - state.waitedBefore)
+        }
     }
 }

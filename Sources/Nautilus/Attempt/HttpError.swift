@@ -35,6 +35,8 @@ public struct HttpError: Error, Sendable {
     public var attempt: Int
     /// What happened in the whole call; empty while the retrier is asked.
     public var trace: CallTrace
+    /// Whether it is the failure of a side request.
+    var isAside = false
     /// Whether a call has ended with it: inside another call it is somebody else's.
     var isFinal = false
 

@@ -29,7 +29,9 @@ extension Call {
 
     private func undecodable(_ response: HttpResponse<Data>, _ thrown: any Error) -> HttpError {
         switch thrown {
-        case let error as HttpError where !error.isFinal: failure(error, in: .decode)
+        case let error as HttpError where !error.isFinal:
+            // Of an answer that an interceptor has made another value of, the exchange is known here alone.
+            failure(error, in: .decode, exchange: error.exchange ?? response.exchange ?? book.lastEnded)
         case is CancellationError where Task.isCancelled: failure(CancellationError(), in: .decode)
         default: failure(.decoding, in: .decode, response: response, underlying: thrown)
         }

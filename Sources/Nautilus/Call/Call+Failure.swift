@@ -17,6 +17,9 @@ extension Call {
             retryAfter: response?.header.retryAfter(),
             underlying: underlying
         )
+        if let response, error.exchange == nil, let last = book.lastEnded, last.status == response.status {
+            (error.exchange, error.redirects) = (last, last.redirects)
+        }
         locate(&error)
         return error
     }
@@ -31,11 +34,12 @@ extension Call {
         exchange: CallTrace.Exchange? = nil
     ) -> HttpError {
         var error = HttpError(wrapping: thrown, stage: stage, delivery: delivery)
-        // Another service's calls may be cancelled, or an actor's work; this one goes on, and may be attempted again.
-        if thrown is CancellationError, !Task.isCancelled, exchange == nil {
-            error = HttpError(.custom, stage: stage, delivery: delivery, underlying: thrown)
-        }
         if let exchange { error.exchange = exchange }
+        // A call of another service was cancelled, a side request, or an actor's work: this call goes on.
+        if error.kind == .cancelled, !Task.isCancelled, exchange == nil {
+            error.kind = .custom
+            error.underlying = error.underlying ?? thrown
+        }
         // A cancellation that comes from the deadline is the deadline's; so is the end of a call within this one.
         if error.kind == .cancelled || error.endsInnerCall, let deadline, recorder.elapsed >= deadline {
             error.kind = .deadline(deadline)
@@ -54,18 +58,20 @@ extension Call {
     ) -> HttpError {
         var error = HttpError(wrapping: thrown, stage: stage, delivery: delivery)
         if error.request == nil { error.request = RequestSummary(request, serviceOrigin: context.serviceOrigin) }
-        (error.attempt, error.call) = (context.number, book.identity)
+        (error.attempt, error.call, error.isAside) = (context.number, book.identity, true)
         return error
     }
 
     private func locate(_ error: inout HttpError) {
-        let own = error.exchange.flatMap { $0.call == scope.id ? $0 : nil }
         // A side request answers for itself: its failure says nothing of what the attempt has done.
-        if let own, book.isApart(own) { (error.delivery, error.request) = (.notSent, nil) }
-        let (delivery, request) = book.delivery(besides: own?.number)
+        let isAside = error.isAside || error.exchange.map(book.isApart) == true
+        if isAside { (error.delivery, error.request) = (.notSent, nil) }
+        let own = error.exchange.flatMap { $0.call == scope.id && !isAside ? $0.number : nil }
+        let attempt = book.delivery(besides: own)
         // What an exchange of this attempt may have done, no later failure undoes.
-        error.delivery = max(error.delivery, delivery)
-        if error.request == nil { error.request = request ?? recorder.request }
+        error.delivery = max(error.delivery, attempt.delivery)
+        // The request that must not be repeated speaks for the attempt, whichever has failed.
+        if error.request == nil || attempt.mustNotBeRepeated { error.request = attempt.request ?? recorder.request }
         error.attempt = recorder.number
         error.call = book.identity
     }

@@ -29,7 +29,7 @@ extension Call {
             )
             let (ending, timedOut) = await run(exchange, within: context.timeout)
             if ending.hedge != nil { recorder.hedge = ending.hedge }
-            if let permit = ending.permit { payment.used(permit) }
+            if let permit = ending.permit { payment.note(permit) }
             return try settle(ending.outcome, timedOut: timedOut)
         }
     }

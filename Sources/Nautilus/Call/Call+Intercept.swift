@@ -73,8 +73,9 @@ private final class InterceptedAttempt<R: Request, S: HttpService>: OngoingAttem
     ) async throws -> HttpResponse<Data> {
         guard depth < interceptors.count else { return try await exchange(request) }
         let inner = context.within(self, depth: depth + 1)
-        return try await interceptors[depth].intercept(request, context: inner) { request in
-            try await proceed(with: request, context, past: depth + 1, exchange)
+        return try await interceptors[depth].intercept(request, context: inner) { passedOn in
+            let next = passedOn.passedOn(insteadOf: request)
+            return try await proceed(with: next, context, past: depth + 1, exchange)
         }
     }
 
@@ -92,6 +93,7 @@ private final class InterceptedAttempt<R: Request, S: HttpService>: OngoingAttem
 
     func send(_ request: HttpRequest, past depth: Int) async throws -> HttpResponse<Data> {
         let context = context.aside
+        let request = request.withoutKey(try whileItGoesOn { call.builder.ownKey })
         return try await proceed(with: request, context, past: depth) { request in
             let context = context.preparing(self.call.book.takeNumber())
             let stamped = try await self.stamp(request, context)

@@ -65,6 +65,9 @@ extension Call {
     /// the cancellation with the failure underneath.
     private func interrupted(_ last: HttpError) -> HttpError {
         if let deadline, recorder.elapsed >= deadline { return recorder.failed(last) }
+        var last = last
+        // It holds what pays for a retry that will not be made.
+        last.sharedAnswer = nil
         var error = self.failure(.cancelled, in: .retry, underlying: last)
         error.delivery = last.delivery
         return recorder.failed(error)

@@ -24,7 +24,7 @@ extension Call {
     private func success(by response: HttpResponse<Data>) -> CallSuccess {
         let exchanges = book.exchanges()
         guard let answered = answered(response) else {
-            return CallSuccess(exchanges: exchanges, lastPermit: payment.lastUsed)
+            return CallSuccess(exchanges: exchanges, permits: payment.used)
         }
         // A redirect and a hedge go on with the request that was sent first, and it is that one's origin.
         let root = exchanges.first { $0.number == answered.root } ?? answered
@@ -32,7 +32,7 @@ extension Call {
         if let own = latency, root.number != answered.number {
             latency = max(.zero, answered.start - root.start - root.connectionWait + own)
         }
-        return CallSuccess(exchanges: exchanges, answered: root, latency: latency, lastPermit: payment.lastUsed)
+        return CallSuccess(exchanges: exchanges, answered: root, latency: latency, permits: payment.used)
     }
 
     /// The exchange of this call that the server has answered well; nil when an interceptor has made a success of something

@@ -35,7 +35,10 @@ struct IdempotencyKeyBook {
     }
 
     /// Gives the request that is being built the key of the attempts before, or takes note of its own.
+    ///
+    /// Not a key that only a changed body was sent with: that may have been another request, and the own one draws its own.
     mutating func keepOwn(in header: inout HttpHeader) {
+        guard changed == nil else { return }
         if let own {
             if header[.idempotencyKey] != own { header[.idempotencyKey] = own }
         } else {
@@ -60,47 +63,71 @@ struct IdempotencyKeyBook {
             finishAside(&request, attempt)
             return false
         }
-        keepOwn(in: &request.header)
+        if let own {
+            if request.header[.idempotencyKey] != own { request.header[.idempotencyKey] = own }
+        } else {
+            own = request.header[.idempotencyKey]
+        }
         return true
     }
 
-    /// Whether it is the request that was built, as it is or changed on its way: signed, compressed, sent to another host.
+    /// Whether it is the request that was built, as it is or changed on its way: signed, compressed, sent to another path.
     ///
-    /// Another method or path is another request. A new one with another body is, too; a changed one with another body is
-    /// when it brings a key of its own.
+    /// A changed one with another method is another request, and so is one whose body was sent aside before. A new one is the
+    /// attempt's own when it is the same.
     private mutating func isOwn(_ request: HttpRequest, _ attempt: Int) -> Bool {
-        guard let built, request.method == built.method,
-            request.url == built.url || request.url.path(percentEncoded: true) == built.url.path(percentEncoded: true)
-        else { return false }
+        guard let built, request.method == built.method else { return false }
         let key = request.header[.idempotencyKey]
         if request.body.isIdentical(to: built.body) {
+            guard request.isBuilt || request.url == built.url else { return false }
             // What was taken for the own request before was none: this is the body that was built.
-            if let other = changed.take(), let key, key != other.key {
+            if let other = changed.take(), key != other.key {
                 own = key
                 asides.append(other)
             }
             return true
         }
-        guard request.isBuilt else { return false }
-        guard let key, let known = own, key != known else {
-            if let key, own == nil { changed = Sent(request, key, attempt) }
-            return true
+        guard request.isBuilt, aside(for: request, before: attempt) == nil else { return false }
+        if let key, own == nil { changed = Sent(request, key, attempt) }
+        return true
+    }
+
+    private func aside(for request: HttpRequest, before attempt: Int) -> Int? {
+        asides.firstIndex { aside in
+            aside.attempt < attempt && aside.method == request.method && aside.url == request.url
+                && aside.body.isIdentical(to: request.body)
         }
-        return changed.map { request.body.isIdentical(to: $0.body) } ?? false
     }
 
     private mutating func finishAside(_ request: inout HttpRequest, _ attempt: Int) {
         guard let key = request.header[.idempotencyKey] else { return }
-        let index = asides.firstIndex { aside in
-            aside.attempt < attempt && aside.method == request.method && aside.url == request.url
-                && aside.body.isIdentical(to: request.body)
-        }
-        if let index {
+        if let index = aside(for: request, before: attempt) {
             asides[index].attempt = attempt
             request.header[.idempotencyKey] = asides[index].key
         } else {
             asides.append(Sent(request, key, attempt))
         }
+    }
+}
+
+extension HttpRequest {
+    /// This request as an interceptor passes it on that was given `given`: one with another body and another key is no
+    /// change of that, but a request of its own.
+    func passedOn(insteadOf given: HttpRequest) -> HttpRequest {
+        guard isBuilt, body.isOther(than: given.body),
+            header[.idempotencyKey] != given.header[.idempotencyKey]
+        else { return self }
+        var request = self
+        request.isBuilt = false
+        return request
+    }
+
+    /// This request without the key of the call's own request, which a side request must not have.
+    func withoutKey(_ own: String?) -> HttpRequest {
+        guard let own, header[.idempotencyKey] == own else { return self }
+        var request = self
+        request.header[.idempotencyKey] = nil
+        return request
     }
 }
 
@@ -112,5 +139,11 @@ extension HttpBody.Payload {
         case (.data(let own), .data(let other)): own == other
         default: false
         }
+    }
+
+    /// Whether it is certainly another body; a stream may be the one that it was.
+    fileprivate func isOther(than given: HttpBody.Payload) -> Bool {
+        if case (.stream, .stream) = (self, given) { return false }
+        return !isIdentical(to: given)
     }
 }

@@ -33,6 +33,9 @@ struct RequestBuilder {
         let encoding: String?
     }
 
+    /// The key of the attempt's own request; nil when it has none.
+    var ownKey: String? { keys.own }
+
     /// Whether the body can be sent once more.
     var isReplayable: Bool { keptContent?.payload.isReplayable ?? true }
 

@@ -4,8 +4,8 @@ struct RetryPayment {
     var due: RetryPermit?
     /// The failure that it follows.
     var failure: HttpError?
-    /// The permit of the last retry that was sent; nil when none was, or when they were free.
-    private(set) var lastUsed: RetryPermit?
+    /// The permit of the last retry or second send that was sent, of each budget that has paid for one.
+    private(set) var used: [RetryPermit] = []
 
     /// Pays for what is sent now.
     ///
@@ -20,11 +20,12 @@ struct RetryPayment {
             failure.sharedAnswer = nil
             throw failure
         }
-        lastUsed = permit
+        note(permit)
     }
 
-    /// Takes note of a second send, which was paid for at once.
-    mutating func used(_ permit: RetryPermit) {
-        lastUsed = permit
+    /// Takes note of what was paid for; a second send is at once.
+    mutating func note(_ permit: RetryPermit) {
+        used.removeAll { $0.budget === permit.budget }
+        used.append(permit)
     }
 }

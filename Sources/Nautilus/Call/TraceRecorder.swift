@@ -66,7 +66,9 @@ struct TraceRecorder: Sendable {
         _ decision: CallTrace.Decision? = nil,
         surfacing other: HttpError? = nil
     ) -> HttpError {
-        if trace.attempts.count < number { end(.failed(error.stage, error.kind, error.delivery), decision) }
+        if number > 0, trace.attempts.last?.number != number {
+            end(.failed(error.stage, error.kind, error.delivery), decision)
+        }
         var surfacing = other ?? error
         // An error that a retrier has made knows neither.
         if surfacing.attempt == 0 { surfacing.attempt = error.attempt }

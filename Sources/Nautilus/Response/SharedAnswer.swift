@@ -5,22 +5,33 @@
 /// answer to several calls marks it by ``HttpResponse/sharedAnswer`` or ``HttpError/sharedAnswer``, the same object for all,
 /// and their retriers agree by it: what the first of them decides holds for all.
 public final class SharedAnswer: Sendable {
-    private let values = Locked<[ObjectIdentifier: any Sendable]>([:])
+    private struct Key: Hashable {
+        let type: ObjectIdentifier
+        let party: ObjectIdentifier?
+    }
+
+    /// Each with its party, whose identity is its own for as long as it is there.
+    private let values = Locked<[Key: (party: (any AnyObject & Sendable)?, value: any Sendable)]>([:])
 
     /// Creates one on which nothing is agreed yet.
     public init() {}
 
-    /// The agreed value: the one that the first caller with a value of this type has made.
+    /// The agreed value: the one that the first caller with a value of this type, and for this party, has made.
     ///
-    /// - Parameter make: Makes the value. Called without a lock, and now and then for nothing, when two calls are the first
-    ///   at once.
-    public func agree<Value: Sendable>(on make: () -> Value) -> Value {
-        let key = ObjectIdentifier(Value.self)
-        if let agreed = values.withLock({ $0[key] }) as? Value { return agreed }
+    /// - Parameters:
+    ///   - party: Whom the agreement concerns: retriers that pay from different budgets cannot pay together. Default: nil,
+    ///     all.
+    ///   - make: Makes the value. Called without a lock, and now and then for nothing, when two calls are the first at once.
+    public func agree<Value: Sendable>(
+        for party: (any AnyObject & Sendable)? = nil,
+        on make: () -> Value
+    ) -> Value {
+        let key = Key(type: ObjectIdentifier(Value.self), party: party.map { ObjectIdentifier($0) })
+        if let agreed = values.withLock({ $0[key]?.value }) as? Value { return agreed }
         let made = make()
         return values.withLock { values in
-            if let agreed = values[key] as? Value { return agreed }
-            values[key] = made
+            if let agreed = values[key]?.value as? Value { return agreed }
+            values[key] = (party, made)
             return made
         }
     }

@@ -120,7 +120,8 @@ public struct BackoffRetrier: Retrier {
         func pay() -> SharedRetry {
             SharedRetry(payment: policy.payment(for: RetryCharge(after: error), after: error), delay: delay)
         }
-        let retry = error.sharedAnswer?.agree(on: pay) ?? pay()
+        let budget = policy.budget.budget(of: error.request?.origin)
+        let retry = error.sharedAnswer?.agree(for: budget, on: pay) ?? pay()
         return (retry.payment, retry.delay)
     }
 

@@ -12,8 +12,8 @@ public final class CallSuccess {
     /// answered. Of a hedged attempt it is what a caller without a hedge has waited at least.
     public let latency: Duration?
 
-    /// The permit of the last retry of the call that was sent; nil when none was, or when they were free.
-    private let lastPermit: RetryPermit?
+    /// The permit of the last retry of the call that was sent, of each budget that has paid for one.
+    private let permits: [RetryPermit]
     private var told: Set<ObjectIdentifier> = []
 
     /// Creates a success, as a test of a retrier does.
@@ -22,15 +22,15 @@ public final class CallSuccess {
     ///   - exchanges: The exchanges of the attempt that succeeded. Default: none.
     ///   - answered: The exchange whose answer made the success. Default: nil, the answer was not the server's.
     ///   - latency: How long the server took. Default: nil, it did not answer.
-    ///   - lastPermit: What paid for the call's last retry. Default: nil, there was none.
+    ///   - permits: The permit of the call's last retry, of each budget. Default: none, there was no retry.
     public init(
         exchanges: [CallTrace.Exchange] = [],
         answered: CallTrace.Exchange? = nil,
         latency: Duration? = nil,
-        lastPermit: RetryPermit? = nil
+        permits: [RetryPermit] = []
     ) {
         (self.exchanges, self.answered, self.latency) = (exchanges, answered, latency)
-        self.lastPermit = lastPermit
+        self.permits = permits
     }
 
     /// Deposits the success in `budget`, once; what the call's last retry took there may come back.
@@ -38,8 +38,7 @@ public final class CallSuccess {
     /// Nothing happens when the answer is not the server's: it says nothing of what the server bears.
     public func deposit(in budget: any RetryBudget) {
         guard answered != nil, told.insert(ObjectIdentifier(budget)).inserted else { return }
-        let isItsOwn = lastPermit.map { $0.budget === budget } ?? false
-        budget.deposit(refunding: isItsOwn ? lastPermit?.charge : nil)
+        budget.deposit(refunding: permits.first { $0.budget === budget }?.charge)
     }
 
     /// Notes the latency in `latencies`, once; nothing happens when the server has not answered.

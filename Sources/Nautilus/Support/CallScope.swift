@@ -23,11 +23,11 @@ package final class CallScope: Sendable {
     /// How often the call may be attempted; nil when it does not retry.
     package let maxAttempts: (@Sendable () -> Int)?
 
-    private let outer: CallScope?
     private let task: Int?
-    private let state = Locked(State())
+    private let state: Locked<State>
 
-    private struct State {
+    private struct State: Sendable {
+        var outer: CallScope?
         var isOver = false
         var isInAttempt = false
     }
@@ -40,6 +40,7 @@ package final class CallScope: Sendable {
         maxAttempts: (@Sendable () -> Int)?
     ) {
         let outer = CallScope.current
+        outer?.forgetEnded()
         self.id = Self.lastID.withLock { last in
             last += 1
             return last
@@ -49,15 +50,34 @@ package final class CallScope: Sendable {
         self.deadline = deadline?.addable
         self.stopwatch = stopwatch
         self.maxAttempts = maxAttempts
-        self.outer = outer
+        self.state = Locked(State(outer: outer))
         self.task = Self.currentTask
     }
 
     /// The innermost call that the current task works for and that goes on; nil outside of all.
     package static var current: CallScope? {
-        var scope = entered
-        while let inner = scope, inner.state.withLock({ $0.isOver }) { scope = inner.outer }
-        return scope
+        entered?.orGoingOn
+    }
+
+    /// This one while it goes on, else the next around it that does.
+    private var orGoingOn: CallScope? {
+        var scope: CallScope? = self
+        while let inner = scope {
+            let (isOver, outer) = inner.state.withLock { ($0.isOver, $0.outer) }
+            guard isOver else { return inner }
+            scope = outer
+        }
+        return nil
+    }
+
+    /// Lets go of those around it that have ended: calls that begin one another would be a chain without end.
+    private func forgetEnded() {
+        let goingOn = state.withLock({ $0.outer })?.orGoingOn
+        let forgotten = state.withLock { state in
+            defer { state.outer = goingOn }
+            return state.outer
+        }
+        withExtendedLifetime(forgotten) {}
     }
 
     /// Whether an attempt is under way, so that what is done now is done again in the next one.
@@ -68,7 +88,13 @@ package final class CallScope: Sendable {
 
     /// Runs the call, and ends the scope with it.
     package func enter<Value>(_ work: () async -> Value) async -> Value {
-        defer { state.withLock { $0.isOver = true } }
+        // A web socket enters it again for each connection.
+        state.withLock { $0.isOver = false }
+        defer {
+            state.withLock { $0.isOver = true }
+            // A task that was left behind keeps this scope, and must not keep all that were around it.
+            forgetEnded()
+        }
         return await Self.$entered.withValue(self, operation: work)
     }
 

@@ -132,7 +132,7 @@ struct HedgeTransportTests {
                 hedging: Hedging(after: .fixed(.zero), latencies: OriginLatencies(), budget: .unlimited),
                 delay: .zero,
                 deadline: nil,
-                guards: [],
+                interceptors: [],
                 follower: RedirectFollower(
                     transport: service.transport,
                     accepted: .success,

@@ -16,11 +16,12 @@ struct NestedRetriesTests {
     }
 
     private struct Nesting: HttpInterceptor, ServiceHook, HttpTransport, Retrier {
-        let place: Place
+        let spot: Place
         let call: @Sendable () async -> Void
+        var sharedObjects: [any AnyObject & Sendable] { [] }
 
         func visit(_ here: Place) async {
-            if here == place { await call() }
+            if here == spot { await call() }
         }
         func onSuccess<R: Request>(_ request: R, response: HttpResponse<R.Result>) async { await visit(.hook) }
         func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
@@ -36,7 +37,7 @@ struct NestedRetriesTests {
         }
         func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
             await visit(.transport)
-            return HttpResponse(status: context.number == 1 && place == .retry ? 503 : 200, header: [:], body: Data())
+            return HttpResponse(status: context.number == 1 && spot == .retry ? 503 : 200, header: [:], body: Data())
         }
     }
 
@@ -56,7 +57,7 @@ struct NestedRetriesTests {
                 transport: ScriptedTransport(.reply(text: "ok"), afterLast: .repeat),
                 clock: simulation.clock
             )
-            let nesting = Nesting(place: place) { _ = try? await Call.get.schedule(with: innerService) }
+            let nesting = Nesting(spot: place) { _ = try? await Call.get.schedule(with: innerService) }
             let policies = outer.map { [RetryPolicy(maxAttempts: $0)] } ?? []
             let outerService = AnyHttpService(
                 apiUrl: "outer.example.com",

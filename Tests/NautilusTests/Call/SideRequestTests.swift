@@ -1,0 +1,200 @@
+import Foundation
+import Nautilus
+import NautilusTesting
+import Testing
+
+@Suite("What a side request does, and what it says of the attempt")
+struct SideRequestDeliveryTests {
+    private static let aside = HttpRequest(url: .broken("https://api.example.com/status"))
+
+    /// A credential that cannot be fetched for what goes to `/status`.
+    private struct Failing: Retrier {
+        func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
+            if httpRequest.url.path == "/status" { throw URLError(.timedOut) }
+        }
+        func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { false }
+    }
+
+    @Test("a side GET that could not be stamped does not make an executed POST go out again")
+    func sidePrepare() async throws {
+        let asking = ClosureInterceptor { request, context, next in
+            let response = try await next(request)
+            _ = try await context.send(Self.aside)
+            return response
+        }
+        let transport = ScriptedTransport(.reply(text: "made"), afterLast: .repeat)
+        let outcome = try await outcome(
+            of: Call.post,
+            retrier: ComposedRetrier.factory(AnyRetrierFactory { Failing() }, steadyBackoff()),
+            interceptors: [asking],
+            transport
+        )
+        #expect(transport.count(of: .post, "/things") == 1)
+        #expect(outcome.error?.request?.method == .post)
+        #expect(outcome.error?.isSafeToRepeat == false)
+    }
+
+    @Test("a side GET of an earlier attempt that fails late does not make an executed POST go out again")
+    func lateSide() async throws {
+        let failure = Locked<(any Error)?>(nil)
+        let asking = ClosureInterceptor { request, context, next in
+            if context.number == 1 {
+                do { _ = try await context.send(Self.aside) } catch { failure.withLock { $0 = error } }
+                return try await next(request)
+            }
+            let response = try await next(request)
+            if let late = failure.withLock({ $0 }) { throw late }
+            return response
+        }
+        let transport = ScriptedTransport(
+            .fail(.networkConnectionLost),
+            .status(503, header: ["Retry-After": "1"]),
+            .reply(text: "made"),
+            afterLast: .repeat
+        )
+        let outcome = try await outcome(of: Call.post, interceptors: [asking], transport)
+        // Rejected once, executed once.
+        #expect(transport.count(of: .post, "/things") == 2)
+        #expect(outcome.error?.request?.method == .post)
+        #expect(outcome.error?.isSafeToRepeat == false)
+    }
+
+    @Test(
+        "a poll that is answered 401 does not make the order that was accepted before it go out again",
+        arguments: [true, false]
+    )
+    func pollRejected(isAside: Bool) async throws {
+        let polling = ClosureInterceptor { request, context, next in
+            let accepted = try await next(request)
+            guard accepted.status == 202 else { return accepted }
+            let poll = HttpRequest(url: .broken("https://api.example.com/jobs/1"))
+            return isAside ? try await context.send(poll) : try await next(poll)
+        }
+        let transport = ScriptedTransport { request, _ in
+            if request.method == .post { return .status(202) }
+            return request.header[.authorization] == "Bearer token-2" ? .reply(text: "made") : .status(401)
+        }
+        let coordinator = RefreshCoordinator(credential: Token(number: 1)) { _ in Token(number: 2) }
+        let outcome = try await outcome(
+            of: Call.post,
+            retrier: AuthorizationRetrier.factory(coordinator),
+            interceptors: [polling],
+            transport
+        )
+        #expect(transport.count(of: .post, "/things") == 1)
+        #expect(outcome.error?.isSafeToRepeat == false)
+    }
+
+    @Test(
+        "a 401 behind a redirect that left the origin refreshes nothing, also when an interceptor made another value of it"
+    )
+    func rebuiltRedirect() async throws {
+        for rebuilds in [false, true] {
+            let refreshes = Counter()
+            let coordinator = RefreshCoordinator(credential: Token(number: 1)) { _ in
+                refreshes.increment()
+                return Token(number: 2)
+            }
+            let rebuilding = ClosureInterceptor { request, _, next in
+                let response = try await next(request)
+                return HttpResponse(
+                    status: response.status,
+                    header: response.header,
+                    body: response.body,
+                    url: response.url
+                )
+            }
+            let transport = ScriptedTransport { request, _ in
+                switch request.url.host {
+                case "api.example.com" where request.url.path == "/things":
+                    .status(307, header: ["Location": "https://other.example.com/a"])
+                case "other.example.com": .status(307, header: ["Location": "https://api.example.com/b"])
+                default: .status(401)
+                }
+            }
+            _ = try await outcome(
+                of: Call.get,
+                retrier: AuthorizationRetrier.factory(coordinator),
+                interceptors: rebuilds ? [rebuilding] : [],
+                transport
+            )
+            #expect(refreshes.value == 0, "rebuilds: \(rebuilds)")
+        }
+    }
+}
+
+@Suite("A side request takes its turn, and holds nobody up")
+struct SideRequestTurnTests {
+    /// Waits long for a side request's credential.
+    private struct Slow: Retrier {
+        let clock: ManualClock
+        func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
+            if httpRequest.url.path == "/status" { try await clock.sleep(for: .seconds(3600)) }
+        }
+        func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { false }
+    }
+
+    private func end(sidePassesFirst: Bool, cancelled: Bool) async throws -> (FailureKind?, Duration) {
+        try await simulate { simulation in
+            let clock = simulation.clock
+            let aside = HttpRequest(url: .broken("https://api.example.com/status"))
+            let leaving = ClosureInterceptor { request, context, next in
+                if sidePassesFirst {
+                    simulation.start { _ = try? await context.send(aside) }
+                    try await clock.sleep(for: .milliseconds(1))
+                    return try await next(request)
+                }
+                let response = try await next(request)
+                simulation.start { _ = try? await context.send(aside) }
+                try await clock.sleep(for: .milliseconds(1))
+                return response
+            }
+            let service = AnyHttpService(
+                apiUrl: "api.example.com",
+                interceptors: [leaving],
+                retrierFactory: AnyRetrierFactory { Slow(clock: clock) },
+                transport: ScriptedTransport(.reply(text: "ok"), afterLast: .repeat),
+                clock: clock
+            )
+            let call = Call(deadline: cancelled ? nil : .seconds(1))
+            let result = Locked<(FailureKind?, Duration)>((nil, .zero))
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    do throws(HttpError) {
+                        _ = try await call.schedule(with: service)
+                        result.withLock { $0 = (nil, clock.now.offset) }
+                    } catch {
+                        let kind = error.kind
+                        result.withLock { $0 = (kind, clock.now.offset) }
+                    }
+                }
+                if cancelled {
+                    try? await clock.sleep(for: .seconds(1))
+                    group.cancelAll()
+                }
+            }
+            return result.withLock { $0 }
+        }
+    }
+
+    @Test("a call ends by its deadline while it waits for its turn to be stamped")
+    func deadline() async throws {
+        let (kind, time) = try await end(sidePassesFirst: true, cancelled: false)
+        #expect(time == .seconds(1))
+        #expect(kind == .deadline(.seconds(1)))
+    }
+
+    @Test("a call that is cancelled while it waits for its turn to be stamped ends at once")
+    func cancelled() async throws {
+        let (kind, time) = try await end(sidePassesFirst: true, cancelled: true)
+        #expect(time == .seconds(1))
+        #expect(kind == .cancelled)
+    }
+
+    @Test("an answer that is there is not held back by a side request that was left behind, and is still to be stamped")
+    func end() async throws {
+        let (kind, time) = try await end(sidePassesFirst: false, cancelled: false)
+        #expect(kind == nil)
+        #expect(time <= .seconds(1))
+    }
+}
