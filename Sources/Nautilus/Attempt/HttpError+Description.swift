@@ -8,6 +8,7 @@ extension HttpError: CustomStringConvertible, CustomDebugStringConvertible, Cust
     public var description: String {
         var parts = ["\(request?.description ?? "A request") failed: \(kind)"]
         if attempt > 1 { parts.append("at attempt \(attempt)") }
+        // What is not the server's word is told by the error underneath.
         if let retryAfter, !isRefusal, kind != .authorization {
             parts.append("the server asks to wait \(retryAfter.brief)")
         }

@@ -4,8 +4,11 @@ extension HttpError {
     /// True for a 401 of the service's own origin, with or without challenges. False for everything else: a 403, a 401
     /// of another origin, which has never seen the credential, and `insufficient_scope`, since a fresh credential of the
     /// same user has no more rights (RFC 6750 §3.1).
+    ///
+    /// It speaks of the ``exchange`` that failed, which may be another one than the attempt's own: ``CredentialLease`` looks
+    /// which one that is before it has the attempt repeated.
     public var rejectsCredential: Bool {
-        guard let request, let response, response.status == 401 else { return false }
+        guard let request = exchange?.request ?? request, let response, response.status == 401 else { return false }
         guard request.isToServiceOrigin else { return false }
         // A redirect has led elsewhere, perhaps and back, and the credential was left behind; or the request itself was
         // accepted, and what rejects the credential is only the page that it leads to.

@@ -2,7 +2,7 @@
 public enum Delivery: String, Hashable, Sendable, Comparable {
     /// Nothing of it reached the server: no connection, no name, connection refused, not built.
     case notSent
-    /// The server says that it did nothing: 429, 503 with `Retry-After`, 401, 407, 421, 425.
+    /// The server says that it did nothing: 429, 503 with `Retry-After`, 307, 308, 401, 407, 421, 425.
     case rejected
     /// The server may have acted on it: any other answer, a connection lost after sending, a timeout.
     case maybeExecuted
@@ -22,13 +22,14 @@ public enum Delivery: String, Hashable, Sendable, Comparable {
 
     /// What an answer with this status says of the request.
     ///
-    /// 401 and 407 are decided before anything runs (RFC 9110 §11.6); 425 refuses to process what came, 421 says that
+    /// 307 and 308 have the same request sent elsewhere, so nothing has come of it here (RFC 9110 §15.4.8); 401 and 407 are
+    /// decided before anything runs (RFC 9110 §11.6); 425 refuses to process what came, 421 says that
     /// another server is meant, 429 that the request was not let in. A 503 says so only when it names a time to come
     /// back: a gateway's 503 may follow an execution. A 408 should come from a request that never arrived whole, but
     /// some services answer it when the processing took too long.
     init(status: Int, hasRetryAfter: Bool) {
         switch status {
-        case 401, 407, 421, 425, 429: self = .rejected
+        case 307, 308, 401, 407, 421, 425, 429: self = .rejected
         case 503 where hasRetryAfter: self = .rejected
         default: self = .maybeExecuted
         }

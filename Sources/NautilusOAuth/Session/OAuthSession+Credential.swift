@@ -1,6 +1,6 @@
 import Nautilus
 
-extension OAuthSession {
+extension OAuthSession: CredentialSource {
     /// A credential with its version.
     public typealias Grant = RefreshCoordinator<OAuthCredential>.Grant
 

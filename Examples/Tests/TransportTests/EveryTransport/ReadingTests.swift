@@ -157,28 +157,19 @@ struct ReadingTests {
 
 /// Stamps the coordinator's credential, and answers a rejection once with a refresh.
 private struct StampingRetrier: Retrier {
-    let coordinator: RefreshCoordinator<String>
-    private var grant: RefreshCoordinator<String>.Grant?
-    private var hasRefreshed = false
+    private var lease: CredentialLease<RefreshCoordinator<String>>
 
     init(coordinator: RefreshCoordinator<String>) {
-        self.coordinator = coordinator
+        self.lease = CredentialLease(coordinator)
     }
 
     mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
-        let grant = try await coordinator.grant(continuing: grant)
-        httpRequest.header[.authorization] = "Bearer \(grant.credential)"
-        self.grant = grant
+        try await lease.stamp(&httpRequest, context: context) { token, request in
+            request.header[.authorization] = "Bearer \(token)"
+        }
     }
 
     mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision {
-        guard let grant, error.rejectsCredential, !hasRefreshed else { return false }
-        hasRefreshed = true
-        do {
-            _ = try await coordinator.refresh(rejecting: grant)
-            return .retry(after: .zero)
-        } catch {
-            return false
-        }
+        await lease.decide(after: error)
     }
 }

@@ -1,0 +1,131 @@
+/// A source of credentials that calls share, and that refreshes once for all of them.
+///
+/// ``RefreshCoordinator`` is one. Write another one around a coordinator when something has to be done before each use, as a
+/// session does that looks whether another process has refreshed.
+public protocol CredentialSource<Credential>: Sendable {
+    /// What authorizes calls.
+    associatedtype Credential: Sendable
+
+    /// The credential to stamp on an attempt; see ``RefreshCoordinator/grant(continuing:)``.
+    ///
+    /// - Parameter previous: What the call was last stamped with; nil for its first request.
+    func grant(
+        continuing previous: RefreshCoordinator<Credential>.Grant?
+    ) async throws -> RefreshCoordinator<Credential>.Grant
+
+    /// The credential that takes the place of one that the server has rejected; see
+    /// ``RefreshCoordinator/refresh(rejecting:)``.
+    func refresh(
+        rejecting grant: RefreshCoordinator<Credential>.Grant
+    ) async throws -> RefreshCoordinator<Credential>.Grant
+}
+
+extension RefreshCoordinator: CredentialSource {}
+
+/// What one call has of a shared credential: it stamps the call's requests, remembers which of them carried what, and decides
+/// what a rejection means.
+///
+/// A retrier that authorizes its call has one, and nothing else to do:
+///
+/// ```swift
+/// struct TokenRetrier: Retrier {
+///     var lease: CredentialLease<RefreshCoordinator<Token>>
+///
+///     mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
+///         try await lease.stamp(&httpRequest, context: context) { token, request in
+///             request.header[.authorization] = "Bearer \(token.accessToken)"
+///         }
+///     }
+///
+///     mutating func retry<R: Request>(_ request: R, failingWith failure: HttpError) async -> RetryDecision {
+///         await lease.decide(after: failure)
+///     }
+///
+///     var reason: RetryReason? { lease.reason }
+/// }
+/// ```
+/// An attempt may send several requests, since an interceptor may: a job is started, answered 202, and asked about until it
+/// is done. What the server has rejected is then one of them, and the lease looks which.
+public struct CredentialLease<Source: CredentialSource> {
+    /// A credential with its version.
+    public typealias Grant = RefreshCoordinator<Source.Credential>.Grant
+
+    private let source: Source
+    /// What was stamped last: it says in whose session the call began.
+    private var latest: Grant?
+    /// The number of the exchange that it was stamped for; nil in a context that a test has made.
+    private var latestExchange: Int?
+    /// What was stamped before in the same attempt, where that makes several exchanges.
+    private var earlier: [(exchange: Int?, grant: Grant)] = []
+    private var attempt = 0
+    private var hasRefreshed = false
+    /// Why the last decision was taken, for ``Retrier/reason``; nil when there is nothing to say.
+    public private(set) var reason: RetryReason?
+
+    /// Creates the lease of one call.
+    public init(_ source: Source) {
+        self.source = source
+    }
+
+    /// Stamps a request that is about to be sent, and waits for a credential while a refresh is in flight. To be called in
+    /// ``Retrier/prepare(_:context:)``.
+    ///
+    /// A request to another origin than the service's goes out as it is, whatever `stamp` would do. A call that began in one
+    /// session never goes out in the next.
+    ///
+    /// - Parameter stamp: Puts the credential on the request.
+    /// - Throws: ``RefreshError`` when there is no credential to be had; `CancellationError`; what `stamp` throws.
+    public mutating func stamp(
+        _ request: inout HttpRequest,
+        context: AttemptContext,
+        with stamp: (Source.Credential, inout HttpRequest) throws -> Void
+    ) async throws {
+        guard request.origin == context.serviceOrigin else { return }
+        let grant = try await source.grant(continuing: latest)
+        try stamp(grant.credential, &request)
+        if context.number != attempt {
+            earlier.removeAll()
+        } else if let latest {
+            earlier.append((latestExchange, latest))
+        }
+        (latest, latestExchange, attempt) = (grant, context.exchange, context.number)
+    }
+
+    /// Has the credential refreshed when the server has rejected it, and the attempt repeated, once in a call. To be called in
+    /// ``Retrier/retry(_:failingWith:)``.
+    ///
+    /// An attempt is repeated only if the very exchange that failed carried a credential of this lease, and if nothing that
+    /// the attempt has sent may be executed twice by that. A refresh that fails is the call's failure, of kind
+    /// ``FailureKind/authorization``, with the response of the rejection and the refresh's error underneath.
+    public mutating func decide(after failure: HttpError) async -> RetryDecision {
+        reason = nil
+        // Another credential does not mend it, or it was another's that was rejected.
+        guard failure.rejectsCredential, let rejected = grant(carriedBy: failure) else { return .doNotRetry }
+        // A fresh credential that is rejected again is an error, not a loop.
+        guard !hasRefreshed else { return .doNotRetry }
+        // The order may have been placed, and only the question what has become of it was rejected.
+        guard failure.isSafeToRepeat else {
+            reason = .mayHaveExecuted
+            return .doNotRetry
+        }
+
+        do {
+            let fresh = try await source.refresh(rejecting: rejected)
+            hasRefreshed = true
+            reason = .credentialReplaced(generation: fresh.generation)
+            return .retry(after: .zero)
+        } catch {
+            return .fail(with: failure.asAuthorizationFailure(error))
+        }
+    }
+
+    /// The grant that the failed exchange carried; nil when it carried none of this lease, and when it was no exchange of this
+    /// call that failed.
+    public func grant(carriedBy failure: HttpError) -> Grant? {
+        if let exchange = failure.exchange, exchange.call != failure.call.id { return nil }
+        // A hop of a redirect goes on with what was stamped at its beginning.
+        let number = failure.exchange?.root
+        if number == latestExchange { return latest }
+        return earlier.last { $0.exchange == number }?.grant
+    }
+}

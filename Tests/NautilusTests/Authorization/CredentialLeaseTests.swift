@@ -1,0 +1,246 @@
+import Foundation
+import Nautilus
+import NautilusTesting
+import Testing
+
+/// 12.1: an attempt may make several exchanges, and the server rejects one of them.
+@Suite("12.1: a rejected credential repeats an attempt that nothing has come of yet")
+struct CredentialLeaseTests {
+    /// An interceptor from a closure.
+    struct Closure: HttpInterceptor {
+        let handle: @Sendable (HttpRequest, AttemptContext, Next) async throws -> HttpResponse<Data>
+
+        func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
+            try await handle(request, context, next)
+        }
+    }
+
+    /// Asks for the job that a 202 has begun, until it is done.
+    static let polling = Closure { request, _, next in
+        var response = try await next(request)
+        while response.status == 202 { response = try await next(HttpRequest(url: request.url.appending(path: "job"))) }
+        return response
+    }
+
+    /// The same by side requests, whose failure it throws.
+    static let pollingAside = Closure { request, context, next in
+        var response = try await next(request)
+        while response.status == 202 {
+            response = try await context.send(HttpRequest(url: request.url.appending(path: "job")))
+            guard response.status < 400 else { throw response.rejection(as: response.status) }
+        }
+        return response
+    }
+
+    /// Asks for the job and never for the thing itself.
+    static let askingOnly = Closure { request, _, next in
+        try await next(HttpRequest(url: request.url.appending(path: "job")))
+    }
+
+    /// Draws a ticket before the order is sent.
+    static let drawingTicket = Closure { request, context, next in
+        let ticket = try await context.send(HttpRequest(url: request.url.appending(path: "ticket")))
+        guard ticket.status == 200 else { throw ticket.rejection(as: ticket.status) }
+        return try await next(request)
+    }
+
+    /// A call with `interceptor`, with the sends that it made.
+    static func outcome(
+        of request: Call = Call(method: .post, route: ["orders"]),
+        by interceptor: Closure? = nil,
+        accepting accepted: Set<Int> = [],
+        answer: @escaping @Sendable (HttpRequest, _ isAccepted: Bool) -> ScriptedReply
+    ) async throws -> (result: Result<String, HttpError>, sends: [String], refreshes: Int) {
+        try await simulate { simulation in
+            let world = TokenWorld(simulation, accepting: accepted, answer: answer)
+            let service = AnyHttpService(
+                apiUrl: "api.example.com",
+                interceptors: interceptor.map { [$0] } ?? [],
+                retrierFactory: AuthorizationRetrier.factory(world.coordinator),
+                transport: world.transport,
+                clock: world.clock
+            )
+            let result: Result<String, HttpError>
+            do throws(HttpError) {
+                result = .success(try await request.schedule(with: service))
+            } catch {
+                result = .failure(error)
+            }
+            let sends = world.transport.attempts.map { "\($0.request.method) \($0.request.url.path)" }
+            return (result, sends, world.server.refreshCount)
+        }
+    }
+
+    @Test(
+        "an order that was answered 202 is placed once, when only the question what became of it is answered 401",
+        arguments: [polling, pollingAside]
+    )
+    func orderedOnce(interceptor: Closure) async throws {
+        let outcome = try await Self.outcome(by: interceptor) { request, _ in
+            request.method == .post ? .status(202) : .status(401)
+        }
+        #expect(outcome.sends == ["POST /orders", "GET /orders/job"])
+        #expect(outcome.result.error?.kind == .status(401))
+        #expect(outcome.result.error?.trace.attempts.last?.decision?.reason == .mayHaveExecuted)
+        #expect(outcome.refreshes == 0)
+    }
+
+    @Test(
+        "a PUT, and an order with a key, are made once more: that does nothing twice",
+        arguments: [
+            Call(method: .put, route: ["orders"]),
+            Call(method: .post, route: ["orders"], header: ["Idempotency-Key": "k"]),
+        ]
+    )
+    func idempotent(request: Call) async throws {
+        let outcome = try await Self.outcome(of: request, by: Self.polling) { request, isAccepted in
+            guard request.url.path == "/orders/job" else { return .status(202) }
+            return isAccepted ? .reply(text: "ok") : .status(401)
+        }
+        let pass = ["\(request.method) /orders", "GET /orders/job"]
+        #expect(outcome.sends == pass + pass)
+        #expect(outcome.result.isOk)
+        #expect(outcome.refreshes == 1)
+    }
+
+    @Test("a question that was the only thing sent is asked again with the fresh credential")
+    func onlyQuestion() async throws {
+        let outcome = try await Self.outcome(by: Self.askingOnly) { _, isAccepted in
+            isAccepted ? .reply(text: "ok") : .status(401)
+        }
+        #expect(outcome.sends == ["GET /orders/job", "GET /orders/job"])
+        #expect(outcome.result.isOk)
+    }
+
+    @Test(
+        "a side request that is rejected before the order goes out has the attempt repeated, and the order placed once"
+    )
+    func rejectedBefore() async throws {
+        let outcome = try await Self.outcome(by: Self.drawingTicket) { _, isAccepted in
+            isAccepted ? .reply(text: "ok") : .status(401)
+        }
+        #expect(outcome.sends == ["GET /orders/ticket", "GET /orders/ticket", "POST /orders"])
+        #expect(outcome.result.isOk)
+        #expect(outcome.refreshes == 1)
+    }
+
+    @Test("an order that is rejected itself is placed again, after a redirect within the origin as well")
+    func rejectedItself() async throws {
+        for location in [nil, "/v2/orders"] {
+            let outcome = try await Self.outcome(by: Self.polling) { request, isAccepted in
+                if let location, request.url.path == "/orders" {
+                    return .status(307, header: ["Location": location])
+                }
+                return isAccepted ? .reply(text: "ok") : .status(401)
+            }
+            #expect(outcome.result.isOk)
+            #expect(outcome.sends.count == (location == nil ? 2 : 4))
+            #expect(outcome.refreshes == 1)
+        }
+    }
+
+    /// A POST whose rejection is in its body, as GraphQL has it.
+    struct Query: Request {
+        typealias Result = String
+        var method: HttpMethod { .post }
+        var route: HttpRoute { ["graphql"] }
+
+        func decode(_ response: HttpResponse<Data>) throws -> String {
+            let text = String(decoding: response.body, as: UTF8.self)
+            guard text != "UNAUTHENTICATED" else { throw response.rejection(as: 401) }
+            return text
+        }
+    }
+
+    @Test("a 200 that the request turns into a 401 of its own exchange has the attempt repeated, POST or not")
+    func rejectionInBody() async throws {
+        try await simulate { simulation in
+            let world = TokenWorld(
+                simulation,
+                answer: { _, isAccepted in .reply(text: isAccepted ? "ok" : "UNAUTHENTICATED") }
+            )
+            let result = try await Query().schedule(with: world.service)
+            #expect(result == "ok")
+            #expect(world.transport.count == 2)
+            #expect(world.server.refreshCount == 1)
+        }
+    }
+
+    @Test("a 401 that an interceptor makes of nothing rejects nothing")
+    func madeHere() async throws {
+        let refusing = Closure { _, _, _ in HttpResponse(status: 401, body: Data()) }
+        let outcome = try await Self.outcome(of: .get, by: refusing) { _, _ in .reply(text: "never") }
+        #expect(outcome.result.error?.kind == .status(401))
+        #expect((outcome.sends, outcome.refreshes) == ([], 0))
+    }
+
+    @Test("a 401 of another origin's side request says nothing of the credential, and carried none")
+    func elsewhere() async throws {
+        let asking = Closure { request, context, next in
+            let other = try #require(URL(string: "https://other.example.com/flags"))
+            let flags = try await context.send(HttpRequest(url: other))
+            guard flags.status == 200 else { throw flags.rejection(as: flags.status) }
+            return try await next(request)
+        }
+        let outcome = try await Self.outcome(of: .get, by: asking) { request, _ in
+            request.header[.authorization] == nil ? .status(401) : .reply(text: "a credential went elsewhere")
+        }
+        #expect(outcome.result.error?.kind == .status(401))
+        #expect(outcome.sends == ["GET /flags"])
+        #expect(outcome.refreshes == 0)
+    }
+
+    @Test(
+        "what was rejected is what that exchange carried: a late 401 of an older one gets the credential that is there"
+    )
+    func olderExchange() async throws {
+        try await simulate { simulation in
+            let world = TokenWorld(simulation, accepting: [5])
+            let coordinator = world.coordinator
+            let two = Closure { request, context, next in
+                let first = try await context.send(HttpRequest(url: request.url.appending(path: "first")))
+                if let grant = coordinator.current, grant.generation == 1 {
+                    coordinator.replace(grant, with: Token(number: 5))
+                }
+                _ = try await context.send(HttpRequest(url: request.url.appending(path: "second")))
+                guard first.status == 200 else { throw first.rejection(as: first.status) }
+                return try await next(request)
+            }
+            let service = AnyHttpService(
+                apiUrl: "api.example.com",
+                interceptors: [two],
+                retrierFactory: AuthorizationRetrier.factory(coordinator),
+                transport: world.transport,
+                clock: world.clock
+            )
+            let result = try await Call.post.schedule(with: service)
+            #expect(result == "ok")
+            #expect(world.server.refreshCount == 0)
+            #expect(world.sentTokens == ["token-1", "token-5", "token-5", "token-5", "token-5"].map { "Bearer \($0)" })
+        }
+    }
+
+    @Test("a lease works in a test's own contexts, too, which number no exchanges")
+    func byHand() async throws {
+        let coordinator = RefreshCoordinator(credential: "a") { _ in "b" }
+        var lease = CredentialLease(coordinator)
+        let url = try #require(URL(string: "https://api.example.com/"))
+        let origin = try #require(HttpOrigin(url))
+        var request = HttpRequest(url: url)
+        let context = AttemptContext(serviceOrigin: origin)
+        try await lease.stamp(&request, context: context) { $1.header[.authorization] = $0 }
+        #expect(request.header[.authorization] == "a")
+
+        let summary = RequestSummary(request, serviceOrigin: origin)
+        let response = HttpResponse(status: 401, body: Data(), url: url)
+        let failure = HttpError(.status(401), stage: .validate, request: summary, response: response)
+        guard case .retry(.zero, nil) = await lease.decide(after: failure) else {
+            return #expect(Bool(false), "it should be repeated")
+        }
+        #expect(lease.reason == .credentialReplaced(generation: 2))
+        guard case .doNotRetry = await lease.decide(after: failure) else {
+            return #expect(Bool(false), "once is enough")
+        }
+        #expect(lease.reason == nil)
+    }
+}
