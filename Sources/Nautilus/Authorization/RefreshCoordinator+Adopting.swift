@@ -1,45 +1,57 @@
-/// What a coordinator needs whose credential is shared with other processes.
+/// For a session that several processes share: each has a coordinator of its own, and all look at one store.
+///
+/// What another process has done comes in by ``adopt(_:since:)``, before a call asks for its grant. What this process does
+/// goes out in the refresh: it takes the store's lock, reads the store again, sends only what is not refreshed yet, and
+/// saves what that brings before it returns.
+///
+/// ```swift
+/// let epoch = coordinator.epoch  // before the look
+/// let record = try store.load()
+/// if record.session != known.session {
+///     coordinator.adopt(.signedIn(record.token), since: epoch)
+/// } else if record.token != known.token {
+///     coordinator.adopt(.refreshed(record.token), since: epoch)
+/// }
+/// ```
+/// The record has to tell a refresh from a sign-in, as here by a number that is drawn at each sign-in. The guide
+/// SeveralProcesses has the whole of it.
 extension RefreshCoordinator {
-    /// What a refresh has brought.
-    package struct Renewal: Sendable {
-        package let credential: Credential
-        /// Called once the credential is published, or has been found to be too late.
-        package let afterwards: (@Sendable () -> Void)?
-
-        package init(credential: Credential, afterwards: (@Sendable () -> Void)? = nil) {
-            self.credential = credential
-            self.afterwards = afterwards
-        }
-    }
-
     /// What another process has done to the session.
-    package enum Adoption: Sendable {
-        /// It has refreshed, and this is the new credential.
-        case replacement(Credential)
-        /// Somebody has signed in.
-        case session(Credential)
-        /// The user has signed out.
-        case nothing
+    public enum Adoption: Sendable {
+        /// It has refreshed: the session goes on with this credential. Where nobody is signed in, it begins with it.
+        case refreshed(Credential)
+        /// A user has signed in there, perhaps another one: calls of the session before never go out with this credential.
+        case signedIn(Credential)
+        /// The user has signed out there.
+        case signedOut
     }
 
-    /// Counts what becomes of the session; see ``adopt(_:since:)``.
-    package var epoch: Int { core.withLock { $0.machine.epoch } }
+    /// What has become of the session so far: every sign-in, sign-out, fresh credential and expiry makes it another one.
+    public struct Epoch: Hashable, Sendable {
+        fileprivate let count: Int
+    }
+
+    /// The epoch now; see ``adopt(_:since:)``.
+    public var epoch: Epoch { Epoch(count: core.withLock { $0.machine.epoch }) }
 
     /// Follows another process, unless something has happened here since `epoch`.
     ///
-    /// Read the epoch before looking at what is shared: then what is adopted is never older than what is here.
+    /// Read ``epoch`` before you look at what is shared: then what you adopt is never older than what is here. A refresh that
+    /// is in flight is cancelled and its result dropped; calls that wait for it go on with what is adopted, or fail when the
+    /// session is another one.
     ///
-    /// - Returns: Whether it has been followed.
-    package func adopt(_ adoption: Adoption, since epoch: Int) -> Bool {
+    /// - Returns: Whether it has been followed; when not, look again.
+    @discardableResult
+    public func adopt(_ adoption: Adoption, since epoch: Epoch) -> Bool {
         let adoption: RefreshMachine.Adoption =
             switch adoption {
-            case .replacement(let credential): .replacement(CredentialBox(credential), lifetime: lifetime(credential))
-            case .session(let credential): .session(CredentialBox(credential), lifetime: lifetime(credential))
-            case .nothing: .nothing
+            case .refreshed(let credential): .replacement(CredentialBox(credential), lifetime: lifetime(credential))
+            case .signedIn(let credential): .session(CredentialBox(credential), lifetime: lifetime(credential))
+            case .signedOut: .nothing
             }
         let now = stopwatch.elapsed
         let effects: [RefreshCore.Effect]? = core.withLock { core in
-            core.machine.epoch == epoch ? core.handle(.adopt(adoption, since: epoch), at: now) : nil
+            core.machine.epoch == epoch.count ? core.handle(.adopt(adoption, since: epoch.count), at: now) : nil
         }
         guard let effects else { return false }
         perform(effects)

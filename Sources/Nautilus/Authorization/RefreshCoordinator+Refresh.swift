@@ -9,34 +9,24 @@ extension RefreshCoordinator {
         }
         // Part of no call's attempt: it is made once for all, and its failure is no reason to attempt any of them again.
         let refresh = BackgroundTask.start {
-            let (input, afterwards) = await self.run(flight, from: credential)
+            let input = await self.run(flight, from: credential)
             let now = self.stopwatch.elapsed
             self.perform(self.core.withLock { $0.handle(input, endOf: flight, at: now) })
-            afterwards?()
         }
         tasks.handIn(refresh: refresh, timer: timer)
     }
 
-    private func run(
-        _ flight: RefreshFlight,
-        from credential: Credential
-    ) async -> (RefreshMachine.Input, afterwards: (@Sendable () -> Void)?) {
-        let mark = RefreshScope.Mark(self)
-        defer { mark.end() }
+    private func run(_ flight: RefreshFlight, from credential: Credential) async -> RefreshMachine.Input {
         do {
-            let renewal = try await RefreshScope.$marks.withValue(RefreshScope.marks + [mark]) {
-                try await obtain(credential)
-            }
-            let fresh = renewal.credential
-            let input = RefreshMachine.Input.refreshSucceeded(flight, CredentialBox(fresh), lifetime: lifetime(fresh))
-            return (input, renewal.afterwards)
+            let fresh = try await RefreshScope.run(self) { try await obtain(credential) }
+            return .refreshSucceeded(flight, CredentialBox(fresh), lifetime: lifetime(fresh))
         } catch let failure as TerminalRefreshFailure {
-            return (.refreshFailed(flight, .terminal(failure)), nil)
+            return .refreshFailed(flight, .terminal(failure))
         } catch {
             let failure = error as? any RefreshFailure
             let coolDown = coolDown(after: flight, askedToWait: failure?.retryAfter)
             let passes = failure?.isTransient ?? true
-            return (.refreshFailed(flight, .transient(error, coolDown: coolDown, passes: passes)), nil)
+            return .refreshFailed(flight, .transient(error, coolDown: coolDown, passes: passes))
         }
     }
 

@@ -22,11 +22,12 @@ extension RefreshCoordinator {
         return try await wait { $0.holdsRetries(at: now) }
     }
 
-    /// Returns once no refresh is in flight, not even one that nobody waits for. Whoever ends the process does this
-    /// first: what the server has issued would be lost with it.
+    /// Returns once no refresh is in flight, not even one that no call waits for.
+    ///
+    /// A command-line tool does this before it ends, so that what the server has issued is not lost with the process.
     ///
     /// - Throws: `CancellationError` as soon as the task is cancelled; the refresh goes on then.
-    package func waitForRefresh() async throws {
+    public func waitForRefresh() async throws {
         _ = try await wait { $0.isRefreshing }
     }
 

@@ -22,7 +22,7 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     let clock: any Clock<Duration>
     let stopwatch: Stopwatch
     let pauses: OriginPauses
-    let obtain: @Sendable (Credential) async throws -> Renewal
+    let obtain: @Sendable (Credential) async throws -> Credential
     let lifetime: @Sendable (Credential) -> Duration?
     let random: any RandomSource
     private let observer: any CallObserver
@@ -42,40 +42,22 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     ///     wall clock moves, and which goes on while the device sleeps, as the server's clock does.
     ///   - random: Where the jitter of the cool-down comes from. Default: the system's generator.
     ///   - observer: What is told when a refresh starts and ends. Default: nobody.
+    ///   - listener: Told of every event, in order and before ``events`` are, and outside of all locks. Default: nil, nobody.
     ///   - refresh: Turns the credential into a new one, in a task of its own. It never runs twice at a time for one
     ///     credential, as long as it heeds its cancellation: beside a run that has not ended
     ///     ``RefreshLimits/timeLimit`` and ``RefreshLimits/grace`` after its start, 60 s by default, one other may start,
     ///     and never a third. Whatever the reply leaves out, such as a `refresh_token` that stays the same (RFC 6749 §6),
     ///     it has to take over from the old credential. It throws ``TerminalRefreshFailure`` to end the session; of other
     ///     errors, ``RefreshFailure`` tells which pass with time.
-    public convenience init(
+    public init(
         credential: Credential? = nil,
         lifetime: @escaping @Sendable (Credential) -> Duration? = { _ in nil },
         limits: RefreshLimits = RefreshLimits(),
         clock: any Clock<Duration> = ContinuousClock(),
         random: any RandomSource = SystemRandomSource(),
         observer: any CallObserver = NilCallObserver(),
-        refresh: @escaping @Sendable (Credential) async throws -> Credential
-    ) {
-        self.init(lifetime: lifetime, limits: limits, clock: clock, random: random, observer: observer) {
-            Renewal(credential: try await refresh($0))
-        }
-        if let credential { signIn(credential) }
-    }
-
-    /// Creates a coordinator for whoever keeps the credential elsewhere, too.
-    ///
-    /// - Parameters:
-    ///   - listener: Told of every event, in order, before ``events`` are. Default: nobody.
-    ///   - refresh: Like the public initialiser's, with what is to be done once the new credential is published.
-    package init(
-        lifetime: @escaping @Sendable (Credential) -> Duration?,
-        limits: RefreshLimits,
-        clock: any Clock<Duration>,
-        random: any RandomSource,
-        observer: any CallObserver,
         listener: (@Sendable (Event) -> Void)? = nil,
-        refresh: @escaping @Sendable (Credential) async throws -> Renewal
+        refresh: @escaping @Sendable (Credential) async throws -> Credential
     ) {
         self.core = Locked(RefreshCore(limits: limits))
         self.limits = limits
@@ -87,6 +69,7 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
         self.random = random
         self.observer = observer
         self.listener = listener
+        if let credential { signIn(credential) }
     }
 
     /// The credential as it is, expired or not; nil when signed out, and after the session has expired.

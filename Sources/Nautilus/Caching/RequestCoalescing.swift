@@ -93,7 +93,7 @@ public final class RequestCoalescing: HttpInterceptor {
 extension RequestCoalescing {
     /// Whether nobody waits for the current task who might be waited for here: a refresh, or an exchange of this one.
     private var mayWait: Bool {
-        RefreshScope.marks.isEmpty && CredentialWatch.current?.isWithin(self) != true
+        !RefreshScope.isActive && CredentialWatch.current?.isWithin(self) != true
     }
 
     /// Sends what may change something. Which URLs show it nobody knows here; asking once more for another one costs

@@ -22,17 +22,17 @@ extension SharedCredential {
     }
 
     /// The coordinator's epoch, and what is known at that time.
-    func present() -> (epoch: Int, known: Known) {
+    func present() -> (epoch: Coordinator.Epoch?, known: Known) {
         let coordinator = state.withLock { $0.coordinator }
-        let epoch = coordinator?.epoch ?? 0
+        let epoch = coordinator?.epoch
         return (epoch, state.withLock { Known($0) })
     }
 
     /// Makes what the store has the coordinator's, too.
     ///
     /// - Returns: False when something has happened here meanwhile: look again.
-    func follow(_ look: SharedStore.Look, from known: Known, since epoch: Int) -> Bool {
-        if let adoption = Self.adoption(of: look.stored, from: known.record) {
+    func follow(_ look: SharedStore.Look, from known: Known, since epoch: Coordinator.Epoch?) -> Bool {
+        if let epoch, let adoption = Self.adoption(of: look.stored, from: known.record) {
             let coordinator = state.withLock { $0.coordinator }
             guard coordinator?.adopt(adoption, since: epoch) ?? true else { return false }
         }
@@ -48,11 +48,11 @@ extension SharedCredential {
     private static func adoption(of stored: StoredCredential?, from known: StoredCredential?) -> Coordinator.Adoption? {
         switch (known, stored) {
         case (nil, nil): nil
-        case (_, nil): .nothing
+        case (_, nil): .signedOut
         case (let known?, let stored?) where known.session == stored.session:
-            known.credential == stored.credential ? nil : .replacement(stored.credential)
+            known.credential == stored.credential ? nil : .refreshed(stored.credential)
         // Another session may be another user's: calls of the one before must not go out with its credential.
-        case (_, let stored?): .session(stored.credential)
+        case (_, let stored?): .signedIn(stored.credential)
         }
     }
 

@@ -7,23 +7,19 @@ import Nautilus
 /// 2. read the store again: what another process has refreshed meanwhile is adopted, and nothing is sent;
 /// 3. note in the store that the refresh token is being sent, so that no later process takes it for unspent;
 /// 4. send it;
-/// 5. save what it brings, *then* publish it to the calls of this process (the coordinator does);
-/// 6. give the lock back.
+/// 5. save what it brings;
+/// 6. give the lock back, and only now let the coordinator publish it to the calls of this process.
 extension SharedCredential {
-    func refresh(_ tried: OAuthCredential) async throws -> Coordinator.Renewal {
+    func refresh(_ tried: OAuthCredential) async throws -> OAuthCredential {
         let lock: any CredentialLock
         switch try await lockForRefresh(of: tried) {  // 1
-        case .answered(let adopted): return Coordinator.Renewal(credential: adopted)
+        case .answered(let adopted): return adopted
         case .locked(let taken): lock = taken
         }
-        do {
-            let base = try await latest(after: tried)  // 2
-            let fresh = base.credential != tried && serves(base.credential) ? base : try await renew(base)  // 3 to 5
-            return Coordinator.Renewal(credential: fresh.credential) { self.release(lock) }  // 6
-        } catch {
-            release(lock)
-            throw error
-        }
+        defer { release(lock) }  // 6
+        let base = try await latest(after: tried)  // 2
+        if base.credential != tried && serves(base.credential) { return base.credential }
+        return try await renew(base).credential  // 3 to 5
     }
 
     /// The lock; or, while another process holds it, the credential that it was taken for.

@@ -95,4 +95,55 @@ struct RefreshScopeTests {
         #expect(await left.withLock { $0 }?.value == "generation 2")
         loop.coordinator.withLock { $0 = nil }
     }
+
+    @Test("refreshes that each leave behind the task that asks for the next one are not bound by all before them")
+    func chainOfLeftBehind() async throws {
+        let loop = Loop()
+        let depths = Locked<[Int]>([])
+        let end = Locked<CheckedContinuation<Void, Never>?>(nil)
+        let coordinator = RefreshCoordinator(
+            credential: "a",
+            limits: RefreshLimits(maxStarts: .max),
+            clock: clock
+        ) { credential in
+            depths.withLock { $0.append(RefreshScope.marks.count) }
+            Task {
+                guard depths.withLock({ $0.count }) < 5, let coordinator = try? loop.get() else {
+                    return end.withLock { $0 }?.resume() ?? ()
+                }
+                // The refresh that has begun this task ends first.
+                while coordinator.current?.credential == credential { await Task.yield() }
+                if let grant = coordinator.current { _ = try? await coordinator.refresh(rejecting: grant) }
+            }
+            return credential + "'"
+        }
+        loop.coordinator.withLock { $0 = coordinator }
+        await withCheckedContinuation { continuation in
+            end.withLock { $0 = continuation }
+            Task { if let grant = coordinator.current { _ = try? await coordinator.refresh(rejecting: grant) } }
+        }
+        #expect(depths.withLock { $0 } == [1, 1, 1, 1, 1])
+        loop.coordinator.withLock { $0 = nil }
+    }
+
+    @Test("a task that a refresh has left behind is part of no refresh once that has ended")
+    func isActive() async throws {
+        let (stream, gate) = AsyncStream<Void>.makeStream()
+        let left = Locked<Task<Bool, Never>?>(nil)
+        let within = Locked<Bool?>(nil)
+        let coordinator = RefreshCoordinator(credential: "a", clock: clock) { _ in
+            within.withLock { $0 = RefreshScope.isActive }
+            let task = Task {
+                for await _ in stream {}
+                return RefreshScope.isActive
+            }
+            left.withLock { $0 = task }
+            return "b"
+        }
+        let grant = try await coordinator.grant()
+        _ = try await coordinator.refresh(rejecting: grant)
+        gate.finish()
+        #expect(within.withLock { $0 } == true)
+        #expect(await left.withLock { $0 }?.value == false)
+    }
 }

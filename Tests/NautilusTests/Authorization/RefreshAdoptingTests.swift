@@ -1,0 +1,81 @@
+import Nautilus
+import Testing
+
+/// With what `import Nautilus` gives to everybody: the seam of sessions that processes share.
+@Suite("RefreshCoordinator: what another process has done", .endsInTime)
+struct RefreshAdoptingTests {
+    typealias Coordinator = RefreshCoordinator<String>
+
+    let clock = TestClock()
+    let script = RefreshScript()
+
+    @Test("a refresh elsewhere serves the calls that wait for one here, which is cancelled and dropped")
+    func refreshed() async throws {
+        let coordinator = Coordinator(credential: "a", clock: clock, refresh: script.run)
+        let grant = try await coordinator.grant()
+        let calls = await startWaiting(3, on: coordinator) { try await coordinator.refresh(rejecting: grant) }
+        await eventually("the refresh has started") { script.count == 1 }
+        let epoch = coordinator.epoch
+        #expect(coordinator.adopt(.refreshed("from elsewhere"), since: epoch))
+        #expect(await calls.outcomes == Array(repeating: "generation 2", count: 3))
+        await eventually("the refresh has been cancelled") { script.cancellations == 1 }
+        #expect(coordinator.current?.credential == "from elsewhere")
+        #expect(try await coordinator.grant(continuing: grant).generation == 2, "the session goes on")
+    }
+
+    @Test("a sign-in elsewhere, and a sign-out, end the session of those who wait", arguments: [true, false])
+    func otherSession(isSignIn: Bool) async throws {
+        let coordinator = Coordinator(credential: "a", clock: clock, refresh: script.run)
+        let grant = try await coordinator.grant()
+        let calls = await startWaiting(3, on: coordinator) { try await coordinator.refresh(rejecting: grant) }
+        #expect(coordinator.adopt(isSignIn ? .signedIn("b") : .signedOut, since: coordinator.epoch))
+        #expect(await calls.outcomes == Array(repeating: "superseded", count: 3))
+        #expect(coordinator.current?.credential == (isSignIn ? "b" : nil))
+        let next = await outcome { try await coordinator.grant(continuing: grant) }
+        #expect(next == (isSignIn ? "superseded" : "signedOut"))
+    }
+
+    @Test("what was looked at before something happened here is not followed: the look is repeated")
+    func late() async throws {
+        let coordinator = Coordinator(credential: "a", clock: clock, refresh: script.run)
+        let epoch = coordinator.epoch
+        coordinator.signIn("b")
+        for adoption in [Coordinator.Adoption.refreshed("a'"), .signedIn("a'"), .signedOut] {
+            #expect(!coordinator.adopt(adoption, since: epoch))
+        }
+        #expect(coordinator.current?.credential == "b")
+        #expect(epoch != coordinator.epoch)
+    }
+
+    @Test("a listener is told of every event in order, before the streams are, and may use the coordinator")
+    func listener() async throws {
+        let (heard, own) = (Locked<[String]>([]), Locked<Coordinator?>(nil))
+        let coordinator = Coordinator(credential: "a", clock: clock) { event in
+            let current = own.withLock { $0 }?.current?.credential ?? "nobody"
+            heard.withLock { $0.append("\(event.summary) \(current)") }
+        } refresh: { _ in
+            "b"
+        }
+        own.withLock { $0 = coordinator }
+        let grant = try await coordinator.grant()
+        _ = try await coordinator.refresh(rejecting: grant)
+        coordinator.adopt(.signedOut, since: coordinator.epoch)
+        #expect(heard.withLock { $0 } == ["signedIn 1 nobody", "refreshed 2 b", "signedOut 2 nobody"])
+        own.withLock { $0 = nil }
+    }
+
+    @Test("the wait for the end of a refresh ends with it, whoever waits for its credential, and at once without one")
+    func waitForRefresh() async throws {
+        let coordinator = Coordinator(credential: "a", clock: clock, refresh: script.run)
+        try await coordinator.waitForRefresh()
+        let grant = try await coordinator.grant()
+        let call = await startWaiting(1, on: coordinator) { try await coordinator.refresh(rejecting: grant) }
+        call.forEach { $0.cancel() }
+        _ = await call.outcomes
+        let wait = Task { try await coordinator.waitForRefresh() }
+        await eventually("it waits") { coordinator.waiterCount == 1 }
+        await script.succeed(with: "b")
+        try await wait.value
+        #expect(coordinator.current?.credential == "b", "it is published by then")
+    }
+}
