@@ -108,8 +108,9 @@ public struct ServerSentEvents<R: Request, S: HttpService>: AsyncSequence, Senda
             self.retrier = retrier
             switch decision {
             case .retry(let delay, let permit):
-                _ = permit?.use()
                 try await service.clock.sleep(for: Swift.max(delay, parser.reconnectionDelay ?? .zero))
+                // The connection is made now, and paid for; a reader that has left has paid for nothing.
+                _ = permit?.use()
                 return true
             case .doNotRetry: return false
             case .fail(let other): throw service.mapError(other)
