@@ -9,7 +9,8 @@ struct RejectionWireTests {
     func transientFailure() async throws {
         let all = Barrier(opensAt: 20)
         let server = try await StubServer.start { request, _ in
-            if request.path == "/oauth/token" { return .status(500) }
+            // For longer than a call waits for the next refresh.
+            if request.path == "/oauth/token" { return .status(500, header: ["Retry-After": "60"]) }
             await all.pass()
             return .status(401)
         }
