@@ -53,6 +53,7 @@ struct nautilus_inflater {
 };
 
 struct nautilus_inflater *nautilus_inflater_create(enum nautilus_inflater_kind kind) {
+    if (!nautilus_inflater_exists()) return NULL;
     struct nautilus_inflater *inflater = calloc(1, sizeof *inflater);
     if (!inflater) return NULL;
     // zlib compares only the first digit of the version.
