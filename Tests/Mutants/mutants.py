@@ -318,8 +318,10 @@ def main():
         sys.exit("error: there is no such mutant")
 
     manifest = ROOT / "Package.swift"
+    others = [path for path in (ROOT / "Sources").rglob("*") if path.is_file() and path.suffix != ".swift"]
     # All of them, so that another choice needs no other build.
-    texts = planted(mutants, sources) | needed_tests(chosen, tests) | {manifest: manifest.read_text()}
+    texts = planted(mutants, sources) | needed_tests(chosen, tests)
+    texts |= {path: path.read_text() for path in [manifest, *others]}
     for target in targets:
         # A target must not be empty.
         texts[target / "Empty.swift"] = ""
