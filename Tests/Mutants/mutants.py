@@ -208,6 +208,8 @@ def build():
         errors = {line: lines[index + 1 : index + 5] for index, line in enumerate(lines) if ": error: " in line}
         for error, source in errors.items():
             print("\n".join([error, *source]))
+        if not errors:
+            print(built.stdout)
         sys.exit("error: the mutants do not build")
     shown = subprocess.run(command + ["--show-bin-path"], capture_output=True, text=True, check=True)
     return next(pathlib.Path(shown.stdout.strip()).glob("*.xctest"))
