@@ -110,3 +110,10 @@ extension HttpCache: CustomStringConvertible, CustomReflectable {
     /// Shows the description: whose answers they are, and to which URLs, is nobody's business.
     public var customMirror: Mirror { Mirror(self, children: ["cache": description]) }
 }
+
+extension HttpCache {
+    /// Outermost: it answers without an exchange.
+    public var place: InterceptorPlace { .storing }
+    /// Itself.
+    public var sharedObjects: [any AnyObject & Sendable] { [self] }
+}

@@ -196,3 +196,10 @@ extension HttpError {
         }
     }
 }
+
+extension RequestCoalescing {
+    /// Behind what is stored, before whatever holds requests back.
+    public var place: InterceptorPlace { .sharing }
+    /// Itself.
+    public var sharedObjects: [any AnyObject & Sendable] { [self] }
+}

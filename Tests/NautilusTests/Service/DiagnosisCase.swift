@@ -300,6 +300,12 @@ extension DiagnosisCase {
             finds: .order("RequestTimeoutHeader", "Pacing", because: .tellingTime)
         ),
         Case(
+            "coalescing behind a limit, and anew",
+            Computed(makeInterceptors: { [ConcurrencyLimit.shared, RequestCoalescing()] }),
+            finds: .madeAnew(type: "RequestCoalescing", property: "interceptors"),
+            .order("ConcurrencyLimit", "RequestCoalescing", because: .waitingForOthers)
+        ),
+        Case(
             "a pacing of one's own, in front and anew",
             Computed(makeInterceptors: { [OwnPacing(), ConcurrencyLimit.shared] }),
             finds: .madeAnew(type: "OwnPacing", property: "interceptors"),
