@@ -25,7 +25,7 @@ struct Benchmarks {
         }
         // Memory first, while the process is still small.
         let all =
-            MemorySuite.all + CallSuite.all + TrafficSuite.all + CrowdTime.all + CacheSuite.all
+            MemorySuite.all + ParserSuite.all + CallSuite.all + TrafficSuite.all + CrowdTime.all + CacheSuite.all
             + CoordinatorSuite.all + SessionSuite.all + BudgetSuite.all
             + servers.flatMap { LoopbackSuite.all($0.answer, port: $0.process.port) }
         var lines: [Line] = []
