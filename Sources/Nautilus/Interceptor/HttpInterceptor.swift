@@ -12,7 +12,7 @@ import Foundation
 /// }
 /// ```
 /// Shared by all calls and stateless, or guarding its own state. What comes back has not been validated: any status.
-public protocol HttpInterceptor: Sendable {
+public protocol HttpInterceptor: ServicePart {
     /// The rest of the path: the interceptors further in, then the credential, the exchange and its redirects.
     ///
     /// Not `Sendable` by design: it leads to the call's own retrier, so it is called in the call's task,
@@ -40,11 +40,6 @@ public protocol HttpInterceptor: Sendable {
     /// Where it belongs among the others, for `HttpService.diagnose()`. Default: anywhere.
     var place: InterceptorPlace { get }
 
-    /// The objects by which calls share what it knows, for `HttpService.diagnose()`, which tells of those that are made anew
-    /// whenever the service is asked for its interceptors. Default: none; an object with a memory returns `[self]`, and one
-    /// that wraps another the other's.
-    var sharedObjects: [any AnyObject & Sendable] { get }
-
     /// Whether it gives every request that is not idempotent an `Idempotency-Key`, so that it may be sent again, for
     /// `HttpService.diagnose()`. Default: false.
     var addsIdempotencyKeys: Bool { get }
@@ -55,8 +50,6 @@ extension HttpInterceptor {
     public func admitSecondSend(of request: HttpRequest, context: AttemptContext) -> SecondSend { .admitted() }
     /// Anywhere.
     public var place: InterceptorPlace { .anywhere }
-    /// None.
-    public var sharedObjects: [any AnyObject & Sendable] { [] }
     /// False.
     public var addsIdempotencyKeys: Bool { false }
 }

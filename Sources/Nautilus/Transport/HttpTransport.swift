@@ -10,7 +10,7 @@ import Foundation
 /// }
 /// ```
 /// `TransportConformance` of the test kit checks an implementation.
-public protocol HttpTransport: Sendable {
+public protocol HttpTransport: ServicePart {
     /// Sends `request` once and returns the response with its whole body, whatever its status.
     ///
     /// Cancelling the task ends the exchange at once, with `CancellationError`. Timeouts are the caller's.
@@ -27,17 +27,9 @@ public protocol HttpTransport: Sendable {
     ///
     /// - Throws: What ``send(_:context:)`` throws. What happens while the body comes, its reader gets.
     func stream(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<HttpBodyStream>
-
-    /// The objects by which calls share what it keeps, its connections above all, for `HttpService.diagnose()`, which tells
-    /// of those that are made anew whenever the service is asked for its transport. Default: none; an object that keeps
-    /// connections returns `[self]`, and a transport that wraps another the other's.
-    var sharedObjects: [any AnyObject & Sendable] { get }
 }
 
 extension HttpTransport {
-    /// None.
-    public var sharedObjects: [any AnyObject & Sendable] { [] }
-
     /// Sends `request`, and makes its whole body one chunk.
     ///
     /// - Throws: What ``send(_:context:)`` throws.
