@@ -17,9 +17,10 @@ import Foundation
 /// One that is made anew in `interceptors` never sees a second request. Put it last, next to the wire, so that a request
 /// that has waited for something else is still held back when the circuit has opened meanwhile.
 ///
-/// What counts as a failure of the origin: the failing statuses of ``CircuitLimits``, timeouts, deadlines that pass while
-/// the request is under way, and failures of the network other than those of the device itself. A cancelled request
-/// counts for nothing, and when it was the probe, the next request is.
+/// What counts as a failure of the origin: the failing statuses of ``CircuitLimits``, timeouts, deadlines when most of the
+/// attempt's time has passed after the request was sent, and failures of the network other than those of the device itself.
+/// A request that was cancelled, or has stood in line until its deadline, counts for nothing, and when it was the probe, the
+/// next request is.
 public final class CircuitBreaker: HttpInterceptor {
     /// What changes.
     public typealias Event = CircuitEvent
@@ -75,7 +76,7 @@ public final class CircuitBreaker: HttpInterceptor {
             end(permit, CircuitOutcome(response, from: origin, failing: limits.failingStatuses), of: origin)
             return response
         } catch {
-            end(permit, CircuitOutcome(error), of: origin)
+            end(permit, CircuitOutcome(error, remaining: context.remaining), of: origin)
             throw error
         }
     }

@@ -27,9 +27,11 @@ extension CircuitOutcome {
     }
 
     /// What a failure says of the origin.
-    init(_ thrown: any Error) {
+    ///
+    /// - Parameter remaining: What was left until the call's deadline when the attempt began; nil when nobody knows.
+    init(_ thrown: any Error, remaining: Duration? = nil) {
         switch thrown {
-        case let error as HttpError: self.init(error)
+        case let error as HttpError: self.init(error, remaining: remaining)
         case let error as URLError: self.init(error.code)
         case TransportError.failed(let code, _, _): self.init(code)
         case TransportError.responseTooLarge: self = .success
@@ -37,7 +39,7 @@ extension CircuitOutcome {
         }
     }
 
-    private init(_ error: HttpError) {
+    private init(_ error: HttpError, remaining: Duration?) {
         // Another call's failure, or one before the request was sent: a refresh that could not reach its own server.
         guard !error.isFinal, error.stage != .prepare else {
             self = .nothing
@@ -49,8 +51,9 @@ extension CircuitOutcome {
             return
         }
         switch error.kind {
-        // A deadline that passes while the request is under way is a server that does not answer in time.
-        case .timeout, .deadline: self = .failure
+        // The wait for a connection does not count for it.
+        case .timeout: self = .failure
+        case .deadline(let limit): self = error.hasWaitedForServer(of: remaining ?? limit) ? .failure : .nothing
         case .transport(let code): self.init(code)
         case .redirect, .responseTooLarge: self = .success
         case .cancelled, .invalidRequest, .status, .decoding, .authorization, .custom, .refused: self = .nothing
@@ -75,4 +78,15 @@ extension CircuitOutcome {
         .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
         .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid,
     ]
+}
+
+extension HttpError {
+    /// Whether most of the time that an attempt had has passed after its request was sent.
+    ///
+    /// A call that has stood in line until its deadline says nothing of the server, whether it was sent at the last moment
+    /// or not at all.
+    fileprivate func hasWaitedForServer(of time: Duration) -> Bool {
+        guard let exchange else { return false }
+        return (exchange.duration - exchange.connectionWait) * 2 >= time
+    }
 }

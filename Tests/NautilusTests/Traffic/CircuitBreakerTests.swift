@@ -15,7 +15,7 @@ struct CircuitBreakerTests {
     private static func service(
         _ breaker: CircuitBreaker,
         _ clock: ManualClock,
-        _ transport: ScriptedTransport,
+        _ transport: any HttpTransport,
         retrier: any RetrierFactory = NilRetrier.factory()
     ) -> AnyHttpService<HttpError> {
         AnyHttpService(
@@ -91,6 +91,26 @@ struct CircuitBreakerTests {
             #expect(error.trace.attempts.map { $0.decision?.reason?.description } == [reason])
         }
         #expect(transport.count == 0)
+    }
+
+    @Test(
+        "calls that run out of time in a line for a connection do not open it; those that a silent server gets do",
+        arguments: [true, false]
+    )
+    func queue(standsInLine: Bool) async throws {
+        let state = try await simulate { simulation in
+            let clock = simulation.clock
+            let breaker = CircuitBreaker(limits: CircuitLimits(minimumThroughput: 5), clock: clock)
+            let transport = SilentTransport(clock: clock, wait: standsInLine ? .seconds(3) : .zero)
+            let service = Self.service(breaker, clock, transport)
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<20 {
+                    group.addTask { _ = try? await Call(deadline: .seconds(5)).schedule(with: service) }
+                }
+            }
+            return breaker.state(of: trafficOrigin)
+        }
+        #expect((state == .closed) == standsInLine)
     }
 
     @Test("a refusal closes no gate: it is no order of the server")
@@ -227,5 +247,19 @@ struct CircuitBreakerTests {
         #expect(CircuitLimits(failureRate: 2).failureRate == 1)
         #expect(CircuitLimits(failureRate: .nan).failureRate == 0.5)
         #expect(CircuitLimits(window: .seconds(Int64.max)).window < .seconds(Int64.max))
+    }
+}
+
+/// Has every request stand in line for a connection, and never answers.
+private struct SilentTransport: HttpTransport {
+    let clock: ManualClock
+    let wait: Duration
+
+    func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+        context.beginWaitingForConnection()
+        if wait > .zero { try await clock.sleep(for: wait) }
+        context.endWaitingForConnection()
+        try await clock.sleep(for: .seconds(1_000))
+        return .test()
     }
 }

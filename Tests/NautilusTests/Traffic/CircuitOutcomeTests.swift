@@ -38,7 +38,7 @@ struct CircuitOutcomeTests {
     @Test(
         "of the failures, those count that say something of the server",
         arguments: [
-            (FailureKind.timeout(.seconds(1)), CircuitOutcome.failure), (.deadline(.seconds(1)), .failure),
+            (FailureKind.timeout(.seconds(1)), CircuitOutcome.failure), (.deadline(.seconds(1)), .nothing),
             (.transport(.cannotConnectToHost), .failure), (.transport(.networkConnectionLost), .failure),
             (.transport(.timedOut), .failure), (.transport(.serverCertificateUntrusted), .failure),
             (.transport(.notConnectedToInternet), .nothing), (.transport(.dataNotAllowed), .nothing),
@@ -51,6 +51,23 @@ struct CircuitOutcomeTests {
     )
     func kinds(kind: FailureKind, expected: CircuitOutcome) {
         #expect(CircuitOutcome(HttpError(kind, stage: .send)) == expected)
+    }
+
+    @Test(
+        "a deadline counts when most of the attempt's time has passed after the request was sent",
+        arguments: [
+            (1_000, 0, nil, CircuitOutcome.failure), (500, 0, nil, .failure), (499, 0, nil, .nothing),
+            (1_000, 500, nil, .failure), (1_000, 501, nil, .nothing), (1_000, 1_000, nil, .nothing),
+            // A later attempt, which had less.
+            (300, 0, 600, .failure), (299, 0, 600, .nothing), (600, 301, 600, .nothing),
+        ] as [(Int, Int, Int?, CircuitOutcome)]
+    )
+    func deadlines(duration: Int, wait: Int, remaining: Int?, expected: CircuitOutcome) throws {
+        var exchange = try CallTrace.Exchange.failed(.deadline(.seconds(1)), after: .milliseconds(duration))
+        exchange.connectionWait = .milliseconds(wait)
+        var error = HttpError(.deadline(.seconds(1)), stage: .send)
+        error.exchange = exchange
+        #expect(CircuitOutcome(error, remaining: remaining.map { .milliseconds($0) }) == expected)
     }
 
     @Test("a failure before the request was sent says nothing: the refresh that it waited for failed elsewhere")
@@ -81,5 +98,23 @@ struct CircuitOutcomeTests {
         let lost = TransportError.failed(.networkConnectionLost, delivery: .maybeExecuted, reason: "lost")
         #expect(CircuitOutcome(lost) == .failure)
         #expect(CircuitOutcome(TransportError.responseTooLarge(limit: 1)) == .success)
+    }
+}
+
+extension CallTrace.Exchange {
+    /// An exchange of the first attempt that has ended so.
+    fileprivate static func failed(_ kind: FailureKind, after duration: Duration) throws -> CallTrace.Exchange {
+        CallTrace.Exchange(
+            call: 1,
+            number: 1,
+            root: 1,
+            attempt: 1,
+            role: .main,
+            request: try #require(RequestSummary(trafficRequest, serviceOrigin: trafficOrigin)),
+            start: .zero,
+            duration: duration,
+            outcome: .failed(kind),
+            delivery: .maybeExecuted
+        )
     }
 }
