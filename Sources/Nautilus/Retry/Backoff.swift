@@ -79,6 +79,12 @@ public struct Backoff: Sendable {
         Backoff(growth: .step(delay), cap: cap, jitter: jitter)
     }
 
+    /// Whether its delays are drawn.
+    var isJittered: Bool {
+        if case .decorrelated = growth { return true }
+        return jitter != .none
+    }
+
     /// The delay before a retry: never negative, never above the cap.
     ///
     /// - Parameters:

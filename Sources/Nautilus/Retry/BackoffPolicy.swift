@@ -14,7 +14,27 @@ struct BackoffPolicy: Sendable {
 
     /// The delays that suit `error`.
     func schedule(after error: HttpError) -> Backoff {
-        RetryCharge(after: error) == .throttling ? throttlingBackoff : backoff
+        switch RetryCharge(after: error) {
+        case .postponed, .throttling: throttlingBackoff
+        case .unavailable, .failure, nil: backoff
+        }
+    }
+
+    /// The delay after an answer that says when to come back.
+    ///
+    /// Never less than that. Calls that were sent away together come back one after the other: where there is a gate it sees
+    /// to that; elsewhere each is drawn somewhere in as much time again, and in twice as much whenever it is sent away again,
+    /// so that the load of those who wait halves each time. A schedule without jitter adds nothing.
+    ///
+    /// - Parameter retry: The retry's number, from 1.
+    func delay(after hint: Duration, beforeRetry retry: Int, _ error: HttpError) -> Duration {
+        guard gate == nil, !error.isRefusal, schedule(after: error).isJittered else { return hint }
+        let longest = Duration.seconds(10)
+        var span = min(hint, longest)
+        for _ in 1..<max(1, min(retry, 64)) { span = min(span * 2, longest) }
+        // Half of what is left is for the attempt.
+        if let remaining = CallDeadline.remaining { span = max(.zero, min(span, (remaining - hint) / 2)) }
+        return hint + span.scaled(by: random.clampedFraction())
     }
 
     /// The budget's answer to a retry after `error`.

@@ -95,7 +95,11 @@ public struct BackoffRetrier: Retrier {
             .delay(beforeRetry: retries + 1, previous: lastDelay, random: policy.random)
         var (delay, reason) = (step, RetryReason.backoff(retry: retries + 1))
         if case .stillOffline(let absence)? = ending { reason = .stillOffline(after: absence) }
-        if let hint = error.retryAfter, hint > delay { (delay, reason) = (hint, error.reason(for: hint)) }
+        if let hint = error.retryAfter, case let late = policy.delay(after: hint, beforeRetry: retries + 1, error),
+            late > delay
+        {
+            (delay, reason) = (late, error.reason(for: hint))
+        }
         if let pause = policy.remainingPause(for: error), pause > delay { (delay, reason) = (pause, .gate(pause)) }
 
         // A retry that the call would not make, for want of time, is not to be paid for.

@@ -56,8 +56,8 @@ public final class QuotaBudget: RetryBudget {
 
     private func cost(of charge: RetryCharge) -> Int {
         switch charge {
-        case .throttling: throttlingCost
-        case .failure: cost
+        case .postponed, .throttling: throttlingCost
+        case .unavailable, .failure: cost
         }
     }
 }

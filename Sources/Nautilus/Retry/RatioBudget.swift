@@ -8,11 +8,15 @@
 ///
 /// What was saved in good times expires: an hour of successes does not pay for a storm.
 ///
+/// Retries that the server has asked for, by refusing the request unprocessed and saying when to come back, are counted by
+/// themselves, within the same bound, and take nothing from the others: after a 429, which is a healthy server's rule, each
+/// counts as a tenth, after a 503 as one.
+///
 /// Source: Finagle's `RetryBudget`, where every call makes a deposit, and not every success: here, an outage leaves no
 /// more than the minimum.
 public final class RatioBudget: RetryBudget {
     /// What the retries and the successes of the last seconds come to, in tenths of the time to live.
-    private struct Window {
+    private struct Window: Sendable {
         static let sliceCount: Int64 = 10
 
         private var slices = [Int64](repeating: 0, count: Int(sliceCount))
@@ -40,6 +44,24 @@ public final class RatioBudget: RetryBudget {
         }
     }
 
+    private struct Windows: Sendable {
+        var window = Window()
+        /// Of retries that the server has asked for.
+        var patience = Window()
+
+        subscript(charge: RetryCharge) -> Window {
+            get { charge.isInvited ? patience : window }
+            _modify {
+                if charge.isInvited { yield &patience } else { yield &window }
+            }
+        }
+
+        mutating func advance(to number: Int64) {
+            window.advance(to: number)
+            patience.advance(to: number)
+        }
+    }
+
     // In millionths of a retry, so that ten deposits of a tenth are exactly one; `Int64`, since an `Int` has 32 bits on
     // some watches.
     private static let cost: Int64 = 1_000_000
@@ -48,7 +70,7 @@ public final class RatioBudget: RetryBudget {
     private let reserve: Int64
     private let slice: Duration
     private let stopwatch: Stopwatch
-    private let window = Locked(Window())
+    private let windows = Locked(Windows())
 
     /// Creates a budget.
     ///
@@ -78,50 +100,52 @@ public final class RatioBudget: RetryBudget {
     }
 
     /// How many retries it would allow now, in fractions.
-    public var balance: Double {
-        Double(reserve + sum) / Double(Self.cost)
-    }
+    public var balance: Double { Double(reserve + sums.window) / Double(Self.cost) }
+
+    /// How many retries it would allow now that the server has asked for by a 503, in fractions.
+    public var patience: Double { Double(reserve + sums.patience) / Double(Self.cost) }
 
     /// Whether more has been withdrawn of late than deposited.
-    public var isDrawnOn: Bool { sum < 0 }
+    public var isDrawnOn: Bool { min(sums.window, sums.patience) < 0 }
 
-    private var sum: Int64 {
+    private var sums: (window: Int64, patience: Int64) {
         let number = sliceNumber
-        return window.withLock { window in
-            window.advance(to: number)
-            return window.sum
+        return windows.withLock { windows in
+            windows.advance(to: number)
+            return (windows.window.sum, windows.patience.sum)
         }
     }
 
-    /// Takes one retry, unless less is left; every retry costs the same.
+    /// Takes one retry, unless less is left; a tenth of one for a retry that the server has asked for by a 429.
     public func withdraw(_ charge: RetryCharge) -> RetryPermit? {
-        let number = sliceNumber
-        let slice = window.withLock { window -> Int64? in
-            window.advance(to: number)
-            guard reserve + window.sum >= Self.cost else { return nil }
-            window.add(-Self.cost)
-            return window.latest
+        let (number, cost) = (sliceNumber, charge == .postponed ? Self.cost / 10 : Self.cost)
+        let slice = windows.withLock { windows -> Int64? in
+            windows.advance(to: number)
+            guard reserve + windows[charge].sum >= cost else { return nil }
+            windows[charge].add(-cost)
+            return windows[charge].latest
         }
         return slice.map { slice in
-            RetryPermit(from: self, for: charge) { self.giveBack(to: slice) }
+            RetryPermit(from: self, for: charge) { self.giveBack(cost, for: charge, to: slice) }
         }
     }
 
     /// A withdrawal that has expired is given back already.
-    private func giveBack(to slice: Int64) {
+    private func giveBack(_ cost: Int64, for charge: RetryCharge, to slice: Int64) {
         let number = sliceNumber
-        window.withLock { window in
-            window.advance(to: number)
-            window.add(Self.cost, to: slice)
+        windows.withLock { windows in
+            windows.advance(to: number)
+            windows[charge].add(cost, to: slice)
         }
     }
 
     /// Adds what a success pays for; nothing is refunded.
     public func deposit(refunding charge: RetryCharge?) {
         let number = sliceNumber
-        window.withLock { window in
-            window.advance(to: number)
-            window.add(depositOfSuccess)
+        windows.withLock { windows in
+            windows.advance(to: number)
+            windows.window.add(depositOfSuccess)
+            windows.patience.add(depositOfSuccess)
         }
     }
 

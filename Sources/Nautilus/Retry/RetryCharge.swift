@@ -1,9 +1,17 @@
 /// What a retry follows, by which a budget decides what it costs.
 public enum RetryCharge: Hashable, Sendable {
-    /// An answer that asks the caller to slow down: 429.
+    /// A 429 that says when to come back: the server is well, and has refused the request by a rule of its own.
+    case postponed
+    /// Any other answer by which the server has refused the request unprocessed, and said when to come back: 503 with
+    /// `Retry-After`. It may be the limit of a fleet, or the end of its strength.
+    case unavailable
+    /// A 429 that does not say when to come back.
     case throttling
     /// Any other failure.
     case failure
+
+    /// Whether the server has refused the request unprocessed, and said when to come back.
+    var isInvited: Bool { self == .postponed || self == .unavailable }
 
     /// What a retry after `error` is charged as; nil when it is free.
     ///
@@ -11,12 +19,13 @@ public enum RetryCharge: Hashable, Sendable {
     /// that can be a load on it.
     init?(after error: HttpError) {
         guard !error.isRefusal else { return nil }
+        let isInvited = error.delivery == .rejected && error.retryAfter != nil
         switch error.kind {
         case .transport(.notConnectedToInternet), .transport(.dataNotAllowed), .transport(.internationalRoamingOff),
             .transport(.callIsActive):
             return nil
-        case .status(429): self = .throttling
-        default: self = .failure
+        case .status(429): self = isInvited ? .postponed : .throttling
+        default: self = isInvited ? .unavailable : .failure
         }
     }
 }

@@ -4,15 +4,27 @@
 /// left. So a client makes five retries into an outage, and then one for every ten successes: in all, never more than
 /// `capacity / 2 + 1` retries and a tenth of its successes.
 ///
+/// Retries that the server has asked for, by refusing the request unprocessed and saying when to come back, have a second
+/// bucket of the same size, and take nothing from the first: a tenth of a token after a 429, which is a healthy server's rule,
+/// a whole one after a 503, which may be the last thing that a server in trouble can say. A call that succeeds after such a
+/// retry gives back what it took. So a hundred calls that meet a limit can wait for it, and into an outage whose every answer
+/// is `503` with `Retry-After` a client makes no more than `capacity` such retries, each later than the server has said.
+///
 /// It has no clock: time without successes does not tell that the server is well again.
 ///
 /// Source: gRPC proposal A6, "Throttling Retry Attempts and Hedged RPCs", where a failure takes the token and not the
-/// retry that follows it.
+/// retry that follows it; the second bucket is Nautilus's own.
 public final class TokenBucketBudget: RetryBudget {
     // In thousandths of a token, as gRPC counts: a sum of tenths as `Double`s is never quite a whole token.
+    private struct Buckets: Sendable {
+        var tokens: Int
+        /// For retries that the server has asked for.
+        var patience: Int
+    }
+
     private let capacity: Int
     private let depositOfSuccess: Int
-    private let tokens: Locked<Int>
+    private let buckets: Locked<Buckets>
 
     /// What a retry takes.
     private static let cost = 1000
@@ -30,31 +42,52 @@ public final class TokenBucketBudget: RetryBudget {
         // A comparison with NaN is false, so that it ends as 0.
         let deposit = depositOfSuccess > 0 ? min(depositOfSuccess, Double(capacity)) : 0
         self.depositOfSuccess = Int((deposit * Double(Self.cost)).rounded())
-        self.tokens = Locked(capacity * Self.cost)
+        self.buckets = Locked(Buckets(tokens: self.capacity, patience: self.capacity))
     }
 
     /// How many tokens there are now.
-    public var balance: Double { Double(tokens.withLock { $0 }) / Double(Self.cost) }
+    public var balance: Double { Double(buckets.withLock { $0.tokens }) / Double(Self.cost) }
 
-    /// Whether a token is missing.
-    public var isDrawnOn: Bool { tokens.withLock { $0 } < capacity }
+    /// How many tokens there are now for retries that the server has asked for.
+    public var patience: Double { Double(buckets.withLock { $0.patience }) / Double(Self.cost) }
 
-    /// Takes a token, unless half of the bucket or less is left; every retry costs the same.
+    /// Whether any are missing.
+    public var isDrawnOn: Bool { buckets.withLock { min($0.tokens, $0.patience) } < capacity }
+
+    /// Takes a token, unless half of the bucket or less is left; for a retry that the server has asked for, what it costs
+    /// from the second bucket, unless there is less.
     public func withdraw(_ charge: RetryCharge) -> RetryPermit? {
-        let isPaid = tokens.withLock { tokens in
-            guard tokens > capacity / 2, tokens >= Self.cost else { return false }
-            tokens -= Self.cost
+        let cost = Self.cost(of: charge)
+        let isPaid = buckets.withLock { buckets in
+            guard charge.isInvited else {
+                guard buckets.tokens > capacity / 2, buckets.tokens >= cost else { return false }
+                buckets.tokens -= cost
+                return true
+            }
+            guard buckets.patience >= cost else { return false }
+            buckets.patience -= cost
             return true
         }
-        return isPaid ? RetryPermit(from: self, for: charge) { self.add(Self.cost) } : nil
+        guard isPaid else { return nil }
+        return RetryPermit(from: self, for: charge) {
+            charge.isInvited ? self.add(toPatience: cost) : self.add(toTokens: cost)
+        }
     }
 
-    /// Adds what a success brings; nothing is refunded.
+    /// Adds what a success brings; refunded is only what the server has asked for.
     public func deposit(refunding charge: RetryCharge?) {
-        add(depositOfSuccess)
+        let refund = charge.map { $0.isInvited ? Self.cost(of: $0) : 0 } ?? 0
+        add(toTokens: depositOfSuccess, toPatience: depositOfSuccess + refund)
     }
 
-    private func add(_ amount: Int) {
-        tokens.withLock { $0 = min(capacity, $0 + amount) }
+    private func add(toTokens amount: Int = 0, toPatience patience: Int = 0) {
+        buckets.withLock { buckets in
+            buckets.tokens = min(capacity, buckets.tokens + amount)
+            buckets.patience = min(capacity, buckets.patience + patience)
+        }
+    }
+
+    private static func cost(of charge: RetryCharge) -> Int {
+        charge == .postponed ? cost / 10 : cost
     }
 }

@@ -4,15 +4,51 @@ import Testing
 
 @Suite("What a server's Retry-After does to a call")
 struct RetryAfterRetryTests {
-    @Test("A6: an attempt never comes before Retry-After: 2", arguments: [0, 0.5, 1])
+    @Test(
+        "A6: an attempt never comes before Retry-After: 2, and is drawn in as much time again",
+        arguments: [0, 0.5, 1]
+    )
     func seconds(draw: Double) async throws {
         let retrier = BackoffRetrier.factory(budget: .unlimited, random: FixedRandomSource(draw))
         let outcome = try await outcome(of: Call.get, retrier: retrier) { clock in
             ScriptedTransport(.status(429, header: ["Retry-After": "2"]), .reply(text: "ok"), clock: clock)
         }
         #expect(outcome.attempts == 2)
-        #expect(outcome.trace.attempts.last?.start == .seconds(2))
+        #expect(outcome.trace.attempts.last?.start == .seconds(2) + .seconds(2) * draw)
         #expect(outcome.trace.attempts[0].decision?.reason == .retryAfter(.seconds(2)))
+    }
+
+    @Test("whoever is sent away again is drawn in twice as much time, and in no more than 10 s")
+    func sentAwayAgain() async throws {
+        let retrier = BackoffRetrier.factory(maxAttempts: 7, budget: .unlimited, random: FixedRandomSource(1))
+        let transport = ScriptedTransport { _, context in
+            context.number == 7 ? .reply(text: "ok") : .status(429, header: ["Retry-After": "1"])
+        }
+        let outcome = try await outcome(of: Call.get, retrier: retrier, transport)
+        // From the sixth retry on the schedule asks for longer.
+        #expect(outcome.delays == [2, 3, 5, 9, 11, 16].map { .seconds($0) })
+    }
+
+    @Test(
+        "the draw leaves half of the time until the deadline to the attempt",
+        arguments: [(4_000_000, 3_000_000), (6_000_000, 4_000_000), (2_001_000, 2_000_500)]
+    )
+    func drawnBeforeDeadline(deadline: Int, delay: Int) async throws {
+        let retrier = BackoffRetrier.factory(budget: .unlimited, random: FixedRandomSource(1))
+        let transport = ScriptedTransport(.status(429, header: ["Retry-After": "2"]), .reply(text: "ok"))
+        let outcome = try await outcome(of: Call(deadline: .microseconds(deadline)), retrier: retrier, transport)
+        #expect(outcome.delays == [.microseconds(delay)])
+    }
+
+    @Test("a schedule without jitter, and one behind a gate, waits for exactly as long as the server has said")
+    func exact() async throws {
+        for retrier in [
+            BackoffRetrier.factory(backoff: .exponential(jitter: .none), random: FixedRandomSource(1)),
+            BackoffRetrier.factory(gate: OpenGate(), random: FixedRandomSource(1)),
+        ] {
+            let transport = ScriptedTransport(.status(429, header: ["Retry-After": "2"]), .reply(text: "ok"))
+            #expect(try await outcome(of: Call.get, retrier: retrier, transport).delays == [.seconds(2)])
+        }
     }
 
     @Test("a schedule that asks for longer than Retry-After is kept")
@@ -107,4 +143,11 @@ struct RetryAfterRetryTests {
         let outcome = try await outcome(of: Call.post, transport)
         #expect(outcome.delays == [.seconds(1)])
     }
+}
+
+/// Holds nothing back.
+private struct OpenGate: RetryGate {
+    func pass(to origin: HttpOrigin) async throws {}
+    func close(_ origin: HttpOrigin, for pause: Duration) {}
+    func remainingPause(of origin: HttpOrigin) -> Duration { .zero }
 }

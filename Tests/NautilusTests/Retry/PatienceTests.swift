@@ -1,0 +1,211 @@
+import Foundation
+import NautilusTesting
+import Testing
+
+@testable import Nautilus
+
+@Suite("What the server has rejected with a time to come back may wait for it")
+struct PatienceTests {
+    /// The calls of one client, and what the server saw of them.
+    private struct Run {
+        var succeeded = 0
+        var sends = 0
+        var balance = 0.0
+    }
+
+    /// Makes calls to `server`, with the default retrier but for a budget of its own.
+    private func run(
+        _ calls: Int,
+        every interval: Duration = .zero,
+        gated: Bool,
+        seed: UInt64 = 1,
+        to makeServer: @escaping @Sendable (ManualClock) -> RejectingServer
+    ) async throws -> Run {
+        try await simulate(seed: seed) { simulation in
+            let (clock, server) = (simulation.clock, makeServer(simulation.clock))
+            let budget = TokenBucketBudget()
+            let retrier = BackoffRetrier.factory(
+                budget: .shared(budget),
+                gate: gated ? OriginPauses(clock: clock, random: simulation.random) : nil,
+                random: simulation.random
+            )
+            let service = AnyHttpService(
+                apiUrl: "api.example.com",
+                retrierFactory: retrier,
+                transport: server,
+                clock: clock
+            )
+            let succeeded = await withTaskGroup(of: Bool.self) { group in
+                for number in 0..<calls {
+                    group.addTask {
+                        try? await clock.sleep(for: interval * number)
+                        return (try? await Call.get.response(with: service)) != nil
+                    }
+                }
+                return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+            }
+            return Run(succeeded: succeeded, sends: server.count, balance: budget.balance)
+        }
+    }
+
+    // MARK: A limit
+
+    @Test("of a hundred calls at once to a server that takes ten a second most succeed, and leave the budget full")
+    func limited() async throws {
+        let run = try await run(100, gated: false) { RejectingServer(tokens: 10, status: 429, clock: $0) }
+        // The others have used up their four attempts: without a gate nobody knows how many wait.
+        #expect(run.succeeded == 85)
+        #expect(run.balance == 10)
+        #expect(run.sends <= 300, "\(run.sends) sends")
+    }
+
+    @Test("with a gate few are sent away twice")
+    func gated() async throws {
+        let run = try await run(100, gated: true) { RejectingServer(tokens: 10, status: 429, clock: $0) }
+        #expect(run.succeeded == 100)
+        #expect(run.balance == 10)
+        // A hundred that succeed, ninety that are sent away at once, and about two a second that find out.
+        #expect(run.sends <= 220, "\(run.sends) sends")
+    }
+
+    // MARK: A server in trouble
+
+    @Test(
+        "into an outage whose every answer is a 503 with a time, a client makes ten retries, gate or not",
+        arguments: [true, false]
+    )
+    func outage(gated: Bool) async throws {
+        // A call a second for a minute.
+        let run = try await run(60, every: .seconds(1), gated: gated) {
+            RejectingServer(tokens: 0, status: 503, clock: $0)
+        }
+        #expect(run.succeeded == 0)
+        #expect(run.sends == 60 + 10)
+    }
+
+    @Test("and a hundred when it is a 429, a rule that costs a healthy server next to nothing")
+    func outageByRule() async throws {
+        let run = try await run(200, every: .seconds(1), gated: false) {
+            RejectingServer(tokens: 0, status: 429, clock: $0)
+        }
+        #expect(run.sends == 200 + 100)
+    }
+
+    @Test("a plain 503 costs what it has cost: five retries, and then none")
+    func failing() async throws {
+        let run = try await run(60, every: .seconds(1), gated: false) {
+            RejectingServer(tokens: 0, status: 503, retryAfter: nil, clock: $0)
+        }
+        #expect(run.sends == 60 + 5)
+    }
+
+    // MARK: Budgets
+
+    @Test("the patience of a bucket is another one of its size: a tenth for a 429, a whole token for a 503")
+    func bucket() {
+        let budget = TokenBucketBudget()
+        var counts: [Int] = []
+        for charge in [RetryCharge.postponed, .unavailable, .failure] {
+            let budget = TokenBucketBudget()
+            counts.append((0..<1_000).filter { _ in budget.spend(charge) }.count)
+        }
+        #expect(counts == [100, 10, 5])
+        #expect(budget.spend(.unavailable))
+        #expect((budget.patience, budget.balance) == (9, 10))
+        budget.deposit(refunding: .unavailable)
+        #expect(budget.patience == 10)
+        #expect(budget.spend(.postponed) && budget.spend(.postponed) && budget.spend(.postponed))
+        #expect(budget.patience == 9.7)
+        budget.deposit(refunding: .postponed)
+        #expect(budget.patience == 9.9)
+        budget.deposit(refunding: .failure)
+        #expect(budget.patience == 10)
+        // A permit that is not used goes back to where it was taken from.
+        _ = budget.withdraw(.postponed)
+        #expect((budget.patience, budget.balance) == (10, 10))
+    }
+
+    @Test("that of a ratio is another window with the same bound")
+    func ratio() {
+        let clock = ManualClock()
+        var counts: [Int] = []
+        for charge in [RetryCharge.postponed, .unavailable, .failure] {
+            let budget = RatioBudget(clock: clock)
+            counts.append((0..<1_000).filter { _ in budget.spend(charge) }.count)
+        }
+        #expect(counts == [100, 10, 10])
+        let budget = RatioBudget(clock: clock)
+        for _ in 0..<10 { #expect(budget.spend(.unavailable)) }
+        #expect((budget.patience, budget.balance) == (0, 10))
+        budget.deposit()
+        #expect((budget.patience, budget.balance) == (0.1, 10.1))
+        _ = budget.withdraw(.postponed)
+        #expect(budget.patience == 0.1)
+        clock.advance(by: .seconds(10))
+        #expect((budget.patience, budget.balance) == (10, 10))
+    }
+
+    @Test(
+        "what a retry is charged as",
+        arguments: [
+            (429, true, .postponed), (429, false, .throttling), (503, true, .unavailable), (503, false, .failure),
+            (500, true, .failure), (502, false, .failure),
+        ] as [(Int, Bool, RetryCharge)]
+    )
+    func charges(status: Int, hasTime: Bool, expected: RetryCharge) {
+        var error = HttpError(
+            .status(status),
+            stage: .validate,
+            delivery: Delivery(status: status, hasRetryAfter: hasTime),
+            retryAfter: hasTime ? .seconds(1) : nil
+        )
+        #expect(RetryCharge(after: error) == expected)
+        // An earlier exchange of the attempt may have been executed.
+        error.delivery = .maybeExecuted
+        #expect(RetryCharge(after: error) == (status == 429 ? .throttling : .failure))
+    }
+}
+
+/// Takes as many requests a second as it has tokens, and at first that many more; it rejects the others, with the time of a
+/// second. An answer takes 10 ms.
+private final class RejectingServer: HttpTransport {
+    private struct State {
+        var count = 0
+        var tokens: Double
+        var last = Duration.zero
+    }
+
+    private let rate: Double
+    private let status: Int
+    private let header: HttpHeader
+    private let clock: ManualClock
+    private let state: Locked<State>
+
+    init(tokens: Double, status: Int, retryAfter: Int? = 1, clock: ManualClock) {
+        (self.rate, self.status, self.clock) = (tokens, status, clock)
+        self.header = retryAfter.map { ["Retry-After": "\($0)"] } ?? [:]
+        self.state = Locked(State(tokens: tokens))
+    }
+
+    /// How many requests it has seen.
+    var count: Int { state.withLock { $0.count } }
+
+    func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+        let now = clock.now.offset
+        let isTaken = state.withLock { state in
+            state.count += 1
+            state.tokens = min(rate, state.tokens + (now - state.last) / .seconds(1) * rate)
+            state.last = now
+            guard state.tokens >= 1 else { return false }
+            state.tokens -= 1
+            return true
+        }
+        try await clock.sleep(for: .milliseconds(10))
+        return HttpResponse(
+            status: isTaken ? 200 : status,
+            header: isTaken ? [:] : header,
+            body: Data(),
+            url: request.url
+        )
+    }
+}
