@@ -73,9 +73,17 @@ public struct HttpHeader: Hashable, Sendable, ExpressibleByDictionaryLiteral {
             return
         }
         guard !other.isEmpty else { return }
-        fields.removeAll { field in other.fields.contains { $0.name == field.name } }
+        if other.fields.count <= Self.fewFields {
+            fields.removeAll { field in other.fields.contains { $0.name == field.name } }
+        } else {
+            let names = Set(other.fields.map(\.name))
+            fields.removeAll { names.contains($0.name) }
+        }
         fields += other.fields
     }
+
+    /// Up to so many fields are compared one by one, which is cheaper than a set; a server may send thousands.
+    private static let fewFields = 16
 
     /// This header with the fields of `other`, which win.
     public func merging(_ other: HttpHeader) -> HttpHeader {

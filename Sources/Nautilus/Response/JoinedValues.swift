@@ -30,6 +30,10 @@ struct JoinedValues: Sequence, IteratorProtocol {
     mutating func next() -> Value? {
         while let comma = rest.indexOfComma {
             let piece = rest[..<comma]
+            if piece.isEmpty {
+                rest = rest[comma...].dropFirst()
+                continue
+            }
             // `Sun, 06 Nov 1994 08:49:37 GMT`: behind a weekday's comma its date goes on.
             let mayGoOn = comma < rest.endIndex && !piece.contains(where: \.isDigit)
             let end = mayGoOn ? rest[rest.index(after: comma)...].indexOfComma : nil

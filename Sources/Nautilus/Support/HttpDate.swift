@@ -13,7 +13,8 @@ package struct HttpDate: Hashable, Sendable {
     ///
     /// - Parameter year: The current year, against which the two-digit years of RFC 850 are read.
     package init?(_ text: Substring, year: Int) {
-        guard text.utf8.count <= 64 else { return nil }  // the longest valid date has 33 characters
+        // The longest valid date has 33 characters, and what is read as one at least these: `S Nov 6 08:49:37 94`.
+        guard (19...64).contains(text.utf8.count) else { return nil }
         let words = text.utf8.split { $0 == 0x20 || $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "-") }
         switch words.count {
         // Sun Nov  6 08:49:37 1994, asctime

@@ -54,6 +54,16 @@ struct HttpHeaderTests {
         #expect(HttpHeader().merging(other) == other)
     }
 
+    @Test("merging thousands of fields goes the same way", arguments: [16, 17, 5_000])
+    func mergingMany(count: Int) {
+        let fields = { (value: String) in (0..<count).map { HttpHeader.Field(name: .init("X-\($0)"), value: value) } }
+        let base = HttpHeader([.init(name: "A", value: "1")] + fields("old") + [.init(name: "B", value: "2")])
+        let other = HttpHeader(fields("new") + [.init(name: "x-0", value: "new, too")])
+        let merged = base.merging(other)
+        #expect(merged.fields.map(\.description).prefix(2) == ["A: 1", "B: 2"])
+        #expect(merged.fields.dropFirst(2).elementsEqual(other.fields))
+    }
+
     @Test("equality ignores the case of names, not that of values, and heeds the order")
     func equality() {
         #expect(["A": "1"] as HttpHeader == ["a": "1"])
