@@ -86,13 +86,30 @@ struct EventParserTests {
         #expect(try meaning([Data("data: ".utf8) + [0xFF, 0x0A, 0x0A]]).events == [Self.event("\u{FFFD}")])
     }
 
-    @Test("an event that is too large is an error, whether its lines are long or many")
-    func tooLarge() {
-        for text in ["data: 123456789", "data: 1234\ndata: 1234\n"] {
-            #expect(throws: HttpBodyStream.ReadError.tooLarge(limit: 8)) {
-                try meaning([Data(text.utf8)], limit: 8)
+    @Test("a line that is too long is an error, also as a comment and before its end", arguments: ["data: 1234567", ":"])
+    func longLine(start: String) throws {
+        let limit = 12
+        let line = start + String(repeating: "x", count: limit - start.utf8.count)
+        #expect(throws: Never.self) { try meaning([Data((line + "\n").utf8)], limit: limit) }
+        for end in ["x", "x\n", "xxxxxxxx"] {
+            #expect(throws: HttpBodyStream.ReadError.tooLarge(limit: limit)) {
+                try meaning([Data((line + end + "x").utf8)], limit: limit)
             }
         }
+    }
+
+    @Test("an event of lines that are short enough, and too many, is an error")
+    func manyLines() throws {
+        // With the line feeds between them, twelve bytes: as many as may be.
+        let largest = "data: 12345\ndata: 6\ndata\ndata: 789\n\n"
+        #expect(try meaning([Data(largest.utf8)], limit: 12).events == [Self.event("12345\n6\n\n789")])
+        for larger in ["data: 12345\ndata: 6\ndata\ndata: 7890\n", "data: 12345\ndata: 6\ndata\ndata\ndata: 789\n"] {
+            #expect(throws: HttpBodyStream.ReadError.tooLarge(limit: 12)) {
+                try meaning([Data(larger.utf8)], limit: 12)
+            }
+        }
+        // Each event has its own total.
+        #expect(try meaning([Data((largest + largest).utf8)], limit: 12).events.count == 2)
     }
 
     @Test("after a restart the event that was not whole is gone; identifier and delay are not")

@@ -27,6 +27,10 @@ struct HttpLinkTests {
             ("next=/2", ""), ("</2; rel=next", ""), ("\"</2>; rel=next", ""),
             ("nonsense, </2>; rel=next", "/2 [next]"),
             ("</2> nonsense; rel=next, </3>; rel=last", "/2 [] | /3 [last]"),
+            // A comma in quotes ends nothing, wherever the quotes stand.
+            ("</2> \"a, </3>; rel=next\", </4>", "/2 [] | /4 []"),
+            ("</2>; rel=prev \"a, </3>; rel=next\", </4>", "/2 [prev] | /4 []"),
+            ("\"a, </3>; rel=next\", </4>", "/4 []"),
             ("</2>; rel=\"next", "/2 [next]"),
             ("</2>; rel=\"ne\\", "/2 [ne\\]"),
         ]
