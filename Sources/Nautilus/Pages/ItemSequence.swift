@@ -3,7 +3,8 @@
 /// ```swift
 /// for try await note in ListNotes().items(with: service) { print(note.title) }
 /// ```
-/// A page without items is passed over. Everything else is as in ``PageSequence``.
+/// A page without items is passed over; after 1 000 in a row comes a ``PaginationError``, since a server that sends such
+/// for ever would never let go of its reader. Everything else is as in ``PageSequence``.
 public struct ItemSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, Sendable {
     /// What the pages hold.
     public typealias Element = R.Item
@@ -20,6 +21,11 @@ public struct ItemSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, 
         private var pages: PageSequence<R, Failure>.Iterator
         private let request: R
         private var items: ArraySlice<R.Item> = []
+        /// How many pages without items have come one after the other.
+        private var emptyCount = 0
+
+        /// The most pages without items that are passed over, more than a list has that is filtered.
+        private static var maxEmptyCount: Int { 1_000 }
 
         init(pages: PageSequence<R, Failure>.Iterator, request: R) {
             self.pages = pages
@@ -28,7 +34,7 @@ public struct ItemSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, 
 
         /// The next item; nil when there is none, and after an error.
         ///
-        /// - Throws: As the pages do.
+        /// - Throws: As the pages do, and of a ``PaginationError`` after too many pages without items.
         public mutating func next() async throws(Failure) -> R.Item? {
             while true {
                 if let item = items.popFirst() { return item }
@@ -36,6 +42,10 @@ public struct ItemSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, 
                 items = []
                 guard let page = try await pages.next() else { return nil }
                 items = request.items(of: page.body)[...]
+                emptyCount = items.isEmpty ? emptyCount + 1 : 0
+                if emptyCount >= Self.maxEmptyCount, pages.hasMore {
+                    throw pages.end(.onlyEmptyPages(count: emptyCount), after: page)
+                }
             }
         }
     }

@@ -46,6 +46,14 @@ struct PageReader<R: PaginatedRequest, Failure: Error>: Sendable {
         position = .end
     }
 
+    /// Moves to the end, because of what the pages up to `page` are.
+    ///
+    /// - Returns: The service's own error for it.
+    mutating func fail(_ error: PaginationError, after page: HttpResponse<R.Result>) -> Failure {
+        end()
+        return service.mapError(failure(error, after: page))
+    }
+
     /// The page's call went well; what it leads to did not.
     private func failure(_ thrown: any Error, after page: HttpResponse<R.Result>) -> HttpError {
         var error = HttpError(wrapping: thrown, stage: .decode, delivery: .notSent)

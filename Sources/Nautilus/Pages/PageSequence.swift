@@ -69,6 +69,19 @@ public struct PageSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, 
             }
         }
 
+        /// Whether a page is to be asked for next.
+        var hasMore: Bool {
+            if case .page = reader.position { true } else { false }
+        }
+
+        /// Ends the reading, because of what has come so far.
+        ///
+        /// - Returns: The service's own error for it.
+        mutating func end(_ error: PaginationError, after page: Element) -> Failure {
+            prefetch = nil
+            return reader.fail(error, after: page)
+        }
+
         private mutating func page(at target: PageTarget<R>) async throws(Failure) -> Element {
             defer { prefetch = nil }
             guard let prefetch else { return try await target.response(with: service) }

@@ -6,6 +6,8 @@ public enum PaginationError: PrintableError, Hashable {
     case invalidLink(page: Int)
     /// The page of this number, from 1, came by `https` and leads to `http`.
     case insecureLink(page: Int)
+    /// So many pages in a row have held nothing.
+    case onlyEmptyPages(count: Int)
 
     /// What is wrong, and what to do.
     public var description: String {
@@ -19,6 +21,9 @@ public enum PaginationError: PrintableError, Hashable {
         case .insecureLink(let page):
             "Page \(page) came by https and leads to http; have the server name its public URL, "
                 + "as behind a proxy that ends TLS, or ask for pages by number or cursor."
+        case .onlyEmptyPages(let count):
+            "\(count) pages in a row have held nothing, and there are more; read pages(with:), which shows each of them, "
+                + "or check that items(of:) finds what a page holds."
         }
     }
 }

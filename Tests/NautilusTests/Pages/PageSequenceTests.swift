@@ -48,6 +48,39 @@ struct PageSequenceTests {
         #expect(transport.attempts.map { $0.request.query("cursor") } == [nil, "a/b c", "b", "c"])
     }
 
+    @Test("a server that sends empty pages for ever lets go of who waits for an item, after a thousand", arguments: [false, true])
+    func onlyEmptyPages(isPrefetching: Bool) async throws {
+        let transport = ScriptedTransport { request, _ in
+            let page = request.query("page").flatMap { Int($0) } ?? 0
+            return .json(NumberPage(numbers: page == 1 ? [1] : []))
+        }
+        let service = PageService(transport: transport)
+        var items = CountedPages().items(with: service, prefetching: isPrefetching).makeAsyncIterator()
+        #expect(try await items.next() == 1)
+        do throws(PageFailure) {
+            _ = try await items.next()
+            Issue.record("it should have come to an end")
+        } catch {
+            #expect(error.pagination == .onlyEmptyPages(count: 1_000))
+            #expect("\(error.error)".contains("read pages(with:)"))
+        }
+        #expect(try await items.next() == nil)
+        // One page is on its way when another one is ahead.
+        #expect((1_001...(isPrefetching ? 1_002 : 1_001)).contains(transport.count))
+    }
+
+    @Test("a thousand empty pages in a row are passed over where something follows, or nothing", arguments: [999, 1_000])
+    func manyEmptyPages(count: Int) async throws {
+        let transport = ScriptedTransport { request, _ in
+            let page = request.query("page").flatMap { Int($0) } ?? 0
+            // At 999 an item comes after them; the thousandth is the last.
+            return .json(NumberPage(numbers: page == 1_000 && count == 999 ? [7] : [], isLast: page == 1_000))
+        }
+        let numbers = try await CountedPages().items(with: PageService(transport: transport)).all()
+        #expect(numbers == (count == 999 ? [7] : []))
+        #expect(transport.count == 1_000)
+    }
+
     @Test("a cursor may be in the body")
     func search() async throws {
         let transport = ScriptedTransport(
