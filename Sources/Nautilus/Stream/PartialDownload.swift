@@ -7,8 +7,10 @@ final class PartialDownload: Sendable {
         var received: Int64 = 0
         /// How many bytes the file has; nil when the server does not say.
         var total: Int64?
-        /// Where what comes has to end: the total, or, when nobody knows that, the end of the part that is announced.
+        /// Where the file has to end: at its total, or, when nobody knows that, at the end of the part that is announced.
         var end: Int64?
+        /// Where what comes in this attempt has to end: there, or at the end of the part that is announced.
+        var partEnd: Int64?
         /// What the rest has to belong to; nil when it cannot be asked for.
         var validator: RangeValidator?
         var mayBeginAnew = true
@@ -90,6 +92,7 @@ final class PartialDownload: Sendable {
             if let total = state.total, let other = range.total, total != other { return nil }
             state.total = state.total ?? range.total
             state.end = state.total ?? range.last + 1
+            state.partEnd = min(state.end ?? .max, range.last + 1)
             return state.file
         }
     }
@@ -103,19 +106,20 @@ final class PartialDownload: Sendable {
             state.file = file
             // Bytes that were encoded on the way are counted differently here and there.
             guard !header.isContentEncoded else { return }
-            state.total = response.body.length ?? header[.contentLength].flatMap { Int64($0) }
-            state.end = state.total
+            state.total = response.body.length ?? header.announcedLength
+            (state.end, state.partEnd) = (state.total, state.total)
             if header["Accept-Ranges"]?.lowercased() != "none" { state.validator = RangeValidator(header) }
         }
         return file
     }
 
     private func forget() {
-        state.withLock { ($0.received, $0.total, $0.end, $0.validator) = (0, nil, nil, nil) }
+        state.withLock { ($0.received, $0.total, $0.end, $0.partEnd, $0.validator) = (0, nil, nil, nil, nil) }
     }
 
     private func write(_ chunk: Data, to file: LocalFile) throws {
-        let (offset, total, end) = state.withLock { ($0.received, $0.total, $0.end) }
+        let (offset, total, end) = state.withLock { ($0.received, $0.total, $0.partEnd) }
+        // What goes beyond the part that was announced belongs to nobody knows which.
         if let end, offset + Int64(chunk.count) > end {
             forget()
             throw failure(.tooLong(expected: end), nil, kind: .transport(.badServerResponse))
@@ -143,6 +147,11 @@ final class PartialDownload: Sendable {
 }
 
 extension HttpHeader {
+    /// The body's length as the header announces it; nil for none, and for what is no length.
+    fileprivate var announcedLength: Int64? {
+        self[.contentLength].flatMap { $0.utf8.allSatisfy(\.isDigit) ? Int64($0) : nil }
+    }
+
     /// Whether the body was encoded on the way, and is something else than the file on the server.
     fileprivate var isContentEncoded: Bool {
         self[.contentEncoding].map { $0.lowercased() != "identity" } ?? false

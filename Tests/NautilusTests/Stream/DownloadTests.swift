@@ -189,6 +189,38 @@ struct DownloadTests {
         #expect(error?.underlying as? DownloadError == .tooLong(expected: 1000))
     }
 
+    @Test("a rest that goes beyond the part that it announces is an error, and nothing is kept of it")
+    func beyondRange() async throws {
+        let header: HttpHeader = ["ETag": "\"1\"", "Content-Range": "bytes 300-399/1000"]
+        let lying = ScriptedReply.chunks(status: 206, header: header, [Self.bytes[300..<350], Self.bytes[350...]])
+        let target = try target()
+        let transport = ScriptedTransport(Self.part(300, ["ETag": "\"1\"", "Content-Length": "1000"]), lying)
+        let error = await #expect(throws: HttpError.self) {
+            try await Call.get.download(to: target, with: service(transport, retries: 1))
+        }
+        #expect(error?.underlying as? DownloadError == .tooLong(expected: 400))
+        #expect(!FileManager.default.fileExists(atPath: target.path))
+        // One that keeps to it is a part, after which the rest is asked for.
+        let honest = ScriptedReply.chunks(status: 206, header: header, [Self.bytes[300..<400]])
+        let parts = ScriptedTransport(Self.part(300), honest, Self.rest(from: 400))
+        try await Call.get.download(to: target, with: service(parts))
+        #expect(try Data(contentsOf: target) == Self.bytes)
+        #expect(parts.attempts.map { $0.header["Range"] } == [nil, "bytes=300-", "bytes=400-"])
+    }
+
+    @Test(
+        "a length that is none is not believed",
+        arguments: ["-5", "+1000", "1e3", "1000, 1000", "99999999999999999999", ""]
+    )
+    func noLength(length: String) async throws {
+        let target = try target()
+        // As of a transport that tells no length of its own.
+        let transport = LengthlessTransport(header: [.contentLength: length], bytes: Self.bytes)
+        let service = AnyHttpService(apiUrl: "a.com", transport: transport)
+        try await Call.get.download(to: target, with: service)
+        #expect(try Data(contentsOf: target) == Self.bytes)
+    }
+
     @Test(
         "a rest whose total nobody knows is checked against its own range",
         arguments: [(300..<1000, "whole"), (300..<900, "continued"), (300..<1001, "tooLong")]
@@ -322,5 +354,20 @@ struct DownloadTests {
         let service = AnyHttpService(apiUrl: "a.com", retrierFactory: factory, transport: transport)
         try await Call.get.download(to: target(), with: service)
         #expect(transport.count == 2)
+    }
+}
+
+/// Sends bytes of which it does not know how many they are.
+private struct LengthlessTransport: HttpTransport {
+    let header: HttpHeader
+    let bytes: Data
+
+    func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+        HttpResponse(header: header, body: bytes)
+    }
+
+    func stream(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<HttpBodyStream> {
+        let rest = Locked<Data?>(bytes)
+        return HttpResponse(header: header, body: HttpBodyStream { rest.withLock { $0.take() } })
     }
 }
