@@ -15,7 +15,8 @@ public struct HttpError: Error, Sendable {
     public var delivery: Delivery
     /// What was sent, without header and query; nil when no request could be built.
     public var request: RequestSummary?
-    /// The response, its body cut to ``bodyLimit``; nil when there was none.
+    /// The response, its body cut to ``bodyLimit``, and where it was read while it came, to what came within ``bodyTime``;
+    /// nil when there was none.
     public var response: HttpResponse<Data>?
     /// Where redirects led before the failure; nil when there were none.
     public var redirects: RedirectSummary?
@@ -29,6 +30,10 @@ public struct HttpError: Error, Sendable {
     public var sharedAnswer: SharedAnswer?
     /// The call that failed; ``CallIdentity/none`` before a call has taken the error up.
     public var call = CallIdentity.none
+    /// Whether it is the end of a stream's connection that had served: an event or a message has come over it, or it has
+    /// lasted for ten seconds. What follows is no retry but the stream's next connection, and costs no budget; a retrier
+    /// of your own that keeps one asks for this.
+    public var hadServed = false
     /// The error underneath; nil when the failure is the framework's own finding.
     public var underlying: (any Error)?
     /// The failed attempt's number, from 1; 0 when the call failed before its first.
@@ -43,6 +48,11 @@ public struct HttpError: Error, Sendable {
     /// The most bytes of a response's body that an error keeps: 64 KiB, ample for an error document and small
     /// enough to keep errors around.
     public static let bodyLimit = 65_536
+
+    /// How long the body of a streamed response is waited for once its header has said that it is an error: a second, in
+    /// all. The status is known then (RFC 9110 §6), and a failure, or another attempt, is not to wait for what is only said
+    /// about it; an error document comes right behind its header.
+    public static let bodyTime = Duration.seconds(1)
 
     /// Creates an error, as a retrier that fails with its own, or a test, does. Its trace is empty; the call fills it.
     ///

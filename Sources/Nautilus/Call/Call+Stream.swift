@@ -2,7 +2,7 @@ import Foundation
 
 extension Call {
     /// What follows the header of a response whose body is read while it comes: the body of an answer that the request
-    /// does not accept is read here, as far as an error keeps it; any other is left to its reader.
+    /// does not accept is read here, as far as an error keeps it and waits for it; any other is left to its reader.
     func beginReading(_ stream: HttpBodyStream, of response: HttpResponse<Data>) async -> HttpResponse<Data> {
         var response = response
         let watched = WatchedBody(stream, timeout: request.timeout, clock: clock, request: recorder.request)
@@ -10,7 +10,8 @@ extension Call {
             response.stream = HttpBodyStream(length: stream.length) { try await watched.next() }
         } else {
             response.stream = nil
-            response.body = await watched.beginning(limit: HttpError.bodyLimit)
+            let time = min(request.timeout ?? HttpError.bodyTime, HttpError.bodyTime)
+            response.body = await watched.beginning(of: HttpError.bodyLimit, within: TimeLimit(time, on: clock))
         }
         return response
     }
@@ -36,11 +37,15 @@ private final class WatchedBody: @unchecked Sendable {  // Unchecked: one reader
         return try result.get()
     }
 
-    /// The first bytes, as many as come and fit.
-    func beginning(limit: Int) async -> Data {
-        var bytes = Data()
-        while bytes.count < limit, let chunk = try? await next() { bytes += chunk.prefix(limit - bytes.count) }
-        return bytes
+    /// The first bytes: at most so many, and what comes of them in time.
+    func beginning(of count: Int, within time: TimeLimit) async -> Data {
+        await time.cancelling {
+            var bytes = Data()
+            while bytes.count < count, case .success(let chunk?) = await self.take() {
+                bytes += chunk.prefix(count - bytes.count)
+            }
+            return bytes
+        }.value
     }
 
     private func take() async -> Result<Data?, any Error> {

@@ -66,10 +66,11 @@ extension HttpResponse {
         origins = ResponseOrigins(exchange: exchange, request: request)
     }
 
-    /// This response as an error keeps it: without the request, which may carry a credential.
+    /// This response as an error keeps it: without the request, which may carry a credential, and without a body that is
+    /// still to come, whose connection would stay open for as long as the error is kept.
     var withoutOrigins: HttpResponse {
         var response = self
-        response.origins = nil
+        (response.origins, response.stream) = (nil, nil)
         return response
     }
 }

@@ -104,6 +104,70 @@ struct StreamedResponseTests {
         #expect(error?.response?.body.starts(with: Data("why".utf8)) == true)
     }
 
+    @Test(
+        "a status that is refused is told a second after its header, with what has come of its body by then",
+        arguments: [(nil, 1_000, "ab"), (300, 300, "")] as [(Int?, Int, String)]
+    )
+    func slowRefusal(timeout: Int?, told: Int, body: String) async throws {
+        let (error, time, isReleased) = try await simulate { simulation in
+            let clock = simulation.clock
+            let transport = SlowRefusal(pause: .milliseconds(400), on: clock)
+            let service = AnyHttpService(apiUrl: "a.com", transport: transport, clock: clock)
+            let export = Export(timeout: timeout.map { .milliseconds($0) })
+            do throws(HttpError) {
+                _ = try await export.schedule(with: service)
+                return (HttpError?.none, clock.now.offset, true)
+            } catch {
+                return (error, clock.now.offset, transport.isReleased.withLock { $0 })
+            }
+        }
+        #expect(error?.kind == .status(503))
+        #expect(error?.delivery == .rejected)
+        #expect(error?.response?.body == Data(body.utf8))
+        #expect(time == .milliseconds(told))
+        // The connection is not kept for what else would come.
+        #expect(isReleased)
+    }
+
+    @Test("a retry does not wait for the body of what it follows, for longer than a second")
+    func slowRetry() async throws {
+        try await simulate { simulation in
+            let transport = ScriptedTransport(
+                .chunks(status: 503, data("a"), pause: .seconds(3_600)),
+                .chunks(data("b")),
+                clock: simulation.clock
+            )
+            var export = Export()
+            export.timeout = nil
+            let service = AnyHttpService(
+                apiUrl: "a.com",
+                retrierFactory: BackoffRetrier.factory(backoff: .constant(.zero), budget: .unlimited),
+                transport: transport,
+                clock: simulation.clock
+            )
+            let body = try await export.schedule(with: service)
+            #expect(try await body.collected(limit: 10) == Data("b".utf8))
+            #expect(transport.attempts.map(\.start) == [.zero, .seconds(1)])
+        }
+    }
+
+    @Test("an error holds no body that is still to come: neither of a redirect that is refused, nor of what does not decode")
+    func errorsHoldNothing() async throws {
+        struct Picky: Request {
+            typealias Result = HttpBodyStream
+            func decode(_ response: HttpResponse<HttpBodyStream>) async throws -> HttpBodyStream { throw Count.HasX() }
+        }
+        let down = ScriptedTransport(.status(302, header: ["Location": "http://a.com/other"]))
+        let refused = await #expect(throws: HttpError.self) { try await Export().schedule(with: service(down)) }
+        #expect(refused?.kind == .redirect(.downgrade))
+        #expect(refused?.response?.isStreamed == false)
+        let undecoded = await #expect(throws: HttpError.self) {
+            try await Picky().schedule(with: service(ScriptedTransport(.chunks(data("a")))))
+        }
+        #expect(undecoded?.kind == .decoding)
+        #expect(undecoded?.response?.isStreamed == false)
+    }
+
     @Test("the timeout bounds each wait for more, and not all of them together", arguments: [9, 11])
     func idle(pause: Int) async throws {
         let (outcome, time) = try await simulate { simulation in
@@ -211,6 +275,38 @@ struct StreamedResponseTests {
         try await clock.waitForSleepers(count: 1)
         reading.cancel()
         await #expect(throws: CancellationError.self) { try await reading.value }
+    }
+}
+
+/// Refuses everything, with a body that comes letter by letter.
+private final class SlowRefusal: HttpTransport {
+    private let pause: Duration
+    private let clock: ManualClock
+    /// Whether the connection was let go of.
+    let isReleased = Locked(false)
+
+    private final class Connection: Sendable {
+        let onRelease: @Sendable () -> Void
+        init(onRelease: @escaping @Sendable () -> Void) { self.onRelease = onRelease }
+        deinit { onRelease() }
+    }
+
+    init(pause: Duration, on clock: ManualClock) {
+        (self.pause, self.clock) = (pause, clock)
+    }
+
+    func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+        try await stream(request, context: context).replacingBody(Data())
+    }
+
+    func stream(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<HttpBodyStream> {
+        let connection = Connection { [self] in isReleased.withLock { $0 = true } }
+        let letters = Locked(Array("abcdefgh"))
+        let body = HttpBodyStream { [clock, pause] in
+            try await withExtendedLifetime(connection) { try await clock.sleep(for: pause) }
+            return letters.withLock { $0.isEmpty ? nil : Data(String($0.removeFirst()).utf8) }
+        }
+        return HttpResponse(status: 503, header: ["Retry-After": "1"], body: body)
     }
 }
 
