@@ -28,23 +28,18 @@ extension Call {
         }
     }
 
-    /// Sleeps on the service's clock; longer when the process was suspended meanwhile, and all calls wake at once.
+    /// Sleeps on the service's clock.
     ///
     /// - Throws: The cancellation, with the failure underneath; the failure when the deadline has passed.
     func sleep(for delay: Duration, after failure: HttpError) async throws(HttpError) {
         do {
-            var left = delay.addable
-            while left > .zero {
-                let due = recorder.elapsed + left
-                try await clock.sleep(for: left)
-                guard let span = LateWaking(by: recorder.elapsed - due)?.span(after: delay, remaining: remaining) else {
-                    break
-                }
-                // Its timer rings as late as this sleep's, and may come second.
-                if span <= .zero { throw CancellationError() }
-                left = min(span, max(.zero, retrier.spread(over: span)))
-            }
-            try Task.checkCancellation()
+            try await LateWaking.sleep(
+                for: delay,
+                on: clock,
+                book.stopwatch,
+                deadline: deadline,
+                spread: retrier.spread
+            )
         } catch {
             throw interrupted(failure)
         }

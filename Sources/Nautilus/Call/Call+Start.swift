@@ -1,10 +1,18 @@
 extension Call {
     /// A whole call: its deadline over everything, its end told to the hook.
-    static func response(to request: R, with service: S) async throws(HttpError) -> HttpResponse<R.Result> {
+    ///
+    /// - Parameter end: The end of a stream's connection, in whose place the call opens another one; nil for any other call.
+    static func response(
+        to request: R,
+        with service: S,
+        after end: StreamEnd? = nil
+    ) async throws(HttpError) -> HttpResponse<R.Result> {
         let hook = service.hook
-        if type(of: hook) == NilServiceHook.self { return try await withinDeadline(request, service, hook: nil) }
+        if type(of: hook) == NilServiceHook.self {
+            return try await withinDeadline(request, service, hook: nil, after: end)
+        }
         do throws(HttpError) {
-            return try await withinDeadline(request, service, hook: hook)
+            return try await withinDeadline(request, service, hook: hook, after: end)
         } catch {
             await hook.onFailure(request, error: error)
             throw error
@@ -22,17 +30,18 @@ extension Call {
     private static func withinDeadline(
         _ request: R,
         _ service: S,
-        hook: (any ServiceHook)?
+        hook: (any ServiceHook)?,
+        after end: StreamEnd? = nil
     ) async throws(HttpError) -> HttpResponse<R.Result> {
         let clock = service.clock
         let deadline = earliest(request.deadline, CallDeadline.remaining)
         // Time is measured from here, before the deadline's timer starts: when it fires, the deadline has passed.
         let stopwatch = Stopwatch(clock)
         guard let deadline, deadline > .zero else {
-            return try await withinScope(request, service, clock, deadline, stopwatch, hook).get()
+            return try await withinScope(request, service, clock, deadline, stopwatch, hook, end).get()
         }
         let (result, _) = await TimeLimit(deadline, on: clock).cancelling {
-            await withinScope(request, service, clock, deadline, stopwatch, hook)
+            await withinScope(request, service, clock, deadline, stopwatch, hook, end)
         }
         return try result.get()
     }
@@ -43,7 +52,8 @@ extension Call {
         _ clock: any Clock<Duration>,
         _ deadline: Duration?,
         _ stopwatch: Stopwatch,
-        _ hook: (any ServiceHook)?
+        _ hook: (any ServiceHook)?,
+        _ end: StreamEnd?
     ) async -> Result<HttpResponse<R.Result>, HttpError> {
         let factory = service.retrierFactory
         let retrier = factory.create(for: request)
@@ -57,6 +67,7 @@ extension Call {
             maxAttempts: maxAttempts
         )
         let call = Call(request, service, clock, scope, retrier)
+        if let end { (call.payment.due, call.payment.failure) = (end.permit, end.loss) }
         if let note = outer?.nestedRetries(of: scope) { call.recorder.note(note) }
         return await scope.enter {
             await Result { () async throws(HttpError) in try await call.start(hook) }

@@ -24,3 +24,35 @@ struct LateWaking {
         return remaining.map { max(.zero, min(span, $0 / 2)) } ?? span
     }
 }
+
+extension LateWaking {
+    /// Sleeps before a retry; longer when the process was suspended meanwhile, and all that slept in it wake at once.
+    ///
+    /// - Parameters:
+    ///   - delay: For how long.
+    ///   - stopwatch: Runs on `clock`, since the call began.
+    ///   - deadline: How long the call may take, by the stopwatch; nil for no limit.
+    ///   - spread: Draws a random part of a span.
+    /// - Throws: `CancellationError`, also when the deadline has passed.
+    static func sleep(
+        for delay: Duration,
+        on clock: any Clock<Duration>,
+        _ stopwatch: Stopwatch,
+        deadline: Duration?,
+        spread: (Duration) -> Duration
+    ) async throws {
+        var left = delay.addable
+        while left > .zero {
+            let due = stopwatch.elapsed + left
+            try await clock.sleep(for: left)
+            let now = stopwatch.elapsed
+            guard let span = LateWaking(by: now - due)?.span(after: delay, remaining: deadline.map { $0 - now }) else {
+                break
+            }
+            // Its timer rings as late as this sleep's, and may come second.
+            if span <= .zero { throw CancellationError() }
+            left = min(span, max(.zero, spread(span)))
+        }
+        try Task.checkCancellation()
+    }
+}

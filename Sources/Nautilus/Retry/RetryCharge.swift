@@ -16,9 +16,9 @@ public enum RetryCharge: Hashable, Sendable {
     /// What a retry after `error` is charged as; nil when it is free.
     ///
     /// A request that found no network, or that was held back here, has reached no server, so that the retry is the first
-    /// that can be a load on it.
+    /// that can be a load on it. And the end of a stream's connection that had served is no failure.
     init?(after error: HttpError) {
-        guard !error.isRefusal else { return nil }
+        guard !error.isRefusal, !error.hadServed else { return nil }
         let isInvited = error.delivery == .rejected && error.retryAfter != nil
         switch error.kind {
         case .transport(.notConnectedToInternet), .transport(.dataNotAllowed), .transport(.internationalRoamingOff),

@@ -6,12 +6,19 @@ extension Request {
     /// ```
     /// Each connection is a call, with a retrier of its own that answers for its failures, refreshes included. When a
     /// connection ends or breaks, the service's retrier is asked about that, too, as about a lost connection: the next one
-    /// is made after its delay, or the server's `retry:`, whichever is longer, with `Last-Event-ID`. That retrier counts
-    /// connections without an event: it is a new one as soon as an event has come.
+    /// is made after its delay, or the server's `retry:`, whichever is longer, with `Last-Event-ID`.
     ///
-    /// The sequence ends when the server answers 204, when the stream has ended in order and the retrier does not want
-    /// another connection (a service without retriers reads one), and with an error otherwise. It ends with the
-    /// service's own error, or with `CancellationError`.
+    /// A connection that has served, over which an event has come or which has lasted for ten seconds, is followed by the
+    /// next for nothing: a new retrier is asked, and its budget does not pay (``HttpError/hadServed``). Others are counted
+    /// by one retrier, and paid for. Whatever comes over them, connections follow one another a second apart in the long
+    /// run, after five at once: a server that takes each only to end it is not asked faster.
+    ///
+    /// The sequence ends when the server answers 204 (WHATWG HTML §9.2.3). When the retrier does not want another
+    /// connection, it ends with the service's own error, whose trace tells why, also when the last connection ended in
+    /// order: there may be more events, and nobody who is told of them. A service without retriers reads one connection;
+    /// ``HttpBodyStream/events(limit:)`` reads one, too, and takes its end for the end. So does this where the request's
+    /// method is not safe, as of a POST that is answered by events: to ask again would be to do it again. When the task is
+    /// cancelled, it ends with `CancellationError`.
     ///
     /// The request's timeout bounds each wait for something to come, comments included; nil for servers that are silent
     /// for longer.
@@ -49,9 +56,10 @@ public struct ServerSentEvents<R: Request, S: HttpService>: AsyncSequence, Senda
         private let service: DerivedService<S, R>
         private var parser: EventParser
         private var chunks: HttpBodyStream.AsyncIterator?
-        private var connection: RequestSummary?
-        /// Asked about the connections since the last event; nil when there was none without one.
-        private var retrier: (any Retrier)?
+        /// Nil before the first connection.
+        private var reconnection: StreamReconnection<R, S>?
+        /// What the next connection follows; nil for the first.
+        private var end: StreamEnd?
         private var isOver = false
 
         init(service: DerivedService<S, R>, parser: EventParser) {
@@ -64,7 +72,7 @@ public struct ServerSentEvents<R: Request, S: HttpService>: AsyncSequence, Senda
             do {
                 while !isOver {
                     if let event = try parser.next() {
-                        retrier = nil
+                        reconnection?.received()
                         return event
                     }
                     if chunks == nil { try await connect() } else { try await read() }
@@ -72,16 +80,25 @@ public struct ServerSentEvents<R: Request, S: HttpService>: AsyncSequence, Senda
                 return nil
             } catch {
                 (isOver, chunks) = (true, nil)
-                throw Task.isCancelled ? CancellationError() : error
+                guard !Task.isCancelled else { throw CancellationError() }
+                throw (error as? HttpError).map { service.mapError($0) } ?? error
             }
         }
 
         private mutating func connect() async throws {
             let request = EventsRequest(base: service.base, lastEventId: parser.lastEventId)
-            let response = try await request.response(with: service)
-            chunks = response.body?.makeAsyncIterator()
-            connection = response.trace.request
-            isOver = chunks == nil
+            let response = try await Call.response(to: request, with: service, after: end.take())
+            guard let body = response.body else {
+                isOver = true
+                return
+            }
+            chunks = body.makeAsyncIterator()
+            guard reconnection == nil else {
+                reconnection?.opened(response.trace)
+                return
+            }
+            let stopwatch = Stopwatch(service.clock)
+            reconnection = .init(of: service.base, with: service.service, opened: response.trace, stopwatch)
         }
 
         private mutating func read() async throws {
@@ -91,30 +108,15 @@ public struct ServerSentEvents<R: Request, S: HttpService>: AsyncSequence, Senda
             } catch let error as HttpError {
                 failure = error
             }
-            // Outside of the `do`: what the retrier fails with is no failure to ask it about.
-            let end = HttpError(.transport(.networkConnectionLost), stage: .send, request: connection)
-            if try await reconnects(after: failure ?? end) { return }
-            if let failure { throw service.mapError(failure) }
-            isOver = true
-        }
-
-        /// Waits until another connection is to be made; false when none is.
-        private mutating func reconnects(after error: HttpError) async throws -> Bool {
             chunks = nil
             parser.restart()
-            try Task.checkCancellation()
-            var retrier = retrier ?? service.service.retrierFactory.create(for: service.base)
-            let decision = await retrier.retry(service.base, failingWith: error)
-            self.retrier = retrier
-            switch decision {
-            case .retry(let delay, let permit):
-                try await service.clock.sleep(for: Swift.max(delay, parser.reconnectionDelay ?? .zero))
-                // The connection is made now, and paid for; a reader that has left has paid for nothing.
-                _ = permit?.use()
-                return true
-            case .doNotRetry: return false
-            case .fail(let other): throw service.mapError(other)
+            // To ask again would be to do it again.
+            guard failure != nil || service.base.method.isSafe else {
+                isOver = true
+                return
             }
+            let loss = failure ?? HttpError(.transport(.networkConnectionLost), stage: .send)
+            end = try await reconnection?.next(after: loss, notBefore: parser.reconnectionDelay ?? .zero)
         }
     }
 }

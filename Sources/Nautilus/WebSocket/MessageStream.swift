@@ -3,7 +3,12 @@ import Foundation
 /// An open web socket: messages come as an asynchronous sequence, and go by ``send(_:)``.
 ///
 /// When the connection breaks off, or the server goes away, the service's retrier decides on another one, as it does
-/// on another attempt; credentials are stamped anew. Meanwhile the reader waits, and so do senders. What that means:
+/// on another attempt; credentials are stamped anew. After a connection that has served, over which a message has come or
+/// which has lasted for ten seconds, it is a new retrier, and no budget pays (``HttpError/hadServed``); others are counted
+/// by one, and paid for. Connections follow one another a second apart in the long run, after five at once. When the
+/// retrier wants no other one, the stream ends with the service's error, whose trace tells why.
+///
+/// Meanwhile the reader waits, and so do senders. What that means:
 /// - Messages that the server sent while there was no connection have not come: ask for what was missed. Those that came
 ///   before it broke are read first, whoever found out.
 /// - A message that was being sent when the connection broke is not sent again, since it may have arrived:
@@ -27,16 +32,18 @@ public final class MessageStream<R: StreamRequest>: AsyncSequence, Sendable {
     private let unread: Locked<WebSocketLink.Open?>
     private let mapError: @Sendable (HttpError) -> any Error
 
-    init<S: HttpService>(_ request: R, _ connection: any WebSocketConnection, service: S) {
+    /// - Parameter trace: How the connection was opened.
+    init<S: HttpService>(_ request: R, _ connection: any WebSocketConnection, opened trace: CallTrace, service: S) {
         let link = WebSocketLink(connection)
         let mapError: @Sendable (HttpError) -> any Error = { service.mapError($0) }
         self.request = request
         self.link = link
         self.unread = Locked(WebSocketLink.Open(connection: connection, number: 1))
         self.mapError = mapError
+        let stopwatch = Stopwatch(service.clock)
         // It outlives the deadline of the call around it.
         self.keeper = Task.detached {
-            await Self.keep(link, request, WebSocketService(service), mapError)
+            await Self.keep(link, request, WebSocketService(service), opened: trace, stopwatch, mapError)
         }
     }
 
@@ -184,16 +191,20 @@ extension MessageStream {
         _ link: WebSocketLink,
         _ request: R,
         _ service: WebSocketService,
+        opened trace: CallTrace,
+        _ stopwatch: Stopwatch,
         _ mapError: (HttpError) -> any Error
     ) async {
         let opening = WebSocketCall(request: request, handshake: service.handshake)
-        var call = Call(reopening: opening, with: service)
+        var reconnection = StreamReconnection(of: opening, with: service, opened: trace, stopwatch)
         for await loss in link.losses {
-            // A connection that was good for something begins a new count of attempts.
-            if loss.hasReceived { call = Call(reopening: opening, with: service) }
+            if loss.hasReceived { reconnection.received() }
             do throws(HttpError) {
-                let connection = try await call.reopen(after: loss.error).body.connection
+                let end = try await reconnection.next(after: loss.error)
+                let response = try await Call.response(to: opening, with: service, after: end)
+                let connection = response.body.connection
                 guard link.reopened(connection) else { return await connection.close(.init(.goingAway)) }
+                reconnection.opened(response.trace)
             } catch {
                 link.end(mapError(error))
                 return

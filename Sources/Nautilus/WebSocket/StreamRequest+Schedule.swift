@@ -7,8 +7,8 @@ extension StreamRequest {
         do throws(HttpError) {
             let opening = WebSocketService(service)
             let call = WebSocketCall(request: self, handshake: opening.handshake)
-            let connection = try await Call.response(to: call, with: opening).body.connection
-            return MessageStream(self, connection, service: service)
+            let response = try await Call.response(to: call, with: opening)
+            return MessageStream(self, response.body.connection, opened: response.trace, service: service)
         } catch {
             throw service.mapError(error)
         }

@@ -9,7 +9,7 @@ final class WebSocketLink: Sendable {
     /// A connection that is to be replaced.
     struct Loss: Sendable {
         let error: HttpError
-        /// Whether anything had come over it: only then does the retrier begin anew.
+        /// Whether anything had come over it.
         let hasReceived: Bool
     }
 

@@ -77,34 +77,175 @@ struct ServerSentEventsTests {
         }
     }
 
-    @Test("connections without an event are counted by the retrier; with each event it begins anew")
-    func counted() async throws {
-        let ended = ScriptedTransport(Self.events("data: a\n\n"), Self.events(""), Self.events(": no event\n\n"))
-        #expect(try await data(ended) == ["a"])
-        #expect(ended.count == 3)
-
+    @Test(
+        "connections that have not served are counted by one retrier, in order or not; with each event comes a new one",
+        arguments: [nil, broken]
+    )
+    func counted(end: TransportError?) async throws {
         let transport = ScriptedTransport(
-            Self.events("data: a\n\n", endingWith: Self.broken),
-            Self.events("", endingWith: Self.broken),
-            Self.events("", endingWith: Self.broken)
+            Self.events("", endingWith: end),
+            Self.events("data: a\n\n", endingWith: end),
+            Self.events(": no event\n\n", endingWith: end),
+            Self.events("", endingWith: end)
         )
-        let error = await #expect(throws: HttpError.self) { try await data(transport) }
+        let events = Locked<[String]>([])
+        let error = await #expect(throws: HttpError.self) {
+            for try await event in Call.get.events(with: service(transport, retries: 1)) {
+                events.withLock { $0.append(event.data) }
+            }
+        }
+        #expect(events.withLock { $0 } == ["a"])
+        #expect(transport.count == 4)
         #expect(error?.kind == .transport(.networkConnectionLost))
-        #expect(transport.count == 3)
+        #expect(error?.hadServed == false)
+        #expect(error?.trace.attempts.last?.decision?.reason == .attemptsUsed(2))
     }
 
-    @Test("without a retrier one connection is read, and its break is the error")
-    func withoutRetrier() async throws {
-        let whole = ScriptedTransport(Self.events("data: a\n\n"))
-        let service = AnyHttpService(apiUrl: "a.com", transport: whole)
-        var count = 0
-        for try await _ in Call.get.events(with: service) { count += 1 }
-        #expect(count == 1)
-        let broken = AnyHttpService(
+    @Test("without a retrier one connection is read; its end is the error, in order or not", arguments: [nil, broken])
+    func withoutRetrier(end: TransportError?) async throws {
+        let transport = ScriptedTransport(Self.events("data: a\n\n", endingWith: end))
+        let service = AnyHttpService(apiUrl: "a.com", transport: transport)
+        var events = Call.get.events(with: service).makeAsyncIterator()
+        #expect(try await events.next()?.data == "a")
+        let error = await #expect(throws: HttpError.self) { _ = try await events.next() }
+        #expect(error?.kind == .transport(.networkConnectionLost))
+        #expect(error?.hadServed == true)
+        #expect(error?.request?.method == .get)
+        #expect(error?.exchange?.status == 200)
+        let attempt = try #require(error?.trace.attempts.first)
+        #expect(error?.trace.attempts.count == 1)
+        #expect(attempt.decision == .init(retrier: "NilRetrier", action: .stop, reason: nil))
+        #expect(attempt.outcome == .failed(.send, .transport(.networkConnectionLost), .maybeExecuted))
+        #expect(attempt.exchanges.map(\.status) == [200])
+        // Nothing follows the error.
+        #expect(try await events.next() == nil)
+    }
+
+    @Test(
+        "a hundred connections that each bring an event and end cost no budget, and follow one another a second apart",
+        arguments: [nil, broken]
+    )
+    func orderly(end: TransportError?) async throws {
+        try await simulate { simulation in
+            let budget = TokenBucketBudget(capacity: 10, depositOfSuccess: 0)
+            let transport = ScriptedTransport(clock: simulation.clock) { _, _ in
+                Self.events("data: a\n\n", endingWith: end)
+            }
+            let service = AnyHttpService(
+                apiUrl: "a.com",
+                retrierFactory: steadyBackoff(maxAttempts: 2, budget: .shared(budget)),
+                transport: transport,
+                clock: simulation.clock
+            )
+            var events = Call.get.events(with: service).makeAsyncIterator()
+            for _ in 0..<100 { #expect(try await events.next()?.data == "a") }
+            #expect(budget.balance == 10)
+            // Each waits for 0.5 s by its backoff; the pace is slower from the tenth on.
+            let starts = transport.attempts.map(\.start)
+            #expect(starts.count == 100)
+            #expect(starts.prefix(3) == [.zero, .milliseconds(500), .seconds(1)])
+            #expect(starts.last == .seconds(95))
+            #expect(zip(starts.dropFirst(10), starts.dropFirst(9)).allSatisfy { $0 - $1 == .seconds(1) })
+        }
+    }
+
+    @Test("a connection has served that lasts for ten seconds without an event", arguments: [(10, 10), (9, 9)])
+    func lasting(seconds: Int, balance: Double) async throws {
+        try await simulate { simulation in
+            let budget = TokenBucketBudget(capacity: 10, depositOfSuccess: 0)
+            let transport = ScriptedTransport(
+                .chunks(header: ["Content-Type": "text/event-stream"], [], pause: .seconds(seconds)),
+                .status(204),
+                clock: simulation.clock
+            )
+            let service = AnyHttpService(
+                apiUrl: "a.com",
+                retrierFactory: steadyBackoff(budget: .shared(budget)),
+                transport: transport,
+                clock: simulation.clock
+            )
+            for try await _ in Call.get.events(with: service) {}
+            #expect(transport.count == 2)
+            #expect(budget.balance == balance)
+        }
+    }
+
+    @Test("what has not served is paid for when the next connection is made, and not when none is", arguments: [false, true])
+    func paid(isCancelled: Bool) async throws {
+        let budget = TokenBucketBudget(capacity: 10, depositOfSuccess: 0)
+        let transport = ScriptedTransport(Self.events(""), .status(204), clock: clock)
+        let service = AnyHttpService(
             apiUrl: "a.com",
-            transport: ScriptedTransport(Self.events("", endingWith: Self.broken))
+            retrierFactory: steadyBackoff(budget: .shared(budget)),
+            transport: transport,
+            clock: clock
         )
-        await #expect(throws: HttpError.self) { for try await _ in Call.get.events(with: broken) {} }
+        let reading = Task { for try await _ in Call.get.events(with: service) {} }
+        try await clock.waitForSleepers(count: 1)
+        #expect(budget.balance == 9)
+        if isCancelled { reading.cancel() } else { clock.advance(by: .milliseconds(500)) }
+        _ = await reading.result
+        #expect(transport.count == (isCancelled ? 1 : 2))
+        #expect(budget.balance == (isCancelled ? 10 : 9))
+    }
+
+    @Test("an empty budget ends a stream whose connections do not serve, and no other")
+    func emptyBudget() async throws {
+        let transport = ScriptedTransport(Self.events("data: a\n\n"), Self.events(""), .status(204))
+        let service = AnyHttpService(
+            apiUrl: "a.com",
+            retrierFactory: BackoffRetrier.factory(
+                backoff: .constant(.zero),
+                budget: .shared(TokenBucketBudget(capacity: 0))
+            ),
+            transport: transport,
+            clock: clock
+        )
+        let error = await #expect(throws: HttpError.self) {
+            for try await _ in Call.get.events(with: service) {}
+        }
+        #expect(transport.count == 2)
+        #expect(error?.trace.attempts.last?.decision?.reason == .budget)
+    }
+
+    @Test("a retrier that never gives up is ended by the service's limit of attempts")
+    func ceiling() async throws {
+        struct Always: Retrier {
+            mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { true }
+        }
+        try await simulate { simulation in
+            let transport = ScriptedTransport(clock: simulation.clock) { _, _ in Self.events("") }
+            let service = AnyHttpService(
+                apiUrl: "a.com",
+                retrierFactory: AnyRetrierFactory { Always() },
+                transport: transport,
+                clock: simulation.clock,
+                maxAttempts: 7
+            )
+            let error = await #expect(throws: HttpError.self) {
+                for try await _ in Call.get.events(with: service) {}
+            }
+            #expect(transport.count == 7)
+            #expect(error?.trace.attempts.last?.decision?.reason == .ceiling(7))
+        }
+    }
+
+    @Test("events that answer a POST come once: their end is the end, their break the error", arguments: [nil, broken])
+    func post(end: TransportError?) async throws {
+        struct Ask: Request {
+            typealias Result = Data
+            var method: HttpMethod { .post }
+        }
+        let transport = ScriptedTransport(Self.events("data: a\n\n", endingWith: end))
+        var events = Ask().events(with: service(transport)).makeAsyncIterator()
+        #expect(try await events.next()?.data == "a")
+        if end == nil {
+            #expect(try await events.next() == nil)
+        } else {
+            let error = await #expect(throws: HttpError.self) { _ = try await events.next() }
+            #expect(error?.trace.attempts.last?.decision?.reason == .mayHaveExecuted)
+        }
+        #expect(transport.count == 1)
     }
 
     @Test(

@@ -177,6 +177,66 @@ struct MessageStreamEndTests: WebSocketSuite {
         let error = await error { _ = try await lines.next() }
         #expect(error?.kind == .transport(.networkConnectionLost))
         #expect(transport.requests.count == 1)
+        // The trace tells who has refused another one, and what it was asked about.
+        #expect(error?.hadServed == false)
+        #expect(error?.request?.path == "/v1/chat")
+        #expect(error?.trace.attempts.count == 1)
+        #expect(
+            error?.trace.attempts.first?.decision == .init(retrier: "NilRetrier", action: .stop, reason: nil)
+        )
+        #expect(error?.trace.exchanges.map(\.status) == [101])
+    }
+
+    @Test("connections that the server ends in order cost no budget, and follow one another a second apart after five")
+    func orderly() async throws {
+        let useful = ScriptedWebSocketTransport.Opening.accept { socket in
+            try await socket.send(.text("a"))
+            socket.close(.goingAway)
+        }
+        let transport = ScriptedWebSocketTransport(
+            useful, useful, useful, useful, useful, useful, useful, useful, useful, useful
+        )
+        let budget = TokenBucketBudget(capacity: 10, depositOfSuccess: 0)
+        let factory = BackoffRetrier.factory(backoff: .constant(.zero), maxAttempts: 2, budget: .shared(budget))
+        let chat = try await Chat().schedule(with: service(transport, retrierFactory: factory))
+        let reading = Task {
+            var lines = chat.makeAsyncIterator()
+            for _ in 0..<10 { #expect(try await lines.next() == "a") }
+        }
+        for count in 5..<10 {
+            try await clock.waitForSleepers(count: 1)
+            #expect(transport.requests.count == count)
+            clock.advance(by: .seconds(1))
+        }
+        try await reading.value
+        #expect(clock.now.offset == .seconds(5))
+        #expect(budget.balance == 10)
+    }
+
+    @Test("a connection has served that lasts for ten seconds without a message", arguments: [(10, 10), (9, 9)])
+    func lasting(seconds: Int, balance: Double) async throws {
+        let transport = ScriptedWebSocketTransport(Self.echo, Self.greeting)
+        let budget = TokenBucketBudget(capacity: 10, depositOfSuccess: 0)
+        let factory = BackoffRetrier.factory(backoff: .constant(.zero), maxAttempts: 2, budget: .shared(budget))
+        let chat = try await Chat().schedule(with: service(transport, retrierFactory: factory))
+        clock.advance(by: .seconds(seconds))
+        transport.sockets[0].drop()
+        var lines = chat.makeAsyncIterator()
+        #expect(try await lines.next() == "hello")
+        #expect(budget.balance == balance)
+    }
+
+    @Test("an empty budget ends a stream whose connections do not serve, with a trace that says so")
+    func emptyBudget() async throws {
+        let transport = ScriptedWebSocketTransport(.accept { $0.drop() })
+        let budget = RetryBudgetScope.perOrigin(in: OriginBudgets { _ in TokenBucketBudget(capacity: 0) })
+        let factory = BackoffRetrier.factory(backoff: .constant(.zero), budget: budget)
+        let chat = try await Chat().schedule(with: service(transport, retrierFactory: factory))
+        var lines = chat.makeAsyncIterator()
+        let error = await error { _ = try await lines.next() }
+        #expect(error?.kind == .transport(.networkConnectionLost))
+        #expect(error?.trace.attempts.last?.decision?.reason == .budget)
+        #expect(transport.requests.count == 1)
     }
 
     @Test("the backoff between two connections is slept on the service's clock")

@@ -1,0 +1,155 @@
+/// Keeps a stream going from one connection to the next: has the service's retrier decide on each end, and bounds how fast
+/// connections follow one another.
+///
+/// A stream is meant to last, and its connections are not: servers and proxies end them by the minute, phones lose them in
+/// every tunnel. So the end of a connection that has served is no failure. A new retrier decides on what follows, and no
+/// budget pays for it, or the streams of an app would use up what its calls need. A connection that has not served is like
+/// a failed attempt: one retrier counts them all, and its budget pays.
+struct StreamReconnection<R: Request, S: HttpService> {
+    private let request: R
+    private let service: S
+    private let stopwatch: Stopwatch
+    /// When the connection was opened, and how.
+    private var opening: (at: Duration, trace: CallTrace)
+    private var hasReceived = false
+    /// Asked about the connections since the last that served; nil when there was none.
+    private var retrier: (any Retrier)?
+    /// How many those are.
+    private var uselessCount = 0
+    /// When the next connection would be due at a steady pace.
+    private var due = StreamPace.interval
+
+    /// - Parameters:
+    ///   - request: The request that the retriers are asked about.
+    ///   - trace: How the first connection was opened.
+    ///   - stopwatch: Runs since then.
+    init(of request: R, with service: S, opened trace: CallTrace, _ stopwatch: Stopwatch) {
+        (self.request, self.service, self.stopwatch) = (request, service, stopwatch)
+        opening = (.zero, trace)
+    }
+
+    /// Something has come over the connection.
+    mutating func received() { hasReceived = true }
+
+    /// Another connection has been opened.
+    mutating func opened(_ trace: CallTrace) {
+        (opening, hasReceived) = ((stopwatch.elapsed, trace), false)
+    }
+
+    /// Returns when the next connection is to be made.
+    ///
+    /// - Parameters:
+    ///   - end: How the connection ended.
+    ///   - delay: The least time before the next one.
+    /// - Throws: The end, with its trace, when the retrier does not want another connection; what the retrier fails with;
+    ///   the cancellation.
+    mutating func next(after end: HttpError, notBefore delay: Duration = .zero) async throws(HttpError) -> StreamEnd {
+        let age = stopwatch.elapsed - opening.at
+        let loss = located(end, hadServed: hasReceived || age >= StreamPace.usefulAge)
+        if loss.hadServed {
+            (retrier, uselessCount) = (nil, 0)
+        } else {
+            uselessCount += 1
+        }
+        var retrier = retrier ?? service.retrierFactory.create(for: request)
+        if Task.isCancelled { throw cancelled(after: loss, age) }
+        let decision = await retrier.retry(request, failingWith: loss)
+        let (name, reason) = (retrier.name, retrier.reason)
+        self.retrier = retrier
+        if Task.isCancelled { throw cancelled(after: loss, age) }
+
+        switch decision {
+        case .doNotRetry:
+            throw ended(loss, age, .init(retrier: name, action: .stop, reason: reason))
+        case .fail(let other):
+            throw ended(loss, age, .init(retrier: name, action: .fail, reason: reason), surfacing: other)
+        case .retry(let wanted, let permit):
+            // No retrier may go on for ever with what is of no use.
+            guard uselessCount < service.maxAttempts else {
+                throw ended(loss, age, .init(retrier: "Call", action: .stop, reason: .ceiling(service.maxAttempts)))
+            }
+            do {
+                try await LateWaking.sleep(
+                    for: paced(max(wanted, delay)),
+                    on: service.clock,
+                    stopwatch,
+                    deadline: nil,
+                    spread: retrier.spread
+                )
+            } catch {
+                throw cancelled(after: loss, age)
+            }
+            return StreamEnd(loss: loss, permit: permit)
+        }
+    }
+
+    /// A delay that is long enough for the pace.
+    private mutating func paced(_ delay: Duration) -> Duration {
+        let now = stopwatch.elapsed
+        let delay = max(.zero, delay.addable, due - StreamPace.interval * (StreamPace.burst - 1) - now)
+        due = max(due, now + delay) + StreamPace.interval
+        return delay
+    }
+
+    /// The end with what is known of its connection.
+    private func located(_ end: HttpError, hadServed: Bool) -> HttpError {
+        var loss = end
+        loss.hadServed = hadServed
+        loss.call = opening.trace.call
+        loss.attempt = opening.trace.attempts.last?.number ?? 0
+        if loss.request == nil { loss.request = opening.trace.request }
+        if loss.exchange == nil { loss.exchange = opening.trace.attempts.last?.exchanges.last }
+        return loss
+    }
+
+    /// The error that ends the stream.
+    private func ended(
+        _ loss: HttpError,
+        _ age: Duration,
+        _ decision: CallTrace.Decision?,
+        surfacing other: HttpError? = nil
+    ) -> HttpError {
+        var trace = opening.trace
+        // What opened the connection succeeded, and has come to an end.
+        let outcome = CallTrace.Outcome.failed(loss.stage, loss.kind, loss.delivery)
+        var last =
+            trace.attempts.popLast() ?? CallTrace.Attempt(number: 1, start: .zero, duration: .zero, outcome: outcome)
+        last.outcome = outcome
+        last.duration += age
+        last.decision = decision
+        trace.attempts.append(last)
+        trace.duration += age
+
+        var error = other ?? loss
+        error.call = loss.call
+        if error.attempt == 0 { error.attempt = loss.attempt }
+        if error.request == nil { error.request = loss.request }
+        error.trace = trace
+        error.isFinal = true
+        return error
+    }
+
+    private func cancelled(after loss: HttpError, _ age: Duration) -> HttpError {
+        ended(loss, age, nil, surfacing: HttpError(.cancelled, stage: .retry, delivery: loss.delivery, underlying: loss))
+    }
+}
+
+/// The end of a stream's connection that another one follows.
+struct StreamEnd: Sendable {
+    /// How it ended.
+    let loss: HttpError
+    /// What pays for the next one; nil when that is free.
+    let permit: RetryPermit?
+}
+
+/// How long a stream's connection serves, and how fast one follows another.
+enum StreamPace {
+    /// From this age on a connection has served, also when nothing has come over it: nearly all servers and proxies leave
+    /// an idle one alone for longer, and one in ten seconds is no load.
+    static let usefulAge = Duration.seconds(10)
+    /// In the long run connections follow one another this far apart, whatever came over them: a server that takes each only to end
+    /// it is not asked faster.
+    static let interval = Duration.seconds(1)
+    /// So many may follow at once before that, as when a server is replaced by another one.
+    static let burst = 5
+}
