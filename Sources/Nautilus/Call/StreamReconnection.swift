@@ -55,7 +55,8 @@ struct StreamReconnection<R: Request, S: HttpService> {
         if Task.isCancelled { throw cancelled(after: loss, age) }
         let decision = await retrier.retry(request, failingWith: loss)
         let (name, reason) = (retrier.name, retrier.reason)
-        self.retrier = retrier
+        // What was decided on the end of one that has served counts for nothing.
+        self.retrier = loss.hadServed ? nil : retrier
         if Task.isCancelled { throw cancelled(after: loss, age) }
 
         switch decision {

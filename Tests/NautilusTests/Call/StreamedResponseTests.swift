@@ -303,7 +303,8 @@ private final class SlowRefusal: HttpTransport {
         let connection = Connection { [self] in isReleased.withLock { $0 = true } }
         let letters = Locked(Array("abcdefgh"))
         let body = HttpBodyStream { [clock, pause] in
-            try await withExtendedLifetime(connection) { try await clock.sleep(for: pause) }
+            try await clock.sleep(for: pause)
+            withExtendedLifetime(connection) {}
             return letters.withLock { $0.isEmpty ? nil : Data(String($0.removeFirst()).utf8) }
         }
         return HttpResponse(status: 503, header: ["Retry-After": "1"], body: body)

@@ -86,7 +86,7 @@ struct EventParserTests {
         #expect(try meaning([Data("data: ".utf8) + [0xFF, 0x0A, 0x0A]]).events == [Self.event("\u{FFFD}")])
     }
 
-    @Test("a line that is too long is an error, also as a comment and before its end", arguments: ["data: 1234567", ":"])
+    @Test("a line that is too long is an error, also as a comment and before its end", arguments: ["data: ", ":"])
     func longLine(start: String) throws {
         let limit = 12
         let line = start + String(repeating: "x", count: limit - start.utf8.count)

@@ -138,7 +138,10 @@ struct ServerSentEventsTests {
                 clock: simulation.clock
             )
             var events = Call.get.events(with: service).makeAsyncIterator()
-            for _ in 0..<100 { #expect(try await events.next()?.data == "a") }
+            for _ in 0..<100 {
+                let event = try await events.next()
+                #expect(event?.data == "a")
+            }
             #expect(budget.balance == 10)
             // Each waits for 0.5 s by its backoff; the pace is slower from the tenth on.
             let starts = transport.attempts.map(\.start)

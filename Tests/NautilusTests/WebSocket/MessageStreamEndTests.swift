@@ -201,7 +201,10 @@ struct MessageStreamEndTests: WebSocketSuite {
         let chat = try await Chat().schedule(with: service(transport, retrierFactory: factory))
         let reading = Task {
             var lines = chat.makeAsyncIterator()
-            for _ in 0..<10 { #expect(try await lines.next() == "a") }
+            for _ in 0..<10 {
+                let line = try await lines.next()
+                #expect(line == "a")
+            }
         }
         for count in 5..<10 {
             try await clock.waitForSleepers(count: 1)
