@@ -142,4 +142,85 @@ struct FailingStoreTests {
             #expect(world.store.saves == saves)
         }
     }
+
+    @Test("a store that fails and recovers twice is told of twice, and each time everything is saved in the end")
+    func twice() async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn()
+            let events = EventLog(session)
+            for round in 2...3 {
+                world.store.failSaves(with: Self.full)
+                try await world.sleep(.seconds(3600))
+                #expect(await world.call(session).isOk)
+                world.store.failSaves(with: nil)
+                try await world.sleep(.seconds(60))
+                #expect(try await world.stored(session)?.credential.refreshToken == "anna-r\(round)")
+            }
+            let round = ["storeFailed", "refreshed", "storeRecovered"]
+            #expect(await events.names(6) == round + round)
+        }
+    }
+
+    @Test("what is saved at last is saved once")
+    func savedOnce() async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn()
+            world.store.failSaves(with: Self.full)
+            try await world.sleep(.seconds(3600))
+            #expect(await world.call(session).isOk)
+            world.store.failSaves(with: nil)
+            let saves = world.store.saves
+            try await world.sleep(.seconds(600))
+            #expect(world.store.saves == saves + 1)
+        }
+    }
+
+    @Test("the end of a session that cannot be removed from the store is carried out as soon as that works")
+    func ended() async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn()
+            world.server.endSession(of: "anna")
+            world.store.failSaves(with: Self.full)
+            try await world.sleep(.seconds(3600))
+            #expect(await world.call(session).oauthKind == .invalidGrant)
+            #expect(try await world.stored(session) != nil)
+            world.store.failSaves(with: nil)
+            try await world.sleep(.seconds(60))
+            #expect(try await world.stored(session) == nil)
+        }
+    }
+
+    @Test("a sign-in that could not be saved wins over a session that is only refreshed meanwhile")
+    func refreshedMeanwhile() async throws {
+        try await SessionWorld.run { world in
+            let (first, second) = (try await world.signedIn(), world.process())
+            try await world.sleep(.seconds(10))
+            world.store.failSaves(with: Self.full)
+            let credential = world.server.signIn("bert", at: world.date)
+            let error = await EndpointFixture.error { () async throws(OAuthError) in
+                try await second.signIn(credential)
+            }
+            #expect(error?.kind == .store(Self.full))
+            // By now the second tries about twice a minute; the first refreshes in between.
+            try await world.sleep(.seconds(100))
+            world.store.failSaves(with: nil)
+            world.server.revokeAccessTokens()
+            #expect(await world.call(first).isOk)
+            #expect(try await world.stored(first)?.credential.accessToken == "anna-a2")
+            try await world.sleep(.seconds(60))
+            #expect(try await world.stored(first)?.credential.accessToken == "bert-a1")
+        }
+    }
+
+    @Test("a sign-out that neither the store nor the server takes tells of the store, whose next process is signed in")
+    func signOutFailsTwice() async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn()
+            world.store.failSaves(with: Self.full)
+            world.server.transport.on(.post, "/revoke", .status(503))
+            let error = await EndpointFixture.error { () async throws(OAuthError) in try await session.signOut() }
+            #expect(error?.kind == .store(Self.full))
+            #expect(!session.isSignedIn)
+        }
+    }
 }

@@ -15,6 +15,9 @@ struct LostAnswerTests {
             #expect(world.server.tokenRequests == 2)
             #expect(world.server.graceReuses == 1)
             #expect(world.server.reuses == 0)
+            let sent = world.server.transport.attempts.filter { $0.request.url.path() == "/token" }.map(\.start)
+            // Half of the backoff's first second at least.
+            #expect(sent[1] - sent[0] >= .milliseconds(600))
             #expect(try await world.stored(session)?.unanswered == 0)
         }
     }
@@ -122,6 +125,38 @@ struct LostAnswerTests {
             try await world.sleep(.seconds(3600))
             #expect(await world.call(session).isOk)
             #expect(world.server.tokenRequests == 1)
+        }
+    }
+
+    @Test(
+        "a refresh that is cancelled after its token was sent keeps the note, so that the token is sent once more at most"
+    )
+    func cancelledAfterSending() async throws {
+        try await SessionWorld.run { world in
+            let session = world.process(limits: RefreshLimits(timeLimit: .seconds(1)))
+            try await session.signIn(world.server.signIn("anna", at: world.date))
+            world.server.setDelay(.seconds(5))
+            try await world.sleep(.seconds(3600))
+            #expect(!(await world.call(session).isOk))
+            try await world.sleep(.seconds(5))
+            #expect(world.server.tokenRequests == 1)
+            #expect(try await world.stored(session)?.unanswered == 1)
+            #expect(session.isSignedIn)
+        }
+    }
+
+    @Test("a refresh that is cancelled before its token is sent takes the note back")
+    func cancelledBeforeSending() async throws {
+        try await SessionWorld.run { world in
+            let session = world.process(limits: RefreshLimits(timeLimit: .seconds(1)))
+            try await session.signIn(world.server.signIn("anna", at: world.date))
+            try await world.sleep(.seconds(3600))
+            // The time is over while the note is being saved.
+            world.store.slowSaves(to: .seconds(2))
+            #expect(!(await world.call(session).isOk))
+            try await world.sleep(.seconds(5))
+            #expect(world.server.tokenRequests == 0)
+            #expect(try await world.stored(session)?.unanswered == 0)
         }
     }
 }

@@ -76,7 +76,7 @@ struct RefusedRefreshTests {
         }
     }
 
-    @Test("12.14: one 503 of the authorization server fails none of twenty calls: they wait for the refresh after it")
+    @Test("C14: one 503 of the authorization server fails none of twenty calls: they wait for the refresh after it")
     func waitedOut() async throws {
         try await SessionWorld.run { world in
             let session = try await world.signedIn()
@@ -90,7 +90,7 @@ struct RefusedRefreshTests {
         }
     }
 
-    @Test("12.14: a call without the time says when the next refresh may start")
+    @Test("C14: a call without the time says when the next refresh may start")
     func saysWhen() async throws {
         try await SessionWorld.run { world in
             let session = try await world.signedIn(limits: SessionWorld.impatient)

@@ -17,7 +17,7 @@ struct SessionWorld: Sendable {
         self.clock = clock
         self.random = random
         self.server = RotatingServer(clock: clock, lifetime: lifetime)
-        self.store = UnreliableStore()
+        self.store = UnreliableStore(clock: clock)
     }
 
     /// Runs `body` in a world of its own, in the interleaving of `seed`.

@@ -1,32 +1,45 @@
 import Nautilus
 import NautilusOAuth
+import NautilusTesting
 
-/// A store in memory that fails on demand, and counts what was asked of it.
+/// A store in memory that fails or takes its time on demand, and counts what was asked of it.
 final class UnreliableStore: CredentialStore {
     private struct State {
+        var saveTime = Duration.zero
+        var loadTime = Duration.zero
         var saveError: CredentialStoreError?
         var loadError: CredentialStoreError?
         var saves = 0
-        var locks = 0
-        var held = 0
     }
 
     private let memory = MemoryStore()
     private let state = Locked(State())
+    private let clock: ManualClock
+
+    init(clock: ManualClock) {
+        self.clock = clock
+    }
 
     /// From now on every save and delete fails with this; nil: none does.
     func failSaves(with error: CredentialStoreError?) { state.withLock { $0.saveError = error } }
     /// From now on every look fails with this; nil: none does.
     func failLoads(with error: CredentialStoreError?) { state.withLock { $0.loadError = error } }
+    /// From now on every save takes this long; what is saved is there at its end, unless saves fail by then.
+    func slowSaves(to duration: Duration) { state.withLock { $0.saveTime = duration } }
+    /// From now on every load takes this long; it brings what was there at its beginning.
+    func slowLoads(to duration: Duration) { state.withLock { $0.loadTime = duration } }
     /// How many saves have succeeded.
     var saves: Int { state.withLock { $0.saves } }
 
     func load(_ key: CredentialKey) async throws -> StoredCredential? {
         if let error = state.withLock({ $0.loadError }) { throw error }
-        return memory.load(key)
+        let stored = memory.load(key)
+        await wait(state.withLock { $0.loadTime })
+        return stored
     }
 
     func save(_ stored: StoredCredential, for key: CredentialKey) async throws {
+        await wait(state.withLock { $0.saveTime })
         if let error = state.withLock({ $0.saveError }) { throw error }
         memory.save(stored, for: key)
         state.withLock { $0.saves += 1 }
@@ -43,4 +56,10 @@ final class UnreliableStore: CredentialStore {
     }
 
     func lock(_ key: CredentialKey) async throws -> (any CredentialLock)? { memory.lock(key) }
+
+    /// As a disk does it: whether the caller is cancelled makes no difference.
+    private func wait(_ duration: Duration) async {
+        guard duration > .zero else { return }
+        await BackgroundTask.start { [clock] in try? await clock.sleep(for: duration) }.value
+    }
 }

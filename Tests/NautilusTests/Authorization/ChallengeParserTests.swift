@@ -89,12 +89,12 @@ struct ChallengeParserTests {
         }
     }
 
-    @Test("B22: of a megabyte the first 16 KiB are looked at", arguments: ["a=\"", "a/", "a ", "=", ","])
+    @Test("B22, C31: of a megabyte the first 16 KiB are looked at", arguments: ["a=\"", "a/", "a ", "=", ","])
     func megabyte(piece: String) {
         #expect(Self.steps(String(repeating: piece, count: 1 << 19)) <= 6 << 14)
     }
 
-    @Test("B22: the first sixteen challenges count, of all fields together")
+    @Test("B22, C31: the first sixteen challenges count, of all fields together")
     func count() {
         let schemes = (1...20).map { "s\($0)" }
         let first = Array(schemes.prefix(16))

@@ -4,7 +4,7 @@ import NautilusTesting
 import Testing
 
 /// 12.1: an attempt may make several exchanges, and the server rejects one of them.
-@Suite("12.1: a rejected credential repeats an attempt that nothing has come of yet")
+@Suite("C1: a rejected credential repeats an attempt that nothing has come of yet")
 struct CredentialLeaseTests {
     /// An interceptor from a closure.
     struct Closure: HttpInterceptor {
@@ -72,7 +72,7 @@ struct CredentialLeaseTests {
     }
 
     @Test(
-        "an order that was answered 202 is placed once, when only the question what became of it is answered 401",
+        "C1: an order that was answered 202 is placed once, when only the question what became of it is answered 401",
         arguments: [polling, pollingAside]
     )
     func orderedOnce(interceptor: Closure) async throws {
@@ -152,7 +152,7 @@ struct CredentialLeaseTests {
         }
     }
 
-    @Test("a 200 that the request turns into a 401 of its own exchange has the attempt repeated, POST or not")
+    @Test("C1: a 200 that the request turns into a 401 of its own exchange has the attempt repeated, POST or not")
     func rejectionInBody() async throws {
         try await simulate { simulation in
             let world = TokenWorld(

@@ -67,7 +67,7 @@ struct GateOpeningTests {
     }
 
     @Test(
-        "those that come when the pause is just over take turns as well, until as much time as it took has gone by",
+        "C17: those that come when the pause is just over take turns as well, until as much time as it took has gone by",
         arguments: [0, 1_979, 2_000, 3_999]
     )
     func late(after: Int) async throws {

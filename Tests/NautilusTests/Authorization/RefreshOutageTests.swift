@@ -4,7 +4,7 @@ import NautilusTesting
 import Testing
 
 /// 12.14: the token endpoint fails for a while. A call's 401 comes after 10 ms, a refresh takes 50 ms.
-@Suite("12.14: calls wait for the refresh that follows a failed one")
+@Suite("C14: calls wait for the refresh that follows a failed one")
 struct RefreshOutageTests {
     typealias Refresh = @Sendable (TokenServer, Token) async throws -> Token
 

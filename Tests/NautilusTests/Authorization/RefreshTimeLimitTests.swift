@@ -119,7 +119,7 @@ struct RefreshTimeLimitTests {
         #expect(coordinator == nil)
     }
 
-    @Test("12.14: calls with patience wait for the refresh after an overdue one: at once when that has ended")
+    @Test("C14: calls with patience wait for the refresh after an overdue one: at once when that has ended")
     func waitsOutOverdue() async throws {
         let script = RefreshScript()
         let coordinator = patient(script)
@@ -136,7 +136,7 @@ struct RefreshTimeLimitTests {
         #expect(script.count == 2)
     }
 
-    @Test("12.14: a success that still arrives serves those who wait for the refresh after it")
+    @Test("C14: a success that still arrives serves those who wait for the refresh after it")
     func lateSuccessServes() async throws {
         let script = RefreshScript(obeysCancellation: false)
         let coordinator = patient(script)
@@ -161,7 +161,7 @@ struct RefreshTimeLimitTests {
         )
     }
 
-    @Test("12.26: beside a refresh that never ends one other runs after the grace, and never a third")
+    @Test("C26: beside a refresh that never ends one other runs after the grace, and never a third")
     func twoAtMost() async throws {
         let script = RefreshScript(obeysCancellation: false)
         let coordinator = try await overdue(script)
@@ -184,7 +184,7 @@ struct RefreshTimeLimitTests {
         #expect(await next.outcomes == ["generation 2"])
     }
 
-    @Test("12.26: the two that may run are of one credential: the next user's refresh is not held up by them")
+    @Test("C26: the two that may run are of one credential: the next user's refresh is not held up by them")
     func twoOfAnother() async throws {
         let script = RefreshScript(obeysCancellation: false)
         let coordinator = try await overdue(script)

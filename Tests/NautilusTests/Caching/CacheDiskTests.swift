@@ -125,7 +125,7 @@ struct CacheDiskTests {
         #expect(place.names == ["other.tmp"])
     }
 
-    @Test("a 304 and another variant write no body again: its file stays the one that it was")
+    @Test("C25: a 304 and another variant write no body again: its file stays the one that it was")
     func bodyStays() async throws {
         let (place, clock) = (Place(), ManualClock())
         func world() -> CacheWorld {
@@ -186,7 +186,7 @@ struct CacheDiskTests {
         #expect(place.names == [])
     }
 
-    @Test("what was changed is looked for among the files of a few URLs, not among all")
+    @Test("C15: what was changed is looked for among the files of a few URLs, not among all")
     func removalLooksAtFew() async throws {
         let place = Place()
         let world = Self.world(place)

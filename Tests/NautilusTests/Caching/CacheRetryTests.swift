@@ -6,7 +6,7 @@ import Testing
 
 @Suite("HttpCache: retries go to the server, and what failed is not kept", .timeLimit(.minutes(10)))
 struct CacheRetryTests {
-    @Test("a stored error is not the answer to the retry that it causes, nor what that is validated by")
+    @Test("C9: a stored error is not the answer to the retry that it causes, nor what that is validated by")
     func storedError() async throws {
         try await simulate { simulation in
             let sent = Counter()
@@ -27,7 +27,7 @@ struct CacheRetryTests {
         }
     }
 
-    @Test("a retry asks whether what is stored has changed, and is not answered by it, however fresh")
+    @Test("C9: a retry asks whether what is stored has changed, and is not answered by it, however fresh")
     func freshMeanwhile() async throws {
         try await simulate { simulation in
             let sent = Counter()

@@ -19,7 +19,7 @@ struct HttpCacheTests {
         #expect(world.transport.count == 1)
     }
 
-    @Test("a list that is paged by a field of the header goes on after a page from the cache")
+    @Test("C6: a list that is paged by a field of the header goes on after a page from the cache")
     func pagedByHeader() async throws {
         let world = CacheWorld { request, _ in
             let isFirst = request.url.query == nil

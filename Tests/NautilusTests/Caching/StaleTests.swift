@@ -141,7 +141,7 @@ struct StaleTests {
         #expect(world.transport.count == 3)
     }
 
-    @Test("a reload that fails is not answered by what it asked to have renewed, unless somebody has allowed that")
+    @Test("C19: a reload that fails is not answered by what it asked to have renewed, unless somebody has allowed that")
     func reload() async throws {
         for (control, outcome) in [("max-age=60", "status 503"), ("max-age=60, stale-if-error=30", "200 one age 1")] {
             let world = CacheWorld.answering(.reply(header: ["Cache-Control": control], text: "one"), .status(503))

@@ -38,4 +38,21 @@ struct HedgeRaceTests {
         }
         #expect(ends == [.first: true, .second: true])
     }
+
+    @Test("an answer that comes with the end of the delay is told first, and the delay after it")
+    func answerFirst() async {
+        let race = HedgeRace()
+        race.start(.first) { RedirectFollower.Outcome(ending: .failed(NotCancelled()), redirects: nil, exchange: nil) }
+        // The answer is there before anything is asked for.
+        for _ in 0..<1_000 { await Task.yield() }
+        race.delayPassed()
+        var reports: [String] = []
+        for _ in 0..<2 {
+            switch await race.next() {
+            case .ended: reports.append("answer")
+            case .delayPassed: reports.append("delay")
+            }
+        }
+        #expect(reports == ["answer", "delay"])
+    }
 }

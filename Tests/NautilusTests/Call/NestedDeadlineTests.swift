@@ -159,7 +159,7 @@ struct NestedDeadlineTests {
         #expect(ends.outer == End(kind: .deadline(.seconds(1)), time: .seconds(1)))
     }
 
-    @Test("a task that a call leaves behind is bound by nothing of it, while the call goes on and after its end")
+    @Test("C3: a task that a call leaves behind is bound by nothing of it, while the call goes on and after its end")
     func leftBehind() async throws {
         try await simulate { simulation in
             let clock = simulation.clock
@@ -195,7 +195,7 @@ struct NestedDeadlineTests {
         }
     }
 
-    @Test("a token that many wait for is not given up by the deadline of the hasty call that asked for it first")
+    @Test("C3: a token that many wait for is not given up by the deadline of the hasty call that asked for it first")
     func sharedToken() async throws {
         try await simulate { simulation in
             let clock = simulation.clock

@@ -100,7 +100,7 @@ struct RetryAfterTests {
     }
 
     @Test(
-        "of several fields that were joined into one the longest counts, whatever their form",
+        "C23: of several fields that were joined into one the longest counts, whatever their form",
         arguments: [
             ("5, 10", 10), ("1, 7", 7), ("10, 5", 10), ("2,5", 5), (" ,, 5 , ", 5), ("abc, 5", 5), ("5, abc", 5),
             ("-1, 5", 5), ("0, 0", 0),

@@ -54,7 +54,7 @@ struct OriginBudgetsTests {
     }
 
     @Test(
-        "when all are drawn on, the others share one: ten thousand failing origins do not make fifty thousand retries"
+        "C18: when all are drawn on, the others share one: ten thousand failing origins do not make fifty thousand retries"
     )
     func overflow() throws {
         let budgets = OriginBudgets(limit: 10) { _ in TokenBucketBudget() }

@@ -77,7 +77,7 @@ struct RecentlyUsedTests {
         }
     }
 
-    @Test("a hundred thousand uses of as many values cost no search among them")
+    @Test("C28: a hundred thousand uses of as many values cost no search among them")
     func crowd() {
         var values = RecentlyUsed<Int, Int>(limit: 100_000)
         // A search through all for the oldest would take minutes.

@@ -51,7 +51,7 @@ struct WaitingLineTests {
         }
     }
 
-    @Test("a hundred thousand who leave in any order cost no more than as many who are served")
+    @Test("C10: a hundred thousand who leave in any order cost no more than as many who are served")
     func crowd() {
         var line = WaitingLine<NamedWaiter>()
         let names = (0..<100_000).map { "\($0)" }

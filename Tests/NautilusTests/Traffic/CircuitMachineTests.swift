@@ -217,7 +217,7 @@ struct CircuitMachineTests {
         #expect(open.worth(at: .seconds(900)) == .some(1))
     }
 
-    @Test("ever new origins that fail do not fill the memory, and the longest pauses are kept")
+    @Test("C18: ever new origins that fail do not fill the memory, and the longest pauses are kept")
     func bounded() throws {
         var core = CircuitCore(limits: CircuitLimits(minimumThroughput: 1))
         let origins = try (0..<5_000).map { try #require(HttpRequest.test("https://\($0).example.com").origin) }

@@ -75,7 +75,7 @@ struct PacingTests {
         transport.attempts.map { String($0.request.url.path(percentEncoded: true).dropFirst("/things/".count)) }
     }
 
-    @Test("Retry-After of one answer holds back all calls, which then go in order and in turns, never early")
+    @Test("C17: Retry-After of one answer holds back all calls, which then go in order and in turns, never early")
     func retryAfter() async throws {
         try await simulate { simulation in
             let world = World(simulation.clock) { _, count in

@@ -36,7 +36,7 @@ struct TrafficOrderTests {
     }
 
     @Test(
-        "of a burst that knows of no limit, all succeed when the limit is first, and few when pacing is",
+        "C29: of a burst that knows of no limit, all succeed when the limit is first, and few when pacing is",
         arguments: [(Order.limitFirst, 100), (.pacingFirst, 10)]
     )
     func burst(order: Order, succeeded: Int) async throws {
@@ -46,7 +46,7 @@ struct TrafficOrderTests {
         if order == .limitFirst { #expect(burst.end < .seconds(11)) }
     }
 
-    @Test("diagnose() has the order that works")
+    @Test("C29: diagnose() has the order that works")
     func diagnosis() {
         let (limit, pacing) = (ConcurrencyLimit(8), Pacing())
         let findings = Order.allCases.map {

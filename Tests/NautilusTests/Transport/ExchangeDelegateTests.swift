@@ -33,4 +33,14 @@ struct ExchangeDelegateTests {
             }
         }
     }
+
+    @Test("a body is kept up to the limit, and refused with the byte behind it")
+    func limit() async throws {
+        let origin = try #require(URL(string: "http://127.0.0.1").flatMap(HttpOrigin.init))
+        let exchange = SessionExchange(to: origin, context: AttemptContext(serviceOrigin: origin), responseLimit: 4)
+        #expect(exchange.receive(Data("abc".utf8)))
+        #expect(exchange.receive(Data("d".utf8)))
+        #expect(!exchange.receive(Data("e".utf8)))
+        exchange.resolve(.failure(CancellationError()))
+    }
 }

@@ -4,7 +4,7 @@ import NautilusTesting
 import Testing
 
 @Suite("The books of exchanges, permits and shared answers")
-struct ExchangeBookTests {
+struct ExchangeAccountTests {
     /// Gives the same answer a mark that calls and retriers share.
     private struct Sharing: HttpInterceptor {
         let shared = SharedAnswer()

@@ -1,0 +1,118 @@
+import Foundation
+import Nautilus
+import NautilusOAuth
+import NautilusTesting
+import Testing
+
+@Suite("The retrier of a session")
+struct OAuthRetrierTests {
+    /// Sends each attempt to another origin than the service's.
+    private struct Elsewhere: HttpInterceptor {
+        func intercept(
+            _ request: HttpRequest,
+            context: AttemptContext,
+            next: Next
+        ) async throws -> HttpResponse<Data> {
+            var request = request
+            request.url = try #require(URL(string: "https://other.test/notes"))
+            return try await next(request)
+        }
+    }
+
+    @Test("a request that an interceptor sends to another origin carries no token")
+    func otherOrigin() async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn()
+            let service = AnyHttpService(
+                apiUrl: "api.test",
+                interceptors: [Elsewhere()],
+                retrierFactory: session.authorization,
+                transport: world.server.transport,
+                clock: world.clock
+            )
+            await #expect(throws: HttpError.self) { try await GetNotes().schedule(with: service) }
+            #expect(world.server.carried == [nil])
+            #expect(world.server.tokenRequests == 0)
+        }
+    }
+
+    @Test("a token of another type than Bearer, in whatever case, is not sent", arguments: ["MAC", "DPoP", "Bearer2"])
+    func otherType(type: String) async throws {
+        try await SessionWorld.run { world in
+            let session = world.process()
+            try await session.signIn(OAuthCredential(accessToken: "a", tokenType: type, receivedAt: world.date))
+            #expect(
+                await world.call(session).oauthKind == .malformedReply(reason: "the token's type is not Bearer")
+            )
+            #expect(world.server.transport.count == 0)
+        }
+    }
+
+    @Test("a call that began as one user fails when another signs in before its retry, and is not sent again")
+    func otherUser() async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn()
+            let service = AnyHttpService(
+                apiUrl: "api.test",
+                retrierFactory: ComposedRetrier.factory(
+                    session.authorization,
+                    BackoffRetrier.factory(backoff: .constant(.seconds(10), jitter: .none), budget: .unlimited)
+                ),
+                transport: world.server.transport,
+                clock: world.clock
+            )
+            world.server.transport.on(.get, "/notes", .status(503), .reply(text: "ok"))
+            async let call = Self.result { () async throws(HttpError) in try await GetNotes().schedule(with: service) }
+            try await world.sleep(.seconds(5))
+            try await session.signIn(world.server.signIn("bert", at: world.date))
+            #expect(await call.refreshError.map { "\($0)" } == RefreshError.superseded.description)
+            #expect(world.server.carried == ["anna-a1"])
+        }
+    }
+
+    @Test("a fresh token that is rejected again is an error: one refresh, two sends")
+    func rejectedTwice() async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn()
+            world.server.transport.on(.get, "/notes", .status(401), afterLast: .repeat)
+            #expect(await world.call(session).error?.status == 401)
+            #expect(world.server.carried == ["anna-a1", "anna-a2"])
+            #expect(world.server.tokenRequests == 1)
+        }
+    }
+
+    @Test("missing scope is an error of its own with 403 and with 401, and refreshes nothing", arguments: [401, 403])
+    func missingScope(status: Int) async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn()
+            let challenge = #"Bearer error="insufficient_scope", scope="notes.write""#
+            world.server.transport.on(.get, "/notes", .status(status, header: [.wwwAuthenticate: challenge]))
+            #expect(await world.call(session).oauthKind == .insufficientScope(["notes.write"]))
+            #expect(world.server.tokenRequests == 0)
+        }
+    }
+
+    @Test("another origin, reached by a redirect, has no say in the scope")
+    func redirected() async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn()
+            let challenge = #"Bearer error="insufficient_scope", scope="notes.write""#
+            world.server.transport
+                .on(.get, "/notes", .status(302, header: [.location: "https://other.test/elsewhere"]))
+                .on(.get, "/elsewhere", .status(403, header: [.wwwAuthenticate: challenge]))
+            let result = await world.call(session)
+            #expect(result.error?.kind == .status(403))
+            #expect(result.oauthKind == nil)
+        }
+    }
+
+    private static func result(
+        _ call: () async throws(HttpError) -> String
+    ) async -> Result<String, HttpError> {
+        do throws(HttpError) {
+            return .success(try await call())
+        } catch {
+            return .failure(error)
+        }
+    }
+}

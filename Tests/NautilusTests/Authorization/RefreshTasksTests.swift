@@ -1,0 +1,42 @@
+import Testing
+
+@testable import Nautilus
+
+@Suite("The tasks of a refresh")
+struct RefreshTasksTests {
+    /// A task that ends when it is cancelled.
+    private static func task() -> Task<Void, Never> {
+        Task { for await _ in AsyncStream<Never>(Never.self, { _ in }) {} }
+    }
+
+    @Test("when the refresh has ended before its tasks were handed in, the timer is cancelled, and it alone")
+    func endedBefore() {
+        let (tasks, refresh, timer) = (RefreshTasks(), Self.task(), Self.task())
+        tasks.end()
+        tasks.handIn(refresh: refresh, timer: timer)
+        #expect(timer.isCancelled)
+        #expect(!refresh.isCancelled)
+        refresh.cancel()
+    }
+
+    @Test("when the refresh was cancelled before its tasks were handed in, both are")
+    func cancelledBefore() {
+        let (tasks, refresh, timer) = (RefreshTasks(), Self.task(), Self.task())
+        tasks.cancel()
+        tasks.handIn(refresh: refresh, timer: timer)
+        #expect(refresh.isCancelled)
+        #expect(timer.isCancelled)
+    }
+
+    @Test("the end of a refresh ends its timer; cancelling ends both")
+    func afterwards() {
+        let (ended, cancelled) = (RefreshTasks(), RefreshTasks())
+        let handedIn = (0..<4).map { _ in Self.task() }
+        ended.handIn(refresh: handedIn[0], timer: handedIn[1])
+        cancelled.handIn(refresh: handedIn[2], timer: handedIn[3])
+        ended.end()
+        cancelled.cancel()
+        #expect(handedIn.map(\.isCancelled) == [false, true, true, true])
+        handedIn[0].cancel()
+    }
+}

@@ -1,0 +1,33 @@
+import Foundation
+import Testing
+
+@testable import Nautilus
+
+@Suite("RetryCondition")
+struct RetryConditionTests {
+    private static func error(_ kind: FailureKind, key: String? = nil) throws -> HttpError {
+        let url = try #require(URL(string: "https://api.example.com/notes"))
+        var request = HttpRequest(method: .post, url: url)
+        request.header[.idempotencyKey] = key
+        var error = HttpError(kind, stage: .send)
+        error.request = RequestSummary(request, serviceOrigin: try #require(HttpOrigin(url)))
+        return error
+    }
+
+    @Test("only a timeout of the attempt, not the end of the call's own time, is worth another attempt")
+    func times() throws {
+        let condition = RetryCondition.standard
+        #expect(condition.verdict(for: try Self.error(.timeout(.seconds(1)))).isRetryable)
+        #expect(!condition.verdict(for: try Self.error(.deadline(.seconds(1)))).isRetryable)
+        #expect(!condition.verdict(for: try Self.error(.cancelled)).isRetryable)
+    }
+
+    @Test("a conflict is retried where that is chosen, and only for a request with a key")
+    func keysInProgress() throws {
+        let (conflict, keyed) = (try Self.error(.status(409)), try Self.error(.status(409), key: "a"))
+        #expect(!RetryCondition.standard.verdict(for: keyed).isRetryable)
+        let condition = RetryCondition.standard.retryingKeysInProgress()
+        #expect(condition.verdict(for: keyed).isRetryable)
+        #expect(!condition.verdict(for: conflict).isRetryable)
+    }
+}
