@@ -131,7 +131,8 @@ struct StreamReconnection<R: Request, S: HttpService> {
     }
 
     private func cancelled(after loss: HttpError, _ age: Duration) -> HttpError {
-        ended(loss, age, nil, surfacing: HttpError(.cancelled, stage: .retry, delivery: loss.delivery, underlying: loss))
+        let cancellation = HttpError(.cancelled, stage: .retry, delivery: loss.delivery, underlying: loss)
+        return ended(loss, age, nil, surfacing: cancellation)
     }
 }
 

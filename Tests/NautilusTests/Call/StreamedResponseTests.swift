@@ -151,7 +151,7 @@ struct StreamedResponseTests {
         }
     }
 
-    @Test("an error holds no body that is still to come: neither of a redirect that is refused, nor of what does not decode")
+    @Test("an error holds no body that is still to come, of a refused redirect or of what does not decode")
     func errorsHoldNothing() async throws {
         struct Picky: Request {
             typealias Result = HttpBodyStream

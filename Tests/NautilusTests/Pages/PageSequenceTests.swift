@@ -48,7 +48,7 @@ struct PageSequenceTests {
         #expect(transport.attempts.map { $0.request.query("cursor") } == [nil, "a/b c", "b", "c"])
     }
 
-    @Test("a server that sends empty pages for ever lets go of who waits for an item, after a thousand", arguments: [false, true])
+    @Test("empty pages for ever end the wait for an item after a thousand", arguments: [false, true])
     func onlyEmptyPages(isPrefetching: Bool) async throws {
         let transport = ScriptedTransport { request, _ in
             let page = request.query("page").flatMap { Int($0) } ?? 0
@@ -69,7 +69,7 @@ struct PageSequenceTests {
         #expect((1_001...(isPrefetching ? 1_002 : 1_001)).contains(transport.count))
     }
 
-    @Test("a thousand empty pages in a row are passed over where something follows, or nothing", arguments: [999, 1_000])
+    @Test("a thousand empty pages are passed over where something follows, or nothing", arguments: [999, 1_000])
     func manyEmptyPages(count: Int) async throws {
         let transport = ScriptedTransport { request, _ in
             let page = request.query("page").flatMap { Int($0) } ?? 0

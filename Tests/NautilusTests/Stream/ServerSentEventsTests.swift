@@ -173,7 +173,10 @@ struct ServerSentEventsTests {
         }
     }
 
-    @Test("what has not served is paid for when the next connection is made, and not when none is", arguments: [false, true])
+    @Test(
+        "what has not served is paid for when the next connection is made, not when none is",
+        arguments: [false, true]
+    )
     func paid(isCancelled: Bool) async throws {
         let budget = TokenBucketBudget(capacity: 10, depositOfSuccess: 0)
         let transport = ScriptedTransport(Self.events(""), .status(204), clock: clock)

@@ -158,14 +158,23 @@ struct MessageStreamEndTests: WebSocketSuite {
             try await socket.send(.text("a"))
             socket.drop()
         }
-        // Two retries, each time: the second useful one makes room for two more.
-        let transport = ScriptedWebSocketTransport(useless, useless, useful, useless, useless)
+        // Two retries, each time: the useful one is followed for nothing, and makes room for two more.
+        let transport = ScriptedWebSocketTransport(useless, useless, useful, useless, useless, useless)
         let chat = try await Chat().schedule(with: service(transport))
         var lines = chat.makeAsyncIterator()
         #expect(try await lines.next() == "a")
-        let error = await error { _ = try await lines.next() }
-        #expect(error?.kind == .transport(.networkConnectionLost))
+        let reading = Task {
+            await error {
+                var rest = chat.makeAsyncIterator()
+                _ = try await rest.next()
+            }
+        }
+        // The sixth comes a second after the others.
+        try await clock.waitForSleepers(count: 1)
         #expect(transport.requests.count == 5)
+        clock.advance(by: .seconds(1))
+        #expect(await reading.value?.kind == .transport(.networkConnectionLost))
+        #expect(transport.requests.count == 6)
         #expect(chat.connectionCount == 0)
     }
 
@@ -194,7 +203,16 @@ struct MessageStreamEndTests: WebSocketSuite {
             socket.close(.goingAway)
         }
         let transport = ScriptedWebSocketTransport(
-            useful, useful, useful, useful, useful, useful, useful, useful, useful, useful
+            useful,
+            useful,
+            useful,
+            useful,
+            useful,
+            useful,
+            useful,
+            useful,
+            useful,
+            useful
         )
         let budget = TokenBucketBudget(capacity: 10, depositOfSuccess: 0)
         let factory = BackoffRetrier.factory(backoff: .constant(.zero), maxAttempts: 2, budget: .shared(budget))

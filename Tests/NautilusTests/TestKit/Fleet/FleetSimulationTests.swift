@@ -74,13 +74,14 @@ extension TestKit {
                 server: FleetServer(rateLimit: FleetRateLimit(perSecond: 1))
             )
             let report = try await fleet.run("backoff") {
-                Self.service($0, BackoffRetrier.factory(budget: .unlimited, random: $0.random))
+                Self.service($0, BackoffRetrier.factory(budget: .unlimited, random: FixedRandomSource(0.5)))
             } request: { _ in
                 Poll()
             }
             #expect((report.calls, report.succeeded, report.sends) == (2, 2, 3))
             #expect(report.seconds[0].refused == 1)
-            #expect(report.end == .seconds(1))
+            // Not before the server has said, and drawn in as much time again.
+            #expect(report.end == .milliseconds(1500))
         }
 
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
