@@ -94,7 +94,7 @@ struct CircuitBreakerTests {
     }
 
     @Test(
-        "calls that run out of time in a line for a connection do not open it; those that a silent server gets do",
+        "C13: calls that run out of time in a line for a connection do not open it; those that a silent server gets do",
         arguments: [true, false]
     )
     func queue(standsInLine: Bool) async throws {
