@@ -54,7 +54,7 @@ public struct NotesError: Error {
         switch error {
         case .signedOut, .sessionExpired, .superseded: .signedOut
         case .failed, .coolingDown, .timedOut, .tooManyRefreshes: .unavailable
-        case .recursive, nil: .unexpected
+        case .recursive, .foreignOrigin, .insecureOrigin, nil: .unexpected
         }
     }
 }

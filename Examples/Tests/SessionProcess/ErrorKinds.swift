@@ -31,6 +31,8 @@ struct ErrorKinds {
         case .timedOut: ["timedOut"]
         case .superseded: ["superseded"]
         case .recursive: ["recursive"]
+        case .foreignOrigin: ["foreignOrigin"]
+        case .insecureOrigin: ["insecureOrigin"]
         }
     }
 

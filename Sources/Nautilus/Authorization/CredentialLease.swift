@@ -6,11 +6,14 @@ public protocol CredentialSource<Credential>: Sendable {
     /// What authorizes calls.
     associatedtype Credential: Sendable
 
-    /// The credential to stamp on an attempt; see ``RefreshCoordinator/grant(continuing:)``.
+    /// The credential to stamp on an attempt; see ``RefreshCoordinator/grant(continuing:for:)``.
     ///
-    /// - Parameter previous: What the call was last stamped with; nil for its first request.
+    /// - Parameters:
+    ///   - previous: What the call was last stamped with; nil for its first request.
+    ///   - origin: Where it is sent.
     func grant(
-        continuing previous: RefreshCoordinator<Credential>.Grant?
+        continuing previous: RefreshCoordinator<Credential>.Grant?,
+        for origin: HttpOrigin
     ) async throws -> RefreshCoordinator<Credential>.Grant
 
     /// The credential that takes the place of one that the server has rejected; see
@@ -71,7 +74,8 @@ public struct CredentialLease<Source: CredentialSource> {
     /// ``Retrier/prepare(_:context:)``.
     ///
     /// A request to another origin than the service's goes out as it is, whatever `stamp` would do. A call that began in one
-    /// session never goes out in the next.
+    /// session never goes out in the next, and no credential to a service of another environment, nor over plain `http`, unless
+    /// its ``CredentialOrigins`` name it.
     ///
     /// - Parameter stamp: Puts the credential on the request.
     /// - Throws: ``RefreshError`` when there is no credential to be had; `CancellationError`; what `stamp` throws.
@@ -81,7 +85,7 @@ public struct CredentialLease<Source: CredentialSource> {
         with stamp: (Source.Credential, inout HttpRequest) throws -> Void
     ) async throws {
         guard request.origin == context.serviceOrigin else { return }
-        let grant = try await source.grant(continuing: latest)
+        let grant = try await source.grant(continuing: latest, for: context.serviceOrigin)
         try stamp(grant.credential, &request)
         if context.number != attempt {
             earlier.removeAll()

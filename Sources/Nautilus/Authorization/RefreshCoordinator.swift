@@ -25,6 +25,9 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     let obtain: @Sendable (Credential) async throws -> Credential
     let lifetime: @Sendable (Credential) -> Duration?
     let random: any RandomSource
+    private let origins: CredentialOrigins
+    /// Where its credential has been sent first.
+    private let firstOrigin = Locked<HttpOrigin?>(nil)
     private let observer: any CallObserver
     let broadcast = Broadcast<Event>(bufferLimit: 100)
     /// Of grants only the latest is of use.
@@ -37,6 +40,8 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     ///   - credential: The credential of a user who is signed in already; nil, the default, for nobody.
     ///   - lifetime: How long a credential serves, from its receipt; nil for no expiry, which is the default. It is asked
     ///     once for each credential. For one that was stored, return what is left of its lifetime.
+    ///   - origins: Where the credential may be sent. Default: ``CredentialOrigins/first``, where it is sent first, since
+    ///     most services have one origin.
     ///   - limits: The bounds of refreshing. Default: those of ``RefreshLimits``.
     ///   - clock: What expiry, limits and pauses are measured on. Default: `ContinuousClock`, which no change of the
     ///     wall clock moves, and which goes on while the device sleeps, as the server's clock does.
@@ -52,6 +57,7 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     public init(
         credential: Credential? = nil,
         lifetime: @escaping @Sendable (Credential) -> Duration? = { _ in nil },
+        origins: CredentialOrigins = .first,
         limits: RefreshLimits = RefreshLimits(),
         clock: any Clock<Duration> = ContinuousClock(),
         random: any RandomSource = SystemRandomSource(),
@@ -67,6 +73,7 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
         self.obtain = refresh
         self.lifetime = lifetime
         self.random = random
+        self.origins = origins
         self.observer = observer
         self.listener = listener
         if let credential { signIn(credential) }
@@ -96,6 +103,22 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     /// - Throws: ``RefreshError``, or `CancellationError` as soon as the task is cancelled; the refresh goes on then.
     public func grant(continuing previous: Grant? = nil) async throws -> Grant {
         try await Grant(ask(.init(rejected: nil, stamp: previous?.generation)))
+    }
+
+    /// The credential to stamp on an attempt that goes to `origin`, otherwise as ``grant(continuing:)``.
+    ///
+    /// - Throws: Also ``RefreshError/foreignOrigin(_:own:)`` and ``RefreshError/insecureOrigin(_:)``, and then nothing is
+    ///   refreshed.
+    public func grant(continuing previous: Grant?, for origin: HttpOrigin) async throws -> Grant {
+        try origins.admit(origin, after: firstOrigin.withLock { $0 })
+        let grant = try await grant(continuing: previous)
+        // Two that come first, for two origins, are told apart here.
+        let first = firstOrigin.withLock { first in
+            first = first ?? origin
+            return first
+        }
+        try origins.admit(origin, after: first)
+        return grant
     }
 
     /// The credential to send a call again with, whose `grant` the server has rejected.

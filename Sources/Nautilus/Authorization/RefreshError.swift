@@ -20,6 +20,10 @@ public enum RefreshError: Error, Sendable {
     case superseded
     /// A refresh asked its own coordinator for a credential.
     case recursive
+    /// The request goes to `origin`, and the credential is for others: see ``CredentialOrigins``.
+    case foreignOrigin(_ origin: HttpOrigin, own: [HttpOrigin])
+    /// The request goes over plain `http` to another machine, where everybody on the way can read the credential.
+    case insecureOrigin(_ origin: HttpOrigin)
 
     /// How long, from when the call failed, until the next refresh may start; nil when time alone does not help.
     public var retryAfter: Duration? {
@@ -27,7 +31,7 @@ public enum RefreshError: Error, Sendable {
         case .failed(let remaining, _), .coolingDown(let remaining, _), .tooManyRefreshes(_, _, let remaining):
             remaining
         case .timedOut(_, let remaining): remaining
-        case .signedOut, .sessionExpired, .superseded, .recursive: nil
+        case .signedOut, .sessionExpired, .superseded, .recursive, .foreignOrigin, .insecureOrigin: nil
         }
     }
 }
@@ -57,6 +61,11 @@ extension RefreshError: PrintableError, CustomDebugStringConvertible, CustomRefl
             "Somebody signed in or out while the call was under way; start it again for the present user."
         case .recursive:
             "A refresh asked its own coordinator for a credential; send it through a service without this coordinator."
+        case .foreignOrigin(let origin, let own):
+            "The credential is for \(own.map(\.description).joined(separator: ", ")), and not sent to \(origin); "
+                + "use one session for each environment, or name all origins of this one."
+        case .insecureOrigin(let origin):
+            "The credential is not sent over plain http to \(origin); use https, or name the origin to allow it."
         }
     }
 

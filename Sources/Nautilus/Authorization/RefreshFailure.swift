@@ -32,7 +32,7 @@ extension RefreshError: RefreshFailure {
         case .failed(_, let underlying), .coolingDown(_, let underlying):
             (underlying as? any RefreshFailure)?.isTransient ?? true
         case .timedOut, .tooManyRefreshes: true
-        case .signedOut, .sessionExpired, .superseded, .recursive: false
+        case .signedOut, .sessionExpired, .superseded, .recursive, .foreignOrigin, .insecureOrigin: false
         }
     }
 }

@@ -97,6 +97,8 @@ extension HttpError {
             self.init(.cancelled, stage: stage, delivery: delivery)
         case let error as InvalidRequest:
             self.init(.invalidRequest(error), stage: stage, delivery: .notSent)
+        case let error as EnvironmentChange:
+            self.init(.environmentChanged(error), stage: stage, delivery: .notSent)
         case let error as TransportError:
             self.init(error, stage: stage)
         case let error as URLError where error.code == .cancelled:

@@ -2,7 +2,7 @@ import Foundation
 
 /// Sends a request and follows its redirects (RFC 9110 §15.4), so that the transport does not have to.
 ///
-/// Across origins, sensitive fields stay behind: what a transport's own redirects get wrong most often.
+/// Across origins, only what HTTP itself needs goes along: what a transport's own redirects get wrong most often.
 struct RedirectFollower: Sendable {
     /// How it ended, and where it had led by then.
     struct Outcome: Sendable {
@@ -127,8 +127,7 @@ struct RedirectFollower: Sendable {
             }
         }
         guard next.body.isReplayable else { throw .bodySpent }
-        // Credentials go to the origin they were meant for.
-        if origin != request.origin { next.header = next.header.withoutSensitiveFields }
+        if origin != request.origin { next.header = next.header.crossingOrigins }
         return next
     }
 
@@ -141,6 +140,27 @@ struct RedirectFollower: Sendable {
             (method, url) = (request.method, request.url.absoluteString.prefix { $0 != "#" })
         }
     }
+}
+
+extension HttpHeader {
+    /// The fields that go along to another origin: those of HTTP that say what is wanted and what the body is, and tracing.
+    ///
+    /// Whatever a service has of its own, `X-Sign`, `DPoP` or `X-Account`, was meant for the origin it was made for. An
+    /// `Idempotency-Key` goes along: without it what is repeated there would be done twice.
+    fileprivate var crossingOrigins: HttpHeader {
+        HttpHeader(
+            fields.filter { field in
+                let name = field.name.rawValue.lowercased()
+                let isAllowed = name.hasPrefix("accept") || name.hasPrefix("content-") || Self.allowed.contains(name)
+                return isAllowed && !field.name.isSensitive
+            }
+        )
+    }
+
+    private static let allowed: Set<String> = [
+        "cache-control", "idempotency-key", "if-match", "if-modified-since", "if-none-match", "if-range",
+        "if-unmodified-since", "prefer", "range", "sec-websocket-protocol", "traceparent", "tracestate", "user-agent",
+    ]
 }
 
 extension ExchangeBook.Opening {

@@ -10,6 +10,9 @@ struct RequestBuilder {
     /// The header that the attempt was built with; held, so that whoever changes the request's own has to copy it.
     private var checkedHeader = HttpHeader()
 
+    /// Where the first attempt went.
+    private var first: Target?
+
     /// Where a request goes, and where its service is.
     struct Target {
         let base: BaseUrl
@@ -48,12 +51,21 @@ struct RequestBuilder {
         }
     }
 
-    /// Where the request goes.
+    /// Where the request goes: to the origin that the call began with.
     ///
-    /// - Throws: ``InvalidRequest``.
-    func target(of request: some Request, for service: some HttpService) throws(InvalidRequest) -> Target {
+    /// - Throws: ``InvalidRequest``; ``EnvironmentChange`` when the service has moved to another origin since.
+    mutating func target(of request: some Request, for service: some HttpService) throws -> Target {
         let own = try BaseUrlMemo.shared.base(service.apiUrl, isSecure: service.usesSecureProtocol)
-        return Target(base: try base(of: request, for: service) ?? own, serviceOrigin: own.origin)
+        let target = Target(base: try base(of: request, for: service) ?? own, serviceOrigin: own.origin)
+        if let first {
+            // What was made for one environment is not for another: credential, idempotency key, cursor.
+            guard first.serviceOrigin == target.serviceOrigin, first.base.origin == target.base.origin else {
+                throw EnvironmentChange(from: first.base.origin, to: target.base.origin)
+            }
+        } else {
+            first = target
+        }
+        return target
     }
 
     /// Reads everything again and checks it.

@@ -64,12 +64,3 @@ public struct OfflinePause: Sendable {
         }
     }
 }
-
-extension HttpOrigin {
-    /// Whether it is on the device itself (RFC 6761 §6.3, RFC 1122 §3.2.1.3, RFC 4291 §2.5.3).
-    var isLoopback: Bool {
-        if host == "localhost" || host.hasSuffix(".localhost") || host == "::1" { return true }
-        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
-    }
-}

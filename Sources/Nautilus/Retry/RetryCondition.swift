@@ -91,6 +91,7 @@ public struct RetryCondition: Sendable {
         case .decoding: .stop("the same body decodes the same way")
         case .refused(.circuitOpen): .retry("the circuit lets a request through when its pause is over")
         case .refused(let refusal): .stop("not sent: \(refusal)")
+        case .environmentChanged: .stop("the call belongs to the environment that it began in")
         case .authorization: .stop("authorization is not mended by waiting")
         case .custom: .stop("an error of the application")
         }

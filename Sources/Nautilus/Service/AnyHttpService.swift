@@ -47,6 +47,20 @@ public struct AnyHttpService<RequestError: Error>: HttpService {
     public func mapError(_ error: HttpError) -> RequestError { map(error) }
 }
 
+extension AnyHttpService: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Where its calls go; neither path nor query, which may hold a key.
+    public var description: String {
+        let base = try? BaseUrlMemo.shared.base(apiUrl, isSecure: usesSecureProtocol)
+        return "AnyHttpService(\(base?.origin.description ?? "no valid URL"))"
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Shows the description: `dump` leaks nothing either.
+    public var customMirror: Mirror { Mirror(self, children: ["service": description]) }
+}
+
 extension AnyHttpService where RequestError == HttpError {
     /// Creates a service from values; every parameter is as in ``HttpService``, with the same default, which is what nil means
     /// for `webSocketTransport`.

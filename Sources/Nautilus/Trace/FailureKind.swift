@@ -22,6 +22,8 @@ public enum FailureKind: Hashable, Sendable {
     case decoding
     /// Held back on this side: a circuit is open, or too much waits.
     case refused(TrafficRefusal)
+    /// The service has moved to another origin since the call began.
+    case environmentChanged(EnvironmentChange)
     /// There is no credential, or refreshing it failed; the error underneath tells which.
     case authorization
     /// A header, an interceptor, a hook or a retrier threw an error of its own, which lies underneath; the framework's,
@@ -43,6 +45,7 @@ extension FailureKind: CustomStringConvertible {
         case .responseTooLarge(let limit): "the response is larger than \(limit) bytes"
         case .decoding: "the body does not decode"
         case .refused(let refusal): "not sent: \(refusal)"
+        case .environmentChanged(let change): "the service has moved to \(change.to)"
         case .authorization: "not authorized"
         case .custom: "an error of the application"
         }

@@ -56,7 +56,8 @@ extension CircuitOutcome {
         case .deadline(let limit): self = error.hasWaitedForServer(of: remaining ?? limit) ? .failure : .nothing
         case .transport(let code): self.init(code)
         case .redirect, .responseTooLarge: self = .success
-        case .cancelled, .invalidRequest, .status, .decoding, .authorization, .custom, .refused: self = .nothing
+        case .cancelled, .invalidRequest, .status, .decoding, .environmentChanged, .authorization, .custom, .refused:
+            self = .nothing
         }
     }
 

@@ -57,6 +57,8 @@ extension OAuthError.Kind {
             scope.isEmpty
                 ? "The call needs more than the credential allows; sign in again with a wider scope."
                 : "The call needs more than the credential allows; sign in again with the scope \"\(scope)\"."
+        case .insufficientAuthentication:
+            "The call needs the user to authenticate in another way, or again; sign in with the acr_values and max_age given."
         case .lockTimeout(let limit):
             "Another process has held the credential's lock for more than \(limit.brief); try again later."
         case .store(let error):

@@ -41,6 +41,7 @@ extension OAuthError.Kind {
         case .redirect(let refusal): self = .malformedReply(reason: refusal.description)
         case .decoding: self = .malformedReply(reason: "it does not decode")
         case .status(let status): self.init(status: status, reply)
+        case .environmentChanged: self = .invalidParameter(reason: "the endpoint has moved while it was asked")
         case .transport, .timeout, .deadline, .responseTooLarge, .refused, .authorization, .custom: self = .unavailable
         }
     }

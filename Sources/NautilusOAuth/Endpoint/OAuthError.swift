@@ -36,6 +36,9 @@ public struct OAuthError: RefreshFailure, Sendable {
         /// A call needs more than the credential allows (RFC 6750 §3.1): sign in again with this scope. Empty when the
         /// server does not name it.
         case insufficientScope(OAuthScope)
+        /// A call needs the user to have authenticated in another way, or more recently (RFC 9470 §3): sign in again with
+        /// these `acr_values`, in order of preference, and `max_age`. Empty, and nil, where the server does not say.
+        case insufficientAuthentication(acrValues: [String], maxAge: Duration?)
         /// Another process has held the store's lock for longer than this one waits.
         case lockTimeout(Duration)
         /// The store failed.

@@ -31,26 +31,33 @@ struct OAuthRetrier: Retrier {
     mutating func retry<R: Request>(_ request: R, failingWith failure: HttpError) async -> RetryDecision {
         let decision = await lease.decide(after: failure)
         // A fresh token of the same user has no more rights: the app has to ask for them.
-        guard case .doNotRetry = decision, lease.grant(carriedBy: failure) != nil, let scope = failure.missingScope
-        else {
+        guard case .doNotRetry = decision, lease.grant(carriedBy: failure) != nil, let lack = failure.lack else {
             return decision
         }
-        return .fail(with: failure.asAuthorizationFailure(OAuthError(.insufficientScope(scope))))
+        return .fail(with: failure.asAuthorizationFailure(OAuthError(lack)))
     }
 
     var reason: RetryReason? { lease.reason }
 }
 
 extension HttpError {
-    /// The scope that the service's own origin asks for (RFC 6750 §3.1), empty when it does not say which; nil when scope
-    /// is not what is missing.
-    var missingScope: OAuthScope? {
+    /// What the service's own origin says that the credential lacks: a scope (RFC 6750 §3.1), or an authentication of the
+    /// user (RFC 9470 §3); nil when that is not what is wrong.
+    fileprivate var lack: OAuthError.Kind? {
         guard let request = exchange?.request ?? request, request.isToServiceOrigin else { return nil }
         guard let response, [401, 403].contains(response.status) else { return nil }
         if let url = response.url, HttpOrigin(url) != request.origin { return nil }
-        let challenge = response.header.challenges.first {
-            $0.scheme == "bearer" && $0["error"]?.lowercased() == "insufficient_scope"
+        for challenge in response.header.challenges where challenge.scheme == "bearer" {
+            switch challenge["error"]?.lowercased() {
+            case "insufficient_scope":
+                return .insufficientScope(OAuthScope(parsing: challenge["scope"] ?? ""))
+            case "insufficient_user_authentication":
+                let values = challenge["acr_values"]?.split(separator: " ").map(String.init) ?? []
+                let maxAge = challenge["max_age"].flatMap { UInt32($0) }
+                return .insufficientAuthentication(acrValues: values, maxAge: maxAge.map { .seconds(Int64($0)) })
+            default: continue
+            }
         }
-        return challenge.map { OAuthScope(parsing: $0["scope"] ?? "") }
+        return nil
     }
 }

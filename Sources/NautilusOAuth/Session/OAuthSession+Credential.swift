@@ -27,6 +27,14 @@ extension OAuthSession: CredentialSource {
         return try await coordinator.grant(continuing: previous)
     }
 
+    /// The credential to stamp on an attempt that goes to `origin`; see `RefreshCoordinator.grant(continuing:for:)`.
+    ///
+    /// - Throws: What ``grant(continuing:)`` throws; `RefreshError` when the credential is not for `origin`.
+    public func grant(continuing previous: Grant?, for origin: HttpOrigin) async throws -> Grant {
+        try await shared.catchUp()
+        return try await coordinator.grant(continuing: previous, for: origin)
+    }
+
     /// The credential to send a call again with, whose `grant` the server has rejected; see
     /// `RefreshCoordinator.refresh(rejecting:)`. One that another process has refreshed meanwhile comes without a refresh.
     ///

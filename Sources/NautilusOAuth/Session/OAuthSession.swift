@@ -40,6 +40,8 @@ public final class OAuthSession: Sendable {
     ///   - endpoint: Where credentials come from. Its clocks are the session's, too.
     ///   - store: Where the credential is kept. Default: in memory, so that nothing is written unless it is asked for.
     ///   - account: Whose session it is, where an app has several. Default: empty, for one account at a time.
+    ///   - origins: Where the access token may be sent. Default: `CredentialOrigins.first`, where it is sent first; name
+    ///     all origins of an API that has several.
     ///   - renewal: How an expired credential is replaced. Default: by its refresh token.
     ///   - sharing: How it shares the credential with other processes. Default: that of ``CredentialSharing``.
     ///   - limits: The bounds of refreshing. Default: those of `RefreshLimits`, but with a time limit of 90 s: the wait for
@@ -50,6 +52,7 @@ public final class OAuthSession: Sendable {
         endpoint: TokenEndpoint,
         store: any CredentialStore = MemoryStore(),
         account: String = "",
+        origins: CredentialOrigins = .first,
         renewal: Renewal = .refreshToken,
         sharing: CredentialSharing = CredentialSharing(),
         limits: RefreshLimits = RefreshLimits(timeLimit: .seconds(90)),
@@ -65,6 +68,7 @@ public final class OAuthSession: Sendable {
         )
         let coordinator = RefreshCoordinator<OAuthCredential>(
             lifetime: { [wallClock = endpoint.wallClock] in $0.remainingLifetime(at: wallClock()) },
+            origins: origins,
             limits: limits,
             clock: endpoint.clock,
             random: random,

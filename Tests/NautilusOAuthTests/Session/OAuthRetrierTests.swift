@@ -92,6 +92,24 @@ struct OAuthRetrierTests {
         }
     }
 
+    @Test(
+        "a demand for another authentication is an error with what is demanded, and refreshes nothing (RFC 9470 §3)",
+        arguments: [
+            (#", acr_values="gold silver", max_age="60""#, ["gold", "silver"], .seconds(60)), ("", [], nil),
+            (#", max_age="-1""#, [], nil),
+        ] as [(String, [String], Duration?)]
+    )
+    func missingAuthentication(demand: String, values: [String], maxAge: Duration?) async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn()
+            let challenge = #"Bearer error="insufficient_user_authentication""# + demand
+            world.server.transport.on(.get, "/notes", .status(401, header: [.wwwAuthenticate: challenge]))
+            let kind = await world.call(session).oauthKind
+            #expect(kind == .insufficientAuthentication(acrValues: values, maxAge: maxAge))
+            #expect(world.server.tokenRequests == 0)
+        }
+    }
+
     @Test("another origin, reached by a redirect, has no say in the scope")
     func redirected() async throws {
         try await SessionWorld.run { world in

@@ -49,6 +49,12 @@ struct HttpErrorCredentialTests {
         #expect(try !Self.error(challenge: challenge).rejectsCredential)
     }
 
+    @Test("an authentication of the user that is not enough does not: a refresh changes nothing of it (RFC 9470 §3)")
+    func insufficientAuthentication() throws {
+        let challenge = #"Bearer error="insufficient_user_authentication", acr_values="gold", max_age="60""#
+        #expect(try !Self.error(challenge: challenge).rejectsCredential)
+    }
+
     @Test("B16: no other status does", arguments: (100...599).filter { $0 != 401 })
     func statuses(status: Int) throws {
         #expect(try !Self.error(status: status).rejectsCredential)

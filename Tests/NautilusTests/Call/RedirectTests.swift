@@ -43,6 +43,23 @@ struct RedirectTests {
         #expect(outcome.attempts == 1)
     }
 
+    @Test("to another origin only what HTTP itself needs goes along, and tracing")
+    func fieldsAcrossOrigins() async throws {
+        let transport = ScriptedTransport(
+            .status(307, header: ["Location": "https://cdn.example.com/file"]),
+            .reply(text: "there")
+        )
+        let needed: HttpHeader = [
+            "Accept-Language": "de", "User-Agent": "app/1", "Range": "bytes=5-", "If-Range": "\"v1\"",
+            "Content-Language": "de", "Idempotency-Key": "k1", "traceparent": "00-1-2-01",
+        ]
+        let own: HttpHeader = [
+            "X-Sign": "s", "DPoP": "d", "X-Client-Cert": "c", "X-Account-Sid": "a", "baggage": "user=anna",
+        ]
+        _ = try await outcome(of: Call(header: needed.merging(own)), transport)
+        #expect(transport.attempts[1].header == needed)
+    }
+
     @Test("a secret that was left behind stays behind on the way back")
     func thereAndBack() async throws {
         let transport = ScriptedTransport(

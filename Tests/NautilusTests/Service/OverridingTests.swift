@@ -143,4 +143,19 @@ struct OverridingTests {
         #expect(sent.header["X-A"] == "first")
         #expect(sent.header["X-B"] == "second")
     }
+
+    @Test("an erased service prints where its calls go, and nothing of what may be a secret")
+    func erasedPrintsNoSecret() {
+        let service = AnyHttpService(
+            apiUrl: "api.example.com/v1?api_key=s3cret",
+            header: [.authorization: "Bearer s3cret"]
+        )
+        var dumped = ""
+        dump(service, to: &dumped)
+        #expect("\(service)" == "AnyHttpService(https://api.example.com)")
+        #expect(String(reflecting: service) == "AnyHttpService(https://api.example.com)")
+        #expect(dumped.contains("https://api.example.com"))
+        #expect(!dumped.contains("s3cret") && !dumped.contains("v1"))
+        #expect("\(AnyHttpService(apiUrl: "no url"))" == "AnyHttpService(no valid URL)")
+    }
 }

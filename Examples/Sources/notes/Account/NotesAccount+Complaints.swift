@@ -59,6 +59,8 @@ extension NotesAccount {
                     .signedOut,
                     "this needs the scope \(scope); run \(command("login")), which asks for everything"
                 )
+            case .insufficientAuthentication:
+                Complaint(.signedOut, "this needs you to sign in again, or in another way; run \(command("login"))")
             case .superseded:
                 Complaint(.signedOut, "somebody signed in or out meanwhile; run this again")
             case .unavailable:

@@ -42,9 +42,9 @@ final class FileSession: CredentialSource {
         )
     }
 
-    func grant(continuing previous: Grant?) async throws -> Grant {
+    func grant(continuing previous: Grant?, for origin: HttpOrigin) async throws -> Grant {
         try follow()
-        return try await coordinator.grant(continuing: previous)
+        return try await coordinator.grant(continuing: previous, for: origin)
     }
 
     func refresh(rejecting grant: Grant) async throws -> Grant {

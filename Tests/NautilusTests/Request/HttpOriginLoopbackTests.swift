@@ -1,8 +1,7 @@
 import Foundation
-import Nautilus
 import Testing
 
-@testable import NautilusOAuth
+@testable import Nautilus
 
 @Suite("Loopback origins")
 struct HttpOriginLoopbackTests {
@@ -27,7 +26,7 @@ struct HttpOriginLoopbackTests {
             "http://localhost.example.com", "http://localhost.", "http://127.0.0.1.example.com", "http://127.0.0.256",
             "http://127.1", "http://127.0.0.01", "http://127.0.0", "http://127.0.0.1.", "http://128.0.0.1",
             "http://0.0.0.0", "http://[::]", "http://[::2]", "http://[::ffff:127.0.0.1]", "http://127.0.0.-1",
-            "http://127.0.0.+1", "http://10.0.0.1",
+            "http://127.0.0.+1", "http://10.0.0.1", "http://api.localhost", "http://notlocalhost",
         ]
     )
     func others(url: String) throws {

@@ -1,10 +1,8 @@
-import Nautilus
-
 extension HttpOrigin {
     /// Whether it is this machine itself, whose traffic nobody else can read: `localhost`, 127.0.0.0/8, `::1`.
     ///
     /// Other spellings of these addresses do not count: systems differ in how they read them.
-    var isLoopback: Bool {
+    package var isLoopback: Bool {
         if host == "localhost" || host == "::1" { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 4 && parts[0] == "127" && parts.allSatisfy(\.isByte)

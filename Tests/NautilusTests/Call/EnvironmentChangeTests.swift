@@ -1,0 +1,80 @@
+import Foundation
+import NautilusTesting
+import Testing
+
+@testable import Nautilus
+
+@Suite("A call belongs to the origin that it began with")
+struct EnvironmentChangeTests {
+    /// A service whose base URL follows a switch, as an app's debug menu has one.
+    private struct SwitchingService: HttpService {
+        let environment: Locked<String>
+        let transport: any HttpTransport
+        let clock: any Clock<Duration>
+        var retrierFactory: any RetrierFactory
+
+        var apiUrl: any UrlConvertible { environment.withLock { $0 } }
+    }
+
+    /// Sends a call, which is answered by `replies`, and flips the switch with the first of them.
+    private func outcome(
+        to other: String,
+        _ script: ScriptedTransport
+    ) async throws -> (result: Result<String, HttpError>, urls: [String]) {
+        try await simulate { simulation in
+            let environment = Locked("staging.example.com")
+            let service = SwitchingService(
+                environment: environment,
+                transport: Flipping(base: script) { environment.withLock { $0 = other } },
+                clock: simulation.clock,
+                retrierFactory: BackoffRetrier.factory(backoff: .constant(.zero), budget: .unlimited)
+            )
+            let result: Result<String, HttpError>
+            do throws(HttpError) {
+                result = .success(try await Call.get.schedule(with: service))
+            } catch {
+                result = .failure(error)
+            }
+            return (result, script.attempts.map { $0.request.url.absoluteString })
+        }
+    }
+
+    @Test("a switch between two attempts ends it, and nothing is sent to the other one")
+    func betweenAttempts() async throws {
+        let (result, urls) = try await outcome(
+            to: "production.example.com",
+            ScriptedTransport(.status(503), .reply(text: "no"))
+        )
+        guard case .failure(let error) = result, case .environmentChanged(let change) = error.kind else {
+            Issue.record("\(result)")
+            return
+        }
+        #expect("\(change.from) \(change.to)" == "https://staging.example.com https://production.example.com")
+        #expect(error.stage == .build)
+        #expect(urls.count == 1)
+        #expect(error.trace.attempts.count == 2)
+    }
+
+    @Test("a switch to another path of the same origin, and one under way, go unnoticed")
+    func unnoticed() async throws {
+        let (same, urls) = try await outcome(
+            to: "https://staging.example.com:443/v2",
+            ScriptedTransport(.status(503), .reply(text: "ok"))
+        )
+        #expect(try same.get() == "ok")
+        #expect(urls.last == "https://staging.example.com:443/v2/things")
+        let underWay = try await outcome(to: "production.example.com", ScriptedTransport(.reply(text: "ok")))
+        #expect(try underWay.result.get() == "ok")
+    }
+}
+
+/// Does something while a request is under way.
+private struct Flipping: HttpTransport {
+    let base: any HttpTransport
+    let flip: @Sendable () -> Void
+
+    func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+        flip()
+        return try await base.send(request, context: context)
+    }
+}
