@@ -131,9 +131,13 @@ struct SessionFile: Sendable {
 
     /// Runs `body` while no other process does.
     func withLock<Value>(on clock: any Clock<Duration>, _ body: () async throws -> Value) async throws -> Value {
-        let descriptor = open(url.path + ".lock", O_CREAT | O_RDWR, 0o600)
+        // A child that is started meanwhile must not hold the lock for as long as it runs.
+        let descriptor = open(url.path + ".lock", O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw CocoaError(.fileReadNoPermission) }
-        defer { close(descriptor) }
+        defer {
+            flock(descriptor, LOCK_UN)
+            close(descriptor)
+        }
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 { try await clock.sleep(for: .milliseconds(10)) }
         return try await body()
     }
