@@ -13,6 +13,8 @@ public struct AttemptContext: Sendable {
     public let remaining: Duration?
     /// Whether the response's body is read while it comes, so that ``HttpResponse/body`` is empty on the way.
     public private(set) var streamsResponse: Bool
+    /// Whether it is about a side request, which another interceptor makes by ``send(_:)``; the attempt's own goes on besides.
+    public private(set) var isSideRequest = false
     /// Which call it is; ``CallIdentity/none`` in a context that a test has made.
     public let call: CallIdentity
     /// The number of the exchange that is prepared or sent, as ``CallTrace/Exchange/number``; nil for an interceptor,
@@ -112,6 +114,16 @@ extension AttemptContext {
         return { await attempt.callAgain() }
     }
 
+    /// Follows what becomes of this attempt, from here on and until its call has ended.
+    ///
+    /// Called while an interceptor runs; later, and in a context that a test has made, it does nothing. What the handler
+    /// holds is released with the call.
+    ///
+    /// - Parameter handler: Takes one event. Called synchronously, on any task of the call: return at once.
+    public func follow(_ handler: @escaping @Sendable (AttemptEvent) -> Void) {
+        attempt?.follow(handler)
+    }
+
     /// The exchanges of this attempt so far, in the order of their sending.
     public var exchanges: [CallTrace.Exchange] { attempt?.exchanges ?? [] }
 }
@@ -132,9 +144,12 @@ protocol OngoingAttempt: Sendable {
     /// Whether there is a call to be made again.
     var isReal: Bool { get }
     var exchanges: [CallTrace.Exchange] { get }
+    var isFollowed: Bool { get }
     /// - Parameter depth: How many of the interceptors it does not pass, from the outermost.
     func send(_ request: HttpRequest, past depth: Int) async throws -> HttpResponse<Data>
     func callAgain() async
+    func follow(_ handler: @escaping AttemptFollowers.Handler)
+    func tell(_ event: AttemptEvent)
 }
 
 private struct AttemptOfATest: OngoingAttempt {
@@ -142,8 +157,11 @@ private struct AttemptOfATest: OngoingAttempt {
 
     var isReal: Bool { false }
     var exchanges: [CallTrace.Exchange] { [] }
+    var isFollowed: Bool { false }
     func send(_ request: HttpRequest, past depth: Int) async throws -> HttpResponse<Data> { try await onSend(request) }
     func callAgain() async {}
+    func follow(_ handler: @escaping AttemptFollowers.Handler) {}
+    func tell(_ event: AttemptEvent) {}
 }
 
 // MARK: - For transports
@@ -198,7 +216,7 @@ extension AttemptContext {
     /// This context for a side request, whose answer is taken whole.
     var aside: AttemptContext {
         var context = self
-        context.streamsResponse = false
+        (context.isSideRequest, context.streamsResponse) = (true, false)
         return context
     }
 }

@@ -41,3 +41,11 @@ enum RefreshScope {
         return try await $marks.withValue(marks.filter { !$0.isOver } + [mark], operation: refresh)
     }
 }
+
+extension AttemptContext {
+    /// Whether the request is part of a refresh that goes on, of whichever coordinator.
+    ///
+    /// Other requests wait for a refresh. So an interceptor that lets one request wait for another has to let this one pass:
+    /// the one that it waited for might be waiting for it.
+    public var isPartOfRefresh: Bool { RefreshScope.isActive }
+}

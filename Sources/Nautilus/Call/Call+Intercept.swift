@@ -9,7 +9,7 @@ extension Call {
     ) async throws(HttpError) -> HttpResponse<Data> {
         recorder.willSend(request, serviceOrigin: context.serviceOrigin)
         let attempt = InterceptedAttempt(self, context, interceptors)
-        turn = attempt.turn
+        (turn, ongoing) = (attempt.turn, attempt)
         let outcome = await Result { () async throws(HttpError) in
             do {
                 return try await attempt.proceed(with: request, context, past: 0) { request in
@@ -37,6 +37,7 @@ extension Call {
             // Without interceptors there is no other.
             let isOwn = try builder.finish(&request, turn == nil ? .own : .passedOn, attempt: context.number)
             CredentialWatch.current?.note(request)
+            ongoing?.tell(.sending(request, isOwn ? .main : .side))
             return (request, isOwn)
         } catch {
             recorder.willSend(built, serviceOrigin: context.serviceOrigin)
@@ -55,8 +56,14 @@ private final class InterceptedAttempt<R: Request, S: HttpService>: OngoingAttem
     private let call: Call<R, S>
     private let context: AttemptContext
     private let interceptors: [any HttpInterceptor]
-    private let isOver = Locked(false)
+    private let state = Locked(State())
     let turn = Turn()
+
+    private struct State: Sendable {
+        /// Whether the interceptors have returned.
+        var isOver = false
+        var followers = AttemptFollowers()
+    }
 
     init(_ call: Call<R, S>, _ context: AttemptContext, _ interceptors: [any HttpInterceptor]) {
         (self.call, self.context, self.interceptors) = (call, context, interceptors)
@@ -64,39 +71,60 @@ private final class InterceptedAttempt<R: Request, S: HttpService>: OngoingAttem
 
     /// Passes a request on to the interceptors further in, and then to `exchange`.
     ///
-    /// - Parameter depth: How many interceptors it has passed, or does not pass, from the outermost.
+    /// - Parameters:
+    ///   - depth: How many interceptors it has passed, or does not pass, from the outermost.
+    ///   - ongoing: The side request that it is; nil for the attempt's own.
     func proceed(
         with request: HttpRequest,
         _ context: AttemptContext,
         past depth: Int,
+        asPartOf ongoing: (any OngoingAttempt)? = nil,
         _ exchange: HttpInterceptor.Next
     ) async throws -> HttpResponse<Data> {
         guard depth < interceptors.count else { return try await exchange(request) }
-        let inner = context.within(self, depth: depth + 1)
+        let inner = context.within(ongoing ?? self, depth: depth + 1)
         return try await interceptors[depth].intercept(request, context: inner) { passedOn in
             let next = passedOn.passedOn(insteadOf: request)
-            return try await proceed(with: next, context, past: depth + 1, exchange)
+            return try await proceed(with: next, context, past: depth + 1, asPartOf: ongoing, exchange)
         }
     }
 
     /// No side request begins any more, and none that is being stamped touches the call.
     func end() {
-        isOver.withLock { $0 = true }
+        state.withLock { $0.isOver = true }
     }
 
     var isReal: Bool { true }
     var exchanges: [CallTrace.Exchange] { call.book.exchanges() }
+    var isFollowed: Bool { state.withLock { !$0.followers.isEmpty } }
 
     func callAgain() async {
         await Call.callAgain(call.request, with: call.service)
     }
 
+    func follow(_ handler: @escaping AttemptFollowers.Handler) {
+        state.withLock { state in
+            if !state.isOver { state.followers.add(handler) }
+        }
+    }
+
+    func tell(_ event: AttemptEvent) {
+        let followers = state.withLock { state in
+            // Nothing is held any longer: a handler may hold what holds the attempt.
+            defer { if case .callEnded = event { state.followers = AttemptFollowers() } }
+            return state.followers
+        }
+        followers.tell(event)
+    }
+
     func send(_ request: HttpRequest, past depth: Int) async throws -> HttpResponse<Data> {
-        let context = context.aside
+        let (context, side) = (context.aside, SideRequest(of: self))
+        defer { side.end() }
         let request = request.withoutKey(try whileItGoesOn { call.builder.ownKey })
-        return try await proceed(with: request, context, past: depth) { request in
+        return try await proceed(with: request, context, past: depth, asPartOf: side) { request in
             let context = context.preparing(self.call.book.takeNumber())
             let stamped = try await self.stamp(request, context)
+            side.tell(.sending(stamped, .side))
             return try await self.call.sendAside(stamped, context)
         }
     }
@@ -124,10 +152,48 @@ private final class InterceptedAttempt<R: Request, S: HttpService>: OngoingAttem
 
     private func whileItGoesOn<Value>(_ body: () throws -> Value) throws -> Value {
         var outcome: Result<Value, any Error> = .failure(AttemptIsOver())
-        isOver.withLock { isOver in
-            if !isOver { outcome = Result { try body() } }
+        state.withLock { state in
+            if !state.isOver { outcome = Result { try body() } }
         }
         return try outcome.get()
+    }
+}
+
+/// A side request on its way: its followers are told of it alone, those of the attempt of both.
+private final class SideRequest: OngoingAttempt {
+    private let attempt: any OngoingAttempt
+    private let followers = Locked(AttemptFollowers())
+
+    init(of attempt: any OngoingAttempt) {
+        self.attempt = attempt
+    }
+
+    var isReal: Bool { attempt.isReal }
+    var exchanges: [CallTrace.Exchange] { attempt.exchanges }
+    var isFollowed: Bool { followers.withLock { !$0.isEmpty } }
+
+    func send(_ request: HttpRequest, past depth: Int) async throws -> HttpResponse<Data> {
+        try await attempt.send(request, past: depth)
+    }
+
+    func callAgain() async {
+        await attempt.callAgain()
+    }
+
+    func follow(_ handler: @escaping AttemptFollowers.Handler) {
+        followers.withLock { $0.add(handler) }
+    }
+
+    func tell(_ event: AttemptEvent) {
+        followers.withLock { $0 }.tell(event)
+        attempt.tell(event)
+    }
+
+    func end() {
+        followers.withLock { followers in
+            defer { followers = AttemptFollowers() }
+            return followers
+        }.tell(.callEnded)
     }
 }
 

@@ -23,6 +23,10 @@ final class Call<R: Request, S: HttpService> {
     var couldBeHedged = false
     /// The turns in which requests are stamped; nil where there is no interceptor, and so one request at a time.
     var turn: Turn?
+    /// The attempt, for those that follow it; nil where there is no interceptor.
+    var ongoing: (any OngoingAttempt)?
+    /// The attempts before, whose followers still wait for the end of the call.
+    private var earlier: [any OngoingAttempt] = []
     // Generic ones last: what stands after them has no fixed place in memory.
     let request: R
     let service: S
@@ -43,21 +47,32 @@ final class Call<R: Request, S: HttpService> {
 
     /// Attempts, one after the other, until one succeeds or a failure surfaces.
     func run() async throws(HttpError) -> HttpResponse<R.Result> {
+        defer { tellEnd() }
         while true {
             do throws(HttpError) {
                 scope.isInAttempt = true
                 defer { scope.isInAttempt = false }
                 let (response, decoded) = try await attempt()
+                ongoing?.tell(.succeeded)
                 return succeeded(decoded, by: response)
             } catch {
+                ongoing?.tell(.failed(error))
                 let delay = try await delay(after: error)
                 try await sleep(for: delay, after: error)
             }
         }
     }
 
+    /// Tells those that have followed an attempt. None is held any longer: an attempt holds its call.
+    private func tellEnd() {
+        for attempt in earlier { attempt.tell(.callEnded) }
+        ongoing?.tell(.callEnded)
+        (earlier, ongoing) = ([], nil)
+    }
+
     /// One pass along the path.
     private func attempt() async throws(HttpError) -> (HttpResponse<Data>, HttpResponse<R.Result>) {
+        if let last = ongoing.take(), last.isFollowed { earlier.append(last) }
         let (built, context) = try await build()  // 1
         let interceptors = service.interceptors
         let response =

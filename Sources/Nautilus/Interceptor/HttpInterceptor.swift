@@ -11,7 +11,8 @@ import Foundation
 ///     }
 /// }
 /// ```
-/// Shared by all calls and stateless, or guarding its own state. What comes back has not been validated: any status.
+/// Shared by all calls and stateless, or guarding its own state. What comes back has not been validated: any status. Whether
+/// it could be decoded, and what went on the wire in the end, is told by ``AttemptContext/follow(_:)``.
 public protocol HttpInterceptor: ServicePart {
     /// The rest of the path: the interceptors further in, then the credential, the exchange and its redirects.
     ///

@@ -12,8 +12,8 @@ package final class CallScope: Sendable {
 
     /// The call's number in this process, from 1.
     package let id: UInt64
-    /// The number of the call within which this one was made; nil for one of its own.
-    package let parentID: UInt64?
+    /// The numbers of the calls within which this one was made, the innermost first.
+    package let ancestorIDs: [UInt64]
     /// The type of the call's request.
     package let requestType: any Any.Type
     /// How long the call may take; nil for no limit.
@@ -45,13 +45,23 @@ package final class CallScope: Sendable {
             last += 1
             return last
         }
-        self.parentID = outer?.id
+        self.ancestorIDs = Self.openIDs(from: outer)
         self.requestType = requestType
         self.deadline = deadline?.addable
         self.stopwatch = stopwatch
         self.maxAttempts = maxAttempts
         self.state = Locked(State(outer: outer))
         self.task = Self.currentTask
+    }
+
+    private static func openIDs(from innermost: CallScope?) -> [UInt64] {
+        var (scope, ids) = (innermost, [UInt64]())
+        while let inner = scope {
+            let (isOver, outer) = inner.state.withLock { ($0.isOver, $0.outer) }
+            if !isOver { ids.append(inner.id) }
+            scope = outer
+        }
+        return ids
     }
 
     /// The innermost call that the current task works for and that goes on; nil outside of all.
