@@ -5,7 +5,9 @@ struct CacheAnswer {
     let response: HttpResponse<Data>
     let question: CacheQuestion
     let fetch: Int64
-    private let watch: CredentialWatch
+    /// The request as it went on the wire; as it was seen, where nobody knows.
+    let sent: HttpRequest
+    private let watch: ExchangeWatch
     private let requestTime: Int64
     private let responseTime: Int64
 
@@ -13,25 +15,43 @@ struct CacheAnswer {
         _ response: HttpResponse<Data>,
         _ question: CacheQuestion,
         _ fetch: Int64,
-        _ watch: CredentialWatch,
+        _ watch: ExchangeWatch,
         requestTime: Int64,
         responseTime: Int64
     ) {
         (self.response, self.question, self.fetch, self.watch) = (response, question, fetch, watch)
+        sent = watch.sent ?? response.request ?? question.request
         (self.requestTime, self.responseTime) = (requestTime, responseTime)
     }
 
-    /// Whether it comes from where it was asked for: what a redirect led to is another URL's.
-    var isOfTarget: Bool { response.url.map { CacheTarget($0) == question.target } ?? true }
+    /// Whether it is about what was asked for: what a redirect led to is another URL's, and so is what an interceptor
+    /// further in has asked for in place of it.
+    var isOfTarget: Bool {
+        guard sent.method == question.request.method, sent.body.isEmpty, CacheTarget(sent) == question.target else {
+            return false
+        }
+        return response.url.map { CacheTarget($0) == question.target } ?? true
+    }
 
     /// Whether others of the same account may get it.
-    var isOwn: Bool { isOfTarget && watch.allowsSharing(of: question.request) }
+    var isOwn: Bool { isOfTarget && isOfThisAttempt && watch.allowsSharing(of: question.request) }
+
+    /// Whether this attempt has had it from the server. Another call's, which waited for the same, is kept by that one. And
+    /// of what an interceptor has made without asking anybody, nothing tells whose it is.
+    private var isOfThisAttempt: Bool {
+        if let exchange = response.exchange { return exchange.call == question.context.call.id }
+        return watch.sent != nil || question.context.call == .none
+    }
+
+    /// Whether either side of the wire wants it kept nowhere.
+    var mustNotBeKept: Bool { question.control.noStore || CacheControl(sent.header).noStore }
 
     /// The response as it would be stored; nil when its `Vary` leaves it to nobody else.
     var stored: StoredResponse? {
         StoredResponse(
             response,
             to: question.request,
+            sent: sent,
             of: question.partition,
             requestTime: requestTime,
             responseTime: responseTime
@@ -42,6 +62,7 @@ struct CacheAnswer {
         stored.freshened(
             by: response,
             to: question.request,
+            sent: sent,
             of: question.partition,
             requestTime: requestTime,
             responseTime: responseTime

@@ -85,7 +85,7 @@ struct CacheCore: Sendable {
         guard let fetch = fetches[fetch], stored.size <= maxResponse else { return false }
         uses += 1
         var list = entries[fetch.target] ?? []
-        remove(from: &list) { $0.partition == fetch.partition && $0.stored.selectors == stored.selectors }
+        remove(from: &list) { $0.partition == fetch.partition && $0.stored.selectors.selectSame(as: stored.selectors) }
         let own = list.filter { $0.partition == fetch.partition }
         if own.count >= Self.maxVariants, let oldest = own.map(\.lastUse).min() {
             remove(from: &list) { $0.lastUse == oldest }
@@ -100,7 +100,12 @@ struct CacheCore: Sendable {
     /// Removes what a fetch was to renew, for its answer says that it is outdated.
     mutating func remove(_ stored: StoredResponse, from fetch: Int64) {
         guard let fetch = fetches[fetch] else { return }
-        remove(fetch.target) { $0.partition == fetch.partition && $0.stored.selectors == stored.selectors }
+        remove(fetch.target) { $0.partition == fetch.partition && $0.stored.selectors.selectSame(as: stored.selectors) }
+    }
+
+    /// Removes a response of a URL for an account, also where its header has been renewed since.
+    mutating func remove(bodyID: String, _ target: CacheTarget, _ partition: CachePartition) {
+        remove(target) { $0.partition == partition && $0.stored.bodyID == bodyID }
     }
 
     /// Removes all of a URL, for all accounts, and has the fetches under way count for nothing.

@@ -36,8 +36,8 @@ enum CacheDecision: Hashable, Sendable {
     private enum Use { case asItIs, whileRevalidating, notAsItIs }
 
     private static func use(of stored: StoredResponse, _ freshness: Freshness, _ request: CacheControl) -> Use {
-        // §5.2.1.4, §5.2.2.4: either side wants the server asked.
-        if request.noCache || stored.control.noCache { return .notAsItIs }
+        // §5.2.1.4, §5.2.2.4: either side wants the server asked, or nobody knows whether it is the one.
+        if request.noCache || stored.mustBeValidated { return .notAsItIs }
         // §5.2.1.5 is about storing; but whoever forbids to keep an answer does not want a kept one.
         if request.noStore { return .notAsItIs }
         // §5.2.1.1: too old for this request, however fresh.
@@ -77,7 +77,7 @@ enum CacheDecision: Hashable, Sendable {
         request: CacheControl,
         standard: Int64
     ) -> Bool {
-        if request.noCache || request.noStore || stored.control.noCache { return false }
+        if request.noCache || request.noStore || stored.mustBeValidated { return false }
         // An error is no better than another.
         if stored.status >= 500 { return false }
         // It would have answered without an error.

@@ -68,9 +68,7 @@ enum CacheFile {
         let bodyID: String
         /// Nil for one that is in a file of its own.
         let body: Data?
-        let selectors: [String: String]
-        /// The selectors whose fields were not there.
-        let absent: [String]
+        let selectors: [String: VarySelectors.Value]
         let requestTime: Int64
         let responseTime: Int64
 
@@ -79,8 +77,7 @@ enum CacheFile {
             header = stored.header.fields.flatMap { [$0.name.rawValue, $0.value] }
             bodyID = stored.bodyID
             body = CacheFile.hasBodyFile(stored) ? nil : stored.body
-            selectors = stored.selectors.compactMapValues { $0 }
-            absent = stored.selectors.filter { $0.value == nil }.keys.sorted()
+            selectors = stored.selectors.values
             requestTime = stored.requestTime
             responseTime = stored.responseTime
         }
@@ -90,14 +87,12 @@ enum CacheFile {
             let fields = stride(from: 0, to: header.count, by: 2).map {
                 HttpHeader.Field(name: HttpHeader.Name(header[$0]), value: header[$0 + 1])
             }
-            var selectors: [String: String?] = selectors
-            for name in absent { selectors.updateValue(nil, forKey: name) }
             return StoredResponse(
                 status: status,
                 header: HttpHeader(fields),
                 body: body,
                 bodyID: bodyID,
-                selectors: selectors,
+                selectors: VarySelectors(selectors),
                 requestTime: requestTime,
                 responseTime: responseTime
             )

@@ -48,9 +48,10 @@ enum CacheStorage {
                 || StoredResponse.heuristicStatuses.contains(response.status)
         else { return false }
         // What can neither be served nor validated would be kept for nothing.
+        if response.mustBeValidated { return response.hasValidator }
         if lifetime > 0 || response.hasValidator || (control.staleWhileRevalidate ?? 0) > 0 { return true }
         // RFC 5861 §4: it may be good for the time in which the server fails.
-        return !control.noCache && !control.mustRevalidate && control.staleIfError ?? staleIfError > 0
+        return !control.mustRevalidate && control.staleIfError ?? staleIfError > 0
     }
 
     /// Whether a method may change something (§4.4); of one that is unknown it has to be assumed.

@@ -2,13 +2,9 @@ import Foundation
 
 extension HttpCache {
     /// Answers from what is stored, where the rules allow it.
-    func answer(
-        _ question: CacheQuestion,
-        _ context: AttemptContext,
-        _ next: Next
-    ) async throws -> HttpResponse<Data> {
+    func answer(_ question: CacheQuestion, _ next: Next) async throws -> HttpResponse<Data> {
         let stored = await find(question)
-        if let revalidation = CacheRevalidation.current, revalidation.isFor(question.target, in: self) {
+        if let revalidation = CacheRevalidation.current(for: question.target, in: self) {
             // The account has changed since: its answers are nothing that this call may ask for.
             guard revalidation.partition == question.partition else { throw CancellationError() }
             return try await fetch(question, knowing: stored, next)
@@ -17,7 +13,7 @@ extension HttpCache {
             stored: stored,
             freshness: stored.map(freshness(of:)),
             request: question.control,
-            isRetry: context.number > 1
+            isRetry: question.context.number > 1
         )
         switch decision {
         case .serve(let age):
@@ -27,7 +23,7 @@ extension HttpCache {
             guard let stored else { break }
             guard begin(question) else { return serve(stored, age: age, question) }
             // Served at once, where somebody else can ask: the call itself, once more, for nobody.
-            if let callAgain = context.callAgain {
+            if let callAgain = question.context.callAgain {
                 revalidate(question, callAgain)
                 return serve(stored, age: age, question)
             }
@@ -48,24 +44,38 @@ extension HttpCache {
         )
     }
 
-    /// A stored response as the answer, of which those around are told whether it is one account's: nothing is stamped
-    /// that would tell them.
-    func serve(_ stored: StoredResponse, age: Int64, _ question: CacheQuestion) -> HttpResponse<Data> {
-        if question.partition.account != nil { CredentialWatch.current?.note(servingAccountTo: question.request) }
-        return response(stored, age: age, to: question.request)
+    /// A stored response as the answer to `question`, with its age (RFC 9111 §4, §5.1), as long as it can be decoded.
+    ///
+    /// - Parameter answer: The server's answer that it is served on the strength of, whose exchange it is then; nil when
+    ///   nothing was sent.
+    func serve(
+        _ stored: StoredResponse,
+        age: Int64,
+        _ question: CacheQuestion,
+        from answer: HttpResponse<Data>? = nil
+    ) -> HttpResponse<Data> {
+        forgetUndecodable(stored, question)
+        var response = answer ?? HttpResponse(body: Data())
+        response.status = stored.status
+        response.header = stored.header
+        response.header[.age] = String(max(0, min(age, CacheControl.longest)))
+        response.body = question.request.method == .head ? Data() : stored.body
+        return response
     }
 
-    /// A stored response as the answer to `request`, with its age (RFC 9111 §4, §5.1).
-    func response(_ stored: StoredResponse, age: Int64, to request: HttpRequest, url: URL? = nil) -> HttpResponse<Data>
-    {
-        var header = stored.header
-        header[.age] = String(max(0, min(age, CacheControl.longest)))
-        return HttpResponse(
-            status: stored.status,
-            header: header,
-            body: request.method == .head ? Data() : stored.body,
-            url: url
-        )
+    /// Forgets a response when the attempt that is given it cannot decode it.
+    ///
+    /// A page of a network that wants a user to sign in comes with the URL, the status and the headers of an answer: only
+    /// the request's type knows that it is none.
+    func forgetUndecodable(_ stored: StoredResponse, _ question: CacheQuestion) {
+        let (target, partition, bodyID) = (question.target, question.partition, stored.bodyID)
+        question.context.follow { [self] event in
+            guard case .failed(let error) = event, error.isUndecodable else { return }
+            core.withLock { core in
+                core.remove(bodyID: bodyID, target, partition)
+                disk?.write(core.variants(target, partition), target, partition)
+            }
+        }
     }
 
     /// What is stored for a request, in memory or else on disk.
@@ -98,8 +108,18 @@ extension HttpCache {
     /// Asks the server in a call of its own, with its own retrier, which nobody waits for.
     private func revalidate(_ question: CacheQuestion, _ callAgain: @escaping @Sendable () async -> Void) {
         BackgroundTask.start { [self] in
-            await CacheRevalidation.$current.withValue(CacheRevalidation(question, in: self)) { await callAgain() }
+            await CacheRevalidation(question, in: self).run(callAgain)
             end(question)
         }
+    }
+}
+
+extension HttpError {
+    /// Whether the answer was none that its request understands.
+    fileprivate var isUndecodable: Bool {
+        guard stage == .decode else { return false }
+        // The caller, or the clock, has ended the call while it was being decoded.
+        if case .deadline = kind { return false }
+        return kind != .cancelled
     }
 }

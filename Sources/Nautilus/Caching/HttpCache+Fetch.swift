@@ -16,14 +16,16 @@ extension HttpCache {
     ) async throws -> HttpResponse<Data> {
         let fetch = core.withLock { $0.begin(question.target, question.partition) }
         defer { core.withLock { $0.end(fetch) } }
-        let (watch, requestTime) = (CredentialWatch(accounts, question.partition), now)
+        let (watch, requestTime) = (ExchangeWatch(accounts, question.partition, question.context), now)
+        question.context.follow { event in
+            if case .sending(let request, let role) = event { watch.note(request, role) }
+        }
         // A HEAD is answered by the server, and its answer compared with what is stored.
         let canValidate = validates && question.request.method == .get && stored?.hasValidator == true
         let validated = canValidate ? stored : nil
-        let request = validated?.validating(question.request) ?? question.request
         let response: HttpResponse<Data>
         do {
-            response = try await CredentialWatch.$current.withValue(watch) { try await next(request) }
+            response = try await next(validated?.validating(question.request) ?? question.request)
         } catch {
             guard error.mayBeServerTrouble, let substitute = substitute(stored, question, watch) else { throw error }
             return substitute
@@ -35,7 +37,7 @@ extension HttpCache {
         if let validated, response.status == 304 {
             if !watch.hasChanged, let renewed = renew(validated, answer) { return renewed }
             // It spoke of something else: a redirect has led elsewhere, the resource has changed its tag, or it was asked
-            // as another account.
+            // as another account, or with another value of what the response varies by.
             return try await self.fetch(question, knowing: nil, next)
         }
         if question.request.method == .head {
@@ -50,7 +52,7 @@ extension HttpCache {
     private func substitute(
         _ stored: StoredResponse?,
         _ question: CacheQuestion,
-        _ watch: CredentialWatch
+        _ watch: ExchangeWatch
     ) -> HttpResponse<Data>? {
         guard let stored, !watch.hasChanged else { return nil }
         let freshness = freshness(of: stored)
@@ -69,30 +71,32 @@ extension HttpCache {
     /// Stores the answer to a GET, or forgets what it replaces.
     private func store(_ answer: CacheAnswer, replacing stored: StoredResponse?) {
         guard answer.isOwn else { return }
-        if let fresh = answer.stored, keep(fresh, answer) { return }
+        if let fresh = answer.stored, keep(fresh, answer) { return forgetUndecodable(fresh, answer.question) }
         // An error says nothing of what is stored; and whoever forbids to keep an answer has not lost the one before.
-        guard let stored, answer.response.status < 400, !answer.question.control.noStore else { return }
+        guard let stored, answer.response.status < 400, !answer.mustNotBeKept else { return }
         forget(stored, answer)
     }
 
     /// The stored response, renewed by a 304 (RFC 9111 §4.3.4); nil when that is about another one.
     private func renew(_ stored: StoredResponse, _ answer: CacheAnswer) -> HttpResponse<Data>? {
-        guard answer.isOfTarget, stored.isValidated(by: answer.response) else { return nil }
+        guard answer.isOfTarget, stored.isValidated(by: answer.response), stored.selectors.match(sent: answer.sent)
+        else {
+            return nil
+        }
         guard let renewed = answer.renewed(stored) else {
             // It is the one, and must not be kept any longer.
             if answer.isOwn { forget(stored, answer) }
-            return response(stored, age: 0, to: answer.question.request, url: answer.response.url)
+            return serve(stored, age: 0, answer.question, from: answer.response)
         }
         // Whoever forbids to keep an answer has not lost the one before.
-        if answer.isOwn, !answer.question.control.noStore, !keep(renewed, answer) { forget(stored, answer) }
-        let age = freshness(of: renewed).age
-        return response(renewed, age: age, to: answer.question.request, url: answer.response.url)
+        if answer.isOwn, !answer.mustNotBeKept, !keep(renewed, answer) { forget(stored, answer) }
+        return serve(renewed, age: freshness(of: renewed).age, answer.question, from: answer.response)
     }
 
     /// Takes the answer to a HEAD for a word about what is stored (RFC 9111 §4.3.5).
     private func compare(_ stored: StoredResponse?, _ answer: CacheAnswer) {
-        guard answer.isOwn, let stored, answer.response.status == 200, stored.status == 200,
-            !answer.question.control.noStore
+        guard answer.isOwn, let stored, answer.response.status == 200, stored.status == 200, !answer.mustNotBeKept,
+            stored.selectors.match(sent: answer.sent)
         else { return }
         let renewed = stored.isDescribed(by: answer.response) ? answer.renewed(stored) : nil
         if let renewed, keep(renewed, answer) { return }
@@ -102,7 +106,7 @@ extension HttpCache {
     /// - Returns: Whether it is kept.
     private func keep(_ stored: StoredResponse, _ answer: CacheAnswer) -> Bool {
         let lifetime = freshness(of: stored).lifetime
-        guard
+        guard !answer.mustNotBeKept,
             CacheStorage.allows(
                 stored,
                 request: answer.question.control,

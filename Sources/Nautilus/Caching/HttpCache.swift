@@ -89,7 +89,7 @@ public final class HttpCache: HttpInterceptor {
         let partition = accounts.partition(for: request)
         // Whatever it would be answered with was given to nobody in particular.
         if partition.account == nil, request.hasCredential { return try await next(request) }
-        return try await answer(CacheQuestion(request, target, partition), context, next)
+        return try await answer(CacheQuestion(request, target, partition, context), next)
     }
 
     /// The time of day, in seconds since 1970; 0 for a clock outside of the years that a date can be written in.

@@ -7,8 +7,8 @@ struct StoredResponse: Hashable, Sendable {
     let body: Data
     /// Tells the body from all others, also where the header has been renewed since it came.
     let bodyID: String
-    /// The fields of the request that `Vary` names, as they were: nil for one that was not there.
-    private(set) var selectors: [String: String?]
+    /// The fields of the request that `Vary` names, as they were.
+    private(set) var selectors: VarySelectors
     /// When the request was sent and the answer received, in seconds since 1970.
     private(set) var requestTime: Int64
     private(set) var responseTime: Int64
@@ -23,7 +23,7 @@ struct StoredResponse: Hashable, Sendable {
         header: HttpHeader,
         body: Data,
         bodyID: String = String(UInt64.random(in: 0...UInt64.max), radix: 16),
-        selectors: [String: String?],
+        selectors: VarySelectors,
         requestTime: Int64,
         responseTime: Int64
     ) {
@@ -38,16 +38,25 @@ struct StoredResponse: Hashable, Sendable {
         self.date = header.seconds(of: .date, now: responseTime)
     }
 
-    /// The response to `request` of `partition`; nil when it must not be used again, as a `Vary` that names `*` or a secret
+    /// The response to a request of `partition`; nil when it must not be used again, as a `Vary` that names `*` or a secret
     /// has it.
+    ///
+    /// - Parameters:
+    ///   - response: What came.
+    ///   - seen: The request as the cache saw it.
+    ///   - sent: The request on the wire.
+    ///   - partition: Whose response it is.
+    ///   - requestTime: When the request was sent.
+    ///   - responseTime: When the answer was received.
     init?(
         _ response: HttpResponse<Data>,
-        to request: HttpRequest,
+        to seen: HttpRequest,
+        sent: HttpRequest,
         of partition: CachePartition,
         requestTime: Int64,
         responseTime: Int64
     ) {
-        guard let selectors = Self.selectors(response.header, request, partition) else { return nil }
+        guard let selectors = VarySelectors(response.header, seen: seen, sent: sent, partition) else { return nil }
         self.init(
             status: response.status,
             header: response.header,
@@ -58,10 +67,12 @@ struct StoredResponse: Hashable, Sendable {
         )
     }
 
-    /// Whether it answers `request`: all fields that `Vary` names are the same (RFC 9111 §4.1).
-    func matches(_ request: HttpRequest) -> Bool {
-        selectors.allSatisfy { name, value in request.header.selector(HttpHeader.Name(name)) == value }
-    }
+    /// Whether it answers `request`: all fields that `Vary` names are the same (RFC 9111 §4.1), as far as that can be seen.
+    func matches(_ request: HttpRequest) -> Bool { selectors.match(seen: request) }
+
+    /// Whether it must not be used before the server was asked: the server has said so, or nobody knows whether a field that
+    /// `Vary` names will be the same on the wire.
+    var mustBeValidated: Bool { control.noCache || selectors.areUnknowable }
 
     /// Whether there is something to validate it by.
     var hasValidator: Bool { header[.eTag] != nil || header[.lastModified] != nil }
@@ -94,7 +105,8 @@ struct StoredResponse: Hashable, Sendable {
     /// - Returns: Nil when no other request may get it any longer.
     func freshened(
         by response: HttpResponse<Data>,
-        to request: HttpRequest,
+        to seen: HttpRequest,
+        sent: HttpRequest,
         of partition: CachePartition,
         requestTime: Int64,
         responseTime: Int64
@@ -109,35 +121,18 @@ struct StoredResponse: Hashable, Sendable {
         (updated.requestTime, updated.responseTime) = (requestTime, responseTime)
         updated.control = CacheControl(updated.header)
         updated.date = updated.header.seconds(of: .date, now: responseTime)
-        guard let selectors = Self.selectors(updated.header, request, partition) else { return nil }
+        guard let selectors = VarySelectors(updated.header, seen: seen, sent: sent, partition) else { return nil }
         updated.selectors = selectors
         return updated
-    }
-
-    /// What the request has for the names of `Vary`; nil for a response that no other request may get.
-    ///
-    /// A secret is no selector, since it would have to be stored. `Authorization` alone is left to the account, where there
-    /// is one: without, nothing tells those who will be stamped from those who will not.
-    private static func selectors(
-        _ header: HttpHeader,
-        _ request: HttpRequest,
-        _ partition: CachePartition
-    ) -> [String: String?]? {
-        guard let vary = header[.vary] else { return [:] }
-        var selectors: [String: String?] = [:]
-        for name in vary.split(separator: ",") {
-            let name = HttpHeader.Name(name.trimmingBlanks.lowercased())
-            if name.rawValue.isEmpty || name == .authorization && partition.account != nil { continue }
-            guard name.rawValue != "*", !name.isSensitive else { return nil }
-            selectors.updateValue(request.header.selector(name), forKey: name.rawValue)
-        }
-        return selectors
     }
 
     /// About how many bytes of memory it takes.
     var size: Int {
         let texts = header.fields.reduce(0) { $0 + $1.name.rawValue.utf8.count + $1.value.utf8.count + 32 }
-        return body.count + texts + selectors.reduce(0) { $0 + $1.key.utf8.count + ($1.value?.utf8.count ?? 0) } + 256
+        let selecting = selectors.values.reduce(0) { sum, field in
+            sum + field.key.utf8.count + (field.value.seen?.utf8.count ?? 0) + (field.value.sent?.utf8.count ?? 0)
+        }
+        return body.count + texts + selecting + 256
     }
 }
 
@@ -160,11 +155,6 @@ extension HttpHeader {
         // No cookie is ever set twice.
         .setCookie, "Set-Cookie2",
     ]
-
-    /// A field's value as it selects a response: several in one line, without the blanks around each (RFC 9111 §4.1).
-    fileprivate func selector(_ name: Name) -> String? {
-        self[name].map { $0.split(separator: ",").map { $0.trimmingBlanks }.joined(separator: ",") }
-    }
 }
 
 extension String {

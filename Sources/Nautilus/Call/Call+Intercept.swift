@@ -36,7 +36,6 @@ extension Call {
             try await retrier.prepare(&request, context: context)
             // Without interceptors there is no other.
             let isOwn = try builder.finish(&request, turn == nil ? .own : .passedOn, attempt: context.number)
-            CredentialWatch.current?.note(request)
             ongoing?.tell(.sending(request, isOwn ? .main : .side))
             return (request, isOwn)
         } catch {
@@ -146,7 +145,6 @@ private final class InterceptedAttempt<R: Request, S: HttpService>: OngoingAttem
         } catch {
             throw call.failureAside(error, in: .prepare, delivery: .notSent, of: built, context)
         }
-        CredentialWatch.current?.note(request)
         return request
     }
 

@@ -147,7 +147,7 @@ struct AttemptEventTests {
         }
     }
 
-    @Test("a handler is released with its call, though it holds the context that it follows")
+    @Test("C21: a handler is released with its call, though it holds the context that it follows")
     func released() async throws {
         final class Token: Sendable {}
         let held = Locked<[@Sendable () -> Bool]>([])

@@ -77,13 +77,8 @@ struct CacheStorageTests {
             "Accept": "text/html ,  text/plain", "Authorization": "Bearer secret",
         ])
         func selectors(_ vary: String, account: String? = "anna") -> [String: String?]? {
-            StoredResponse(
-                .test(header: ["Vary": vary]),
-                to: request,
-                of: CachePartition(account: account),
-                requestTime: 0,
-                responseTime: 0
-            )?.selectors
+            VarySelectors(["Vary": vary], seen: request, sent: request, CachePartition(account: account))?
+                .values.mapValues(\.seen)
         }
         #expect(selectors("accept, Accept-Language") == ["accept": "text/html,text/plain", "accept-language": nil])
         #expect(selectors("Authorization") == [:])

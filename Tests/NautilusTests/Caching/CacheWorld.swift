@@ -119,7 +119,7 @@ extension StoredResponse {
             status: status,
             header: header,
             body: Data(body.utf8),
-            selectors: selectors,
+            selectors: VarySelectors(selectors.mapValues { VarySelectors.Value(seen: $0, sent: $0) }),
             requestTime: CacheWorld.start + requestedAt,
             responseTime: CacheWorld.start + receivedAt
         )

@@ -2,72 +2,201 @@ import Testing
 
 @testable import Nautilus
 
-@Suite("Who leads and who follows")
+@Suite("CoalescingCore: who leads, who follows, and what each is told")
 struct CoalescingCoreTests {
-    private typealias Core = CoalescingCore<String, Int, String>
+    private typealias Core = CoalescingCore<String, String, NamedWaiter>
 
-    private static func text(_ verdicts: [(String, Core.Verdict)]) -> [String] {
+    private static func visit(_ key: String = "a", urgency: Int = 0, call: UInt64 = 0, in parent: UInt64? = nil)
+        -> Core.Visit
+    {
+        Core.Visit(key: key, urgency: urgency, call: CallIdentity(id: call, parent: parent, requestType: Call.self))
+    }
+
+    /// What is told, as `anna: share 1`, in its order.
+    private static func told(_ verdicts: [(NamedWaiter, Core.Verdict)]) -> [String] {
         verdicts.map { waiter, verdict in
             switch verdict {
-            case .share(let outcome): "\(waiter) shares \(outcome)"
-            case .lead(let ticket): "\(waiter) leads as \(ticket)"
-            case .goAlone: "\(waiter) goes alone"
+            case .share(let outcome): "\(waiter.id): share \(outcome)"
+            case .lead(let number): "\(waiter.id): lead \(number)"
+            case .goAlone: "\(waiter.id): go alone"
             }
         }
     }
 
-    private static func text(_ role: Core.Role) -> String {
-        switch role {
-        case .lead(let ticket): "leads as \(ticket)"
-        case .follow: "follows"
-        }
+    /// A core in which one leads and these follow.
+    private static func led(
+        by leader: Core.Visit = visit(),
+        followedBy followers: [(name: String, visit: Core.Visit)]
+    ) -> Core {
+        var core = Core()
+        #expect(core.begin(leader) == .lead(1))
+        for follower in followers { #expect(core.join(follower.visit, NamedWaiter(follower.name)) == .follow) }
+        return core
     }
 
-    @Test("of one key one leads, and who joins after its end leads the next")
-    func beginAndJoin() {
+    @Test("the first to begin leads and the others follow, each key for itself; after the end the next one leads")
+    func begin() {
         var core = Core()
-        #expect(Self.text(core.begin("a")) == "leads as 1")
-        #expect(Self.text(core.begin("a")) == "follows")
-        #expect(Self.text(core.begin("b")) == "leads as 2")
-        let (early, late) = (core.takeTicket(), core.takeTicket())
-        #expect(Self.text(core.join("a", "early", ticket: early)) == "follows")
-        #expect(Self.text(core.end("a", leader: 1, sharing: 7)) == ["early shares 7"])
-        // It was asked before the end, and joins behind it.
-        #expect(Self.text(core.join("a", "late", ticket: late)) == "leads as \(late)")
+        #expect(core.begin(Self.visit("a")) == .lead(1))
+        #expect(core.begin(Self.visit("a")) == .follow)
+        #expect(core.begin(Self.visit("b")) == .lead(2))
         #expect(core.counts == (2, 0))
+        #expect(Self.told(core.end("a", leader: 1, sharing: "1")) == [])
+        #expect(core.begin(Self.visit("a")) == .lead(3))
+        #expect(core.begin(Self.visit("b")) == .follow)
     }
 
-    @Test("without an outcome to share the first who follows leads, and the others follow it")
-    func successor() {
+    @Test("joining means waiting while another leads, and leading when its exchange has ended since the first look")
+    func join() {
         var core = Core()
-        _ = core.begin("a")
-        for waiter in ["second", "third"] { _ = core.join("a", waiter, ticket: core.takeTicket()) }
-        #expect(Self.text(core.end("a", leader: 1, sharing: nil)) == ["second leads as 2"])
+        #expect(core.begin(Self.visit()) == .lead(1))
+        #expect(core.begin(Self.visit()) == .follow)
+        _ = core.end("a", leader: 1, sharing: "1")
+        #expect(core.join(Self.visit(), NamedWaiter("anna")) == .lead(2))
+        #expect(core.counts == (1, 0))
+        #expect(core.join(Self.visit(), NamedWaiter("bert")) == .follow)
         #expect(core.counts == (1, 1))
-        #expect(Self.text(core.end("a", leader: 2, sharing: 5)) == ["third shares 5"])
+        #expect(Self.told(core.end("a", leader: 2, sharing: "2")) == ["bert: share 2"])
         #expect(core.counts == (0, 0))
     }
 
-    @Test("the end of a leader that has been deposed changes nothing")
-    func deposed() {
-        var core = Core()
-        _ = core.begin("a")
-        for waiter in ["second", "third"] { _ = core.join("a", waiter, ticket: core.takeTicket()) }
-        _ = core.end("a", leader: 1, sharing: nil)
-        #expect(Self.text(core.end("a", leader: 1, sharing: 9)).isEmpty)
-        #expect(Self.text(core.disband("a", leader: 1)).isEmpty)
+    @Test("the end is told to all that wait for it, in the order in which they came, and to no other")
+    func end() {
+        var core = Self.led(followedBy: [("anna", Self.visit()), ("bert", Self.visit())])
+        #expect(core.begin(Self.visit("b")) == .lead(2))
+        #expect(core.join(Self.visit("b"), NamedWaiter("cora")) == .follow)
+        #expect(Self.told(core.end("a", leader: 1, sharing: "1")) == ["anna: share 1", "bert: share 1"])
+        #expect(Self.told(core.end("a", leader: 1, sharing: "again")) == [])
         #expect(core.counts == (1, 1))
-        #expect(Self.text(core.disband("a", leader: 2)) == ["third goes alone"])
     }
 
-    @Test("who has been cancelled is told nothing any more, and leads nobody")
-    func cancelled() {
-        var core = Core()
-        _ = core.begin("a")
-        let tickets = [core.takeTicket(), core.takeTicket()]
-        for (waiter, ticket) in zip(["second", "third"], tickets) { _ = core.join("a", waiter, ticket: ticket) }
-        #expect(core.cancel("a", ticket: tickets[0]) == "second")
-        #expect(core.cancel("a", ticket: tickets[0]) == nil)
-        #expect(Self.text(core.end("a", leader: 1, sharing: nil)) == ["third leads as 3"])
+    @Test("a follower that has left is told nothing, and one that has been told has not left")
+    func leave() {
+        var core = Self.led(followedBy: [("anna", Self.visit()), ("bert", Self.visit())])
+        #expect(core.leave("a", "anna") == NamedWaiter("anna"))
+        #expect(core.leave("a", "anna") == nil)
+        #expect(Self.told(core.end("a", leader: 1, sharing: "1")) == ["bert: share 1"])
+        #expect(core.leave("a", "bert") == nil)
+    }
+
+    @Test("a leader that leaves is followed by the one that has waited for longest, and its late end is told to nobody")
+    func deposedLeader() {
+        var core = Self.led(followedBy: [("anna", Self.visit()), ("bert", Self.visit())])
+        #expect(Self.told(core.leave("a", leader: 1)) == ["anna: lead 2"])
+        // It does not lead any longer, however it ends.
+        #expect(Self.told(core.end("a", leader: 1, sharing: "late")) == [])
+        #expect(Self.told(core.leave("a", leader: 1)) == [])
+        #expect(Self.told(core.disband("a", leader: 1)) == [])
+        core.leaveForReturn("a", leader: 1)
+        #expect(core.counts == (1, 1))
+        #expect(core.begin(Self.visit()) == .follow)
+        #expect(Self.told(core.end("a", leader: 2, sharing: "2")) == ["bert: share 2"])
+        #expect(core.counts == (0, 0))
+    }
+
+    @Test("a leader without followers leaves nothing behind, however it ends")
+    func alone() {
+        for end in 0..<4 {
+            var core = Self.led(by: Self.visit(call: 1), followedBy: [])
+            switch end {
+            case 0: #expect(Self.told(core.leave("a", leader: 1)) == [])
+            case 1: #expect(Self.told(core.disband("a", leader: 1)) == [])
+            case 2: core.leaveForReturn("a", leader: 1)
+            default: #expect(Self.told(core.end("a", leader: 1, sharing: "1")) == [])
+            }
+            #expect(core.counts == (0, 0))
+            #expect(core.begin(Self.visit(call: 2)) == .lead(2))
+        }
+    }
+
+    @Test("an exchange that is one call's sends all off alone, and the next one leads while it goes on")
+    func disband() {
+        var core = Self.led(followedBy: [("anna", Self.visit()), ("bert", Self.visit())])
+        #expect(Self.told(core.disband("a", leader: 1)) == ["anna: go alone", "bert: go alone"])
+        #expect(core.begin(Self.visit()) == .lead(2))
+        #expect(core.join(Self.visit(), NamedWaiter("cora")) == .follow)
+        #expect(Self.told(core.end("a", leader: 1, sharing: "1")) == [])
+        #expect(Self.told(core.end("a", leader: 2, sharing: "2")) == ["cora: share 2"])
+    }
+
+    // MARK: - Urgency
+
+    @Test("C16: one that is more urgent than those that lead leads, too, and the first answer is everybody's")
+    func urgent() {
+        var core = Self.led(followedBy: [("anna", Self.visit())])
+        #expect(core.begin(Self.visit(urgency: 1)) == .lead(2))
+        #expect(core.join(Self.visit(urgency: 1), NamedWaiter("bert")) == .follow)
+        #expect(core.join(Self.visit(), NamedWaiter("cora")) == .follow)
+        #expect(core.counts == (1, 3))
+        #expect(
+            Set(Self.told(core.end("a", leader: 1, sharing: "1"))) == [
+                "anna: share 1", "bert: share 1", "cora: share 1",
+            ]
+        )
+        // The other is still under way, and those that come now get its answer.
+        #expect(core.join(Self.visit(urgency: 1), NamedWaiter("dora")) == .follow)
+        #expect(Self.told(core.end("a", leader: 2, sharing: "2")) == ["dora: share 2"])
+        #expect(core.counts == (0, 0))
+    }
+
+    @Test("C16: the most urgent takes the place of a leader that leaves; none does while one leads that is as urgent")
+    func urgentSuccessor() {
+        var core = Self.led(
+            by: Self.visit(urgency: 2),
+            followedBy: [
+                ("anna", Self.visit()), ("bert", Self.visit(urgency: 2)), ("cora", Self.visit(urgency: 2)),
+            ]
+        )
+        #expect(Self.told(core.leave("a", leader: 1)) == ["bert: lead 2"])
+        #expect(core.begin(Self.visit(urgency: 3)) == .lead(3))
+        #expect(Self.told(core.leave("a", leader: 2)) == [])
+        #expect(Self.told(core.leave("a", leader: 3)) == ["cora: lead 4"])
+        // It leads as urgently as it is: a more urgent one does not wait behind it.
+        #expect(Self.told(core.leave("a", leader: 4)) == ["anna: lead 5"])
+        #expect(core.begin(Self.visit(urgency: 1)) == .lead(6))
+    }
+
+    // MARK: - Refused credentials
+
+    @Test("C11: whoever waits for a leader whose credential was refused is led by its call when that comes again")
+    func comesAgain() {
+        var core = Self.led(by: Self.visit(call: 7), followedBy: [("anna", Self.visit(call: 8))])
+        core.leaveForReturn("a", leader: 1)
+        #expect(core.counts == (1, 1))
+        #expect(core.begin(Self.visit(call: 9)) == .follow)
+        #expect(core.join(Self.visit(call: 9), NamedWaiter("bert")) == .follow)
+        #expect(core.begin(Self.visit(call: 7)) == .lead(2))
+        // Its end tells nothing to those that it leads.
+        #expect(Self.told(core.endCall("a", 8)) == [])
+        #expect(Self.told(core.end("a", leader: 2, sharing: "2")) == ["anna: share 2", "bert: share 2"])
+        #expect(Self.told(core.endCall("a", 7)) == [])
+        #expect(core.counts == (0, 0))
+    }
+
+    @Test("C11: all go alone when that call ends instead, and at once; not if another has begun to lead them")
+    func callEnds() {
+        var core = Self.led(by: Self.visit(call: 7), followedBy: [("anna", Self.visit()), ("bert", Self.visit())])
+        core.leaveForReturn("a", leader: 1)
+        #expect(Self.told(core.endCall("a", 8)) == [])
+        #expect(Self.told(core.endCall("a", 7)) == ["anna: go alone", "bert: go alone"])
+        #expect(core.counts == (0, 0))
+
+        core = Self.led(by: Self.visit(call: 7), followedBy: [("anna", Self.visit())])
+        core.leaveForReturn("a", leader: 1)
+        #expect(core.begin(Self.visit(urgency: 1, call: 9)) == .lead(2))
+        #expect(Self.told(core.endCall("a", 7)) == [])
+        #expect(Self.told(core.end("a", leader: 2, sharing: "2")) == ["anna: share 2"])
+    }
+
+    @Test("a call within one that leads, or is waited for in its absence, goes alone, whatever it asks for")
+    func nested() {
+        var core = Self.led(by: Self.visit(call: 7), followedBy: [("anna", Self.visit(call: 8))])
+        for key in ["a", "b"] { #expect(core.begin(Self.visit(key, call: 9, in: 7)) == .goAlone) }
+        #expect(core.join(Self.visit(call: 9, in: 7), NamedWaiter("bert")) == .goAlone)
+        #expect(core.begin(Self.visit(call: 9, in: 8)) == .follow)
+        core.leaveForReturn("a", leader: 1)
+        #expect(core.begin(Self.visit("b", call: 9, in: 7)) == .goAlone)
+        _ = core.endCall("a", 7)
+        #expect(core.begin(Self.visit("b", call: 9, in: 7)) == .lead(2))
     }
 }

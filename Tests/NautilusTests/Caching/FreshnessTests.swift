@@ -56,7 +56,7 @@ struct FreshnessTests {
                 status: 200,
                 header: header,
                 body: Data(),
-                selectors: [:],
+                selectors: VarySelectors([:]),
                 requestTime: other,
                 responseTime: time
             )

@@ -64,12 +64,14 @@ struct RequestCoalescingTests {
         #expect(try await Self.storm(calls, ignoring: ["x-number"]).exchanges == exchanges)
     }
 
-    @Test("an answer of any status but 401 and 407 is everybody's; those are tried by each in turn")
+    @Test("an answer of any status but 401 and 407 is everybody's; those are asked for by each")
     func statuses() async throws {
         let shared = try await Self.storm { _ in .status(500) }
         #expect((shared.outcomes, shared.exchanges) == (["status 500": 10], 1))
-        let unauthorized = try await Self.storm { $0 <= 3 ? .status(401) : .reply(text: "answer \($0)") }
-        #expect((unauthorized.outcomes, unauthorized.exchanges) == (["status 401": 3, "answer 4": 7], 4))
+        for status in [401, 407] {
+            let unauthorized = try await Self.storm { $0 == 1 ? .status(status) : .reply(text: "ok") }
+            #expect((unauthorized.outcomes, unauthorized.exchanges) == (["status \(status)": 1, "ok": 9], 10))
+        }
     }
 
     @Test("a failure of the network is everybody's, and each repeats it by its own retrier")
@@ -182,17 +184,32 @@ struct RequestCoalescingTests {
         }
     }
 
-    @Test("a request that the leader's own exchange makes does not wait for it")
+    @Test("a call that the leader's own makes does not wait for it, however far within")
     func nested() async throws {
-        let (coalescing, sent) = (RequestCoalescing(), Counter())
-        @Sendable func ask(_ depth: Int) async throws -> Int {
-            let response = try await coalescing.intercept(trafficRequest, context: .test()) { _ in
-                sent.increment()
-                return depth == 0 ? .test() : .test(try await ask(depth - 1))
-            }
-            return response.status
+        try await simulate { simulation in
+            let (clock, coalescing) = (simulation.clock, RequestCoalescing())
+            let transport = ScriptedTransport(clock: clock) { _, _ in .delay(.seconds(1), then: .reply(text: "ok")) }
+            let plain = AnyHttpService(
+                apiUrl: "api.example.com",
+                interceptors: [coalescing],
+                transport: transport,
+                clock: clock
+            )
+            let within = plain.overriding(interceptors: [coalescing, Calling(service: plain)])
+            let service = plain.overriding(interceptors: [coalescing, Calling(service: within)])
+            let answer = try await Call.get.schedule(with: service)
+            #expect((answer, transport.count) == ("ok", 3))
+            #expect((coalescing.exchangeCount, coalescing.waitingCount) == (0, 0))
         }
-        #expect(try await ask(2) == 200)
-        #expect(sent.value == 3)
+    }
+}
+
+/// Makes the same call of its own first.
+private struct Calling: HttpInterceptor {
+    let service: AnyHttpService<HttpError>
+
+    func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
+        _ = try await Call.get.schedule(with: service)
+        return try await next(request)
     }
 }

@@ -35,6 +35,56 @@ struct StaleTests {
         }
     }
 
+    @Test("a cache within an interceptor of one's own answers as soon, and asks behind the call as well")
+    func wrapped() async throws {
+        try await simulate { simulation in
+            let clock = simulation.clock
+            let transport = ScriptedTransport(clock: clock) { request, _ in
+                let answer =
+                    request.header["If-None-Match"] == nil
+                    ? ScriptedReply.reply(header: Self.header, text: "one") : .status(304, header: Self.header)
+                return .delay(.milliseconds(300), then: answer)
+            }
+            let service = AnyHttpService(
+                apiUrl: "api.example.com",
+                interceptors: [Wrapper(inner: HttpCache(wallClock: { clock.date }))],
+                transport: transport,
+                clock: clock
+            )
+            #expect(try await Call.get.schedule(with: service) == "one")
+            try await clock.sleep(for: .seconds(60))
+            let before = clock.now
+            #expect(try await Call.get.schedule(with: service) == "one")
+            #expect(clock.now == before)
+            try await clock.sleep(for: .seconds(1))
+            #expect(try await Call.get.response(with: service).header["Age"] == "1")
+            #expect(transport.count == 2)
+        }
+    }
+
+    @Test("C21: what a revalidation leaves behind is served as any other call is")
+    func leftBehind() async throws {
+        try await simulate { simulation in
+            let (clock, leaving) = (simulation.clock, Leaving())
+            let world = CacheWorld(clock: clock, inside: [leaving]) { request, _ in
+                request.header["If-None-Match"] == nil
+                    ? .reply(header: Self.header, text: "one") : .status(304, header: Self.header)
+            }
+            #expect(await world.get() == "200 one")
+            try await clock.sleep(for: .seconds(60))
+            leaving.work.withLock { work in
+                work = {
+                    try? await clock.sleep(for: .seconds(1))
+                    #expect(await world.get() == "200 one age 1")
+                }
+            }
+            #expect(await world.get() == "200 one age 60")
+            try await clock.sleep(for: .seconds(2))
+            #expect(leaving.done.value == 1)
+            #expect(world.transport.count == 2)
+        }
+    }
+
     @Test("a revalidation that fails leaves the stale answer, and the next call begins another")
     func failingRevalidation() async throws {
         try await simulate { simulation in
@@ -217,5 +267,30 @@ private final class CountingHook: ServiceHook {
     func onSchedule<R: Request>(_ request: R) async throws -> HttpResponse<R.Result>? {
         scheduled.increment()
         return nil
+    }
+}
+
+/// Leaves a task behind, once.
+private struct Leaving: HttpInterceptor {
+    let work = Locked<(@Sendable () async -> Void)?>(nil)
+    let done = Counter()
+
+    func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
+        if let work = work.withLock({ $0.take() }) {
+            BackgroundTask.start {
+                await work()
+                done.increment()
+            }
+        }
+        return try await next(request)
+    }
+}
+
+/// Does what another interceptor does.
+private struct Wrapper: HttpInterceptor {
+    let inner: any HttpInterceptor
+
+    func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
+        try await inner.intercept(request, context: context, next: next)
     }
 }
