@@ -1,0 +1,74 @@
+import Foundation
+import Nautilus
+import NautilusTesting
+import Testing
+
+@Suite("A cache of one's own, written with the public API alone", .timeLimit(.minutes(10)))
+struct StaleCacheTests {
+    private struct Numbers: JsonRequest {
+        typealias Result = [Int]
+        /// None, so that nothing but the server's delay sleeps on the clock.
+        var timeout: Duration? { nil }
+    }
+
+    /// Stamps a token where no interceptor looks.
+    private struct Stamp: Retrier {
+        mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
+            httpRequest.header[.authorization] = "Bearer secret"
+        }
+        mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { false }
+    }
+
+    private let clock = ManualClock()
+
+    private func service(
+        _ transport: ScriptedTransport,
+        _ retrier: any RetrierFactory = NilRetrier.factory()
+    ) -> AnyHttpService<HttpError> {
+        let cache = StaleCache(lifetime: .seconds(60)) { [clock] in clock.now.offset }
+        return AnyHttpService(
+            apiUrl: "api.example.com",
+            interceptors: [cache],
+            retrierFactory: retrier,
+            transport: transport,
+            clock: clock
+        )
+    }
+
+    @Test("an old answer is given at once, and one request behind the calls renews it")
+    func stale() async throws {
+        let transport = ScriptedTransport(
+            .reply(text: "[1]"),
+            .delay(.milliseconds(300), then: .reply(text: "[2]")),
+            clock: clock
+        )
+        let service = service(transport)
+        for _ in 1...2 { #expect(try await Numbers().schedule(with: service) == [1]) }
+        #expect(transport.count == 1)
+        clock.advance(by: .seconds(60))
+        // Nobody advances the clock: a call that waited for the server would not return.
+        for _ in 1...3 { #expect(try await Numbers().schedule(with: service) == [1]) }
+        try await clock.waitForSleepers(count: 1)
+        clock.advance(by: .milliseconds(300))
+        while try await Numbers().schedule(with: service) == [1] { await Task.yield() }
+        #expect(try await Numbers().schedule(with: service) == [2])
+        #expect(transport.count == 2)
+    }
+
+    @Test("what could not be decoded is asked for again, by a retry and by the next call")
+    func undecodable() async throws {
+        let transport = ScriptedTransport(.reply(text: "<html>"), .reply(text: "[1]"))
+        let service = service(transport)
+        await #expect(throws: HttpError.self) { try await Numbers().schedule(with: service) }
+        for _ in 1...2 { #expect(try await Numbers().schedule(with: service) == [1]) }
+        #expect(transport.count == 2)
+    }
+
+    @Test("what was asked for with a credential is not kept, though that was stamped further in")
+    func credential() async throws {
+        let transport = ScriptedTransport(.reply(text: "[1]"), afterLast: .repeat)
+        let service = service(transport, AnyRetrierFactory { Stamp() })
+        for _ in 1...2 { #expect(try await Numbers().schedule(with: service) == [1]) }
+        #expect(transport.count == 2)
+    }
+}
