@@ -112,13 +112,29 @@ struct ExchangeBook: Sendable {
         return entry
     }
 
-    /// Takes note of how an exchange has ended, and returns its record.
-    func end(_ entry: Entry, _ outcome: CallTrace.Exchange.Outcome, _ delivery: Delivery) -> CallTrace.Exchange {
+    /// The record of an exchange that has ended now.
+    func record(
+        of entry: Entry,
+        _ outcome: CallTrace.Exchange.Outcome,
+        _ delivery: Delivery
+    ) -> CallTrace.Exchange {
         var record = entry.record
         let (header, waited) = entry.progress.ofThisSending
         record.duration = stopwatch.elapsed - record.start
         (record.outcome, record.delivery, record.connectionWait) = (outcome, delivery, waited)
         if record.status != nil { record.latency = header ?? max(.zero, record.duration - waited) }
+        return record
+    }
+
+    /// Takes note of how an exchange has ended, and returns its record.
+    func end(_ entry: Entry, _ outcome: CallTrace.Exchange.Outcome, _ delivery: Delivery) -> CallTrace.Exchange {
+        let record = record(of: entry, outcome, delivery)
+        end(entry, as: record)
+        return record
+    }
+
+    /// Takes note of how an exchange has ended.
+    func end(_ entry: Entry, as record: CallTrace.Exchange) {
         state.withLock { state in
             // Else its attempt is over, and has told of it as one that was still under way.
             guard state.records.indices.contains(entry.index), state.records[entry.index].number == entry.number else {
@@ -133,7 +149,6 @@ struct ExchangeBook: Sendable {
             state.lastEnded = entry.index
         }
         observer?.observe(.exchangeEnded(identity, record))
-        return record
     }
 
     /// All exchanges of the current attempt; one that is still under way has lasted until now.

@@ -3,10 +3,24 @@ import Foundation
 extension HttpResponse<Data> {
     /// The failure of a response whose body says what its status does not: an `error` in a 200, say.
     ///
-    /// Thrown by ``Request/decode(_:)-(HttpResponse<Data>)``, it is to retriers what an answer with that status is: a 401
-    /// has the credential refreshed, a 503 is retried.
+    /// Thrown by ``Request/decode(_:)-(HttpResponse<Data>)``, it is to everything what an answer with that status is: a 401
+    /// has the credential refreshed, a 503 is retried, counts for a circuit breaker, is not taken by a hedge and not stored
+    /// as a success, and is the status in traces and events. Interceptors see the answer with it. Fields that you set before,
+    /// such as a `Retry-After` from the body, count like the server's:
+    /// ```swift
+    /// func decode(_ response: HttpResponse<Data>) throws -> Answer {
+    ///     var response = response
+    ///     let answer = try JSONDecoder().decode(Answer.self, from: response.body)
+    ///     guard let error = answer.error else { return answer }
+    ///     response.header["Retry-After"] = error.seconds.map(String.init)
+    ///     throw response.rejection(as: error.status)
+    /// }
+    /// ```
+    /// Where the response is read while it comes (``Request/streamsResponse``), nobody can ask before the body is read:
+    /// interceptors have seen its 200 then, and it is the retrier alone that is told. So it is with an answer that an
+    /// interceptor has changed or made.
     ///
-    /// - Parameter status: The status that it should have had.
+    /// - Parameter status: The status that it should have had, from 400 to 599.
     public func rejection(as status: Int) -> HttpError {
         var response = self
         response.status = status

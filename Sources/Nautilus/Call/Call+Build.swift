@@ -2,6 +2,7 @@ extension Call {
     /// Stage 1: a request as of now, and the context of the attempt that it begins.
     func build() async throws(HttpError) -> (HttpRequest, AttemptContext) {
         recorder.begin()
+        answers.removeAll()
         couldBeHedged = false
         do {
             let target = try builder.target(of: request, for: service)

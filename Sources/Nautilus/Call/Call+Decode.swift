@@ -16,6 +16,21 @@ extension Call {
         }
     }
 
+    /// The result of an answer that has been decoded at the end of its exchange.
+    func decoded(
+        _ result: Result<R.Result, any Error>,
+        from response: HttpResponse<Data>
+    ) throws(HttpError) -> HttpResponse<R.Result> {
+        switch result {
+        case .success(let value): return response.replacingBody(value)
+        case .failure(var error as HttpError) where !error.isFinal:
+            // Interceptors have seen it since, and may have had several callers share it.
+            (error.exchange, error.sharedAnswer) = (response.exchange, response.sharedAnswer)
+            throw undecodable(response, error)
+        case .failure(let error): throw undecodable(response, error)
+        }
+    }
+
     /// Stage 7 of a request whose response is read while it comes.
     func decodeStream(of response: HttpResponse<Data>) async throws(HttpError) -> HttpResponse<R.Result> {
         do {

@@ -24,7 +24,7 @@ extension Call {
                 delay: delay,
                 deadline: deadline,
                 interceptors: service.interceptors,
-                follower: follower,
+                follower: follower(for: .main),
                 clock: clock
             )
             let (ending, timedOut) = await run(exchange, within: context.timeout)

@@ -48,7 +48,7 @@ extension Call {
         _ context: AttemptContext,
         _ opening: ExchangeBook.Opening
     ) async -> (RedirectFollower.Outcome, timeout: Duration?) {
-        let (follower, progress) = (follower, ExchangeProgress(book.stopwatch))
+        let (follower, progress) = (follower(for: opening.role), ExchangeProgress(book.stopwatch))
         guard let timeout = context.timeout else {
             return (await follower.send(request, context.following(progress), progress, opening), nil)
         }
@@ -66,8 +66,14 @@ extension Call {
         return (outcome, limitPassed ? timeout : nil)
     }
 
-    var follower: RedirectFollower {
-        RedirectFollower(transport: service.transport, accepted: request.acceptedStatusCodes, book: book)
+    /// Sends an exchange of this role, and follows its redirects.
+    func follower(for role: CallTrace.Exchange.Role) -> RedirectFollower {
+        let accepted = request.acceptedStatusCodes
+        var follower = RedirectFollower(transport: service.transport, accepted: accepted, book: book)
+        if role == .main, !request.streamsResponse {
+            follower.rejection = { [answers] in answers.rejection(of: $0, accepting: accepted) }
+        }
+        return follower
     }
 
     /// The response of an exchange, or its failure.

@@ -15,6 +15,8 @@ final class Call<R: Request, S: HttpService> {
     let scope: CallScope
     /// A record for each of its exchanges.
     let book: ExchangeBook
+    /// What its answers say, decoded where each has come in.
+    let answers: DecodedAnswers<R>
     var retrier: any Retrier
     var builder = RequestBuilder()
     var recorder: TraceRecorder
@@ -39,6 +41,7 @@ final class Call<R: Request, S: HttpService> {
         self.hedging = service.hedging
         self.scope = scope
         self.book = ExchangeBook(CallIdentity(scope), stopwatch: scope.stopwatch, observer: enabledObserver)
+        self.answers = DecodedAnswers(request)
         self.retrier = retrier
         self.recorder = TraceRecorder(book, observer: enabledObserver)
         self.request = request
@@ -81,6 +84,8 @@ final class Call<R: Request, S: HttpService> {
             } else {
                 try await intercept(built, context, by: interceptors)  // 2, around 3 to 5
             }
+        // 6 and 7, for an answer that no interceptor has changed at the end of its exchange
+        if let result = answers.result(of: response) { return (response, try decoded(result, from: response)) }
         try validate(response)  // 6
         // 7
         if request.streamsResponse { return (response, try await decodeStream(of: response)) }

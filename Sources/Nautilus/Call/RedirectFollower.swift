@@ -26,6 +26,9 @@ struct RedirectFollower: Sendable {
     /// Statuses that the caller wants to see; a redirect among them is an answer.
     let accepted: HttpStatusCodes
     let book: ExchangeBook
+    /// The request's word on an accepted answer: the failure in it; nil for none. Not asked of side requests, whose answers
+    /// are somebody else's, and of bodies that are still to come.
+    var rejection: (@Sendable (HttpResponse<Data>) -> HttpError?)?
 
     /// Sends `request`, and then what it is redirected to.
     ///
@@ -77,8 +80,8 @@ struct RedirectFollower: Sendable {
                     try await transport.send(request, context: context)
                 }
             if response.url == nil { response.url = request.url }
-            let record = entry.map { book.end($0, .answered(status: response.status), Delivery(response)) }
-            if let record { response.answer(record, to: request) }
+            guard let entry else { return (.response(response), nil) }
+            let record = finish(&response, entry, of: request)
             return (.response(response), record)
         } catch {
             let failure = HttpError(wrapping: error, stage: .send, delivery: .maybeExecuted)
@@ -87,6 +90,25 @@ struct RedirectFollower: Sendable {
             let kind = timeout.map(FailureKind.timeout) ?? failure.kind
             return (.failed(error), entry.map { book.end($0, .failed(kind), failure.delivery) })
         }
+    }
+
+    /// Takes note of an answer. One that the request rejects has the status of the rejection from here on, so that it is to
+    /// all who see it what an answer with that status is.
+    private func finish(
+        _ response: inout HttpResponse<Data>,
+        _ entry: ExchangeBook.Entry,
+        of request: HttpRequest
+    ) -> CallTrace.Exchange {
+        var record = book.record(of: entry, .answered(status: response.status), Delivery(response))
+        response.answer(record, to: request)
+        if let error = rejection?(response), case .status(let status) = error.kind {
+            response.status = status
+            response.header = error.response?.header ?? response.header
+            (record.outcome, record.delivery) = (.answered(status: status), error.delivery)
+            response.answer(record, to: request)
+        }
+        book.end(entry, as: record)
+        return record
     }
 
     /// A hop whose body is to be read while it comes, and is beside the response.
