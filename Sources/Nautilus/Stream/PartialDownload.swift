@@ -18,12 +18,15 @@ final class PartialDownload: Sendable {
 
     private let target: URL
     private let url: URL
+    private let limit: Int64?
     private let progress: (@Sendable (HttpProgress) -> Void)?
     // The call's task alone touches it, one attempt after the other.
     private let state = Locked(State())
 
-    init(to target: URL, progress: (@Sendable (HttpProgress) -> Void)?) {
+    /// - Parameter limit: The most bytes of the file; nil for any number.
+    init(to target: URL, limit: Int64?, progress: (@Sendable (HttpProgress) -> Void)?) {
         self.target = target
+        self.limit = limit
         self.progress = progress
         // In the same folder, so that it can be moved at once.
         url = target.deletingLastPathComponent().appendingPathComponent(".nautilus-\(UUID().uuidString).partial")
@@ -47,6 +50,8 @@ final class PartialDownload: Sendable {
         guard response.status != 304 else { return }
         do {
             let file = try begin(response, isRest: isRest)
+            // Nothing is read of what the server announces to be too large.
+            if let total = state.withLock({ $0.total }) { try checkLimit(total) }
             for try await chunk in response.body { try write(chunk, to: file) }
             try checkLength()
             try LocalFile.move(url, to: target)
@@ -124,10 +129,16 @@ final class PartialDownload: Sendable {
             forget()
             throw failure(.tooLong(expected: end), nil, kind: .transport(.badServerResponse))
         }
-        try file.write(chunk, at: offset)
         let received = offset + Int64(chunk.count)
+        try checkLimit(received)
+        try file.write(chunk, at: offset)
         state.withLock { $0.received = received }
         progress?(HttpProgress(completed: received, total: total))
+    }
+
+    private func checkLimit(_ size: Int64) throws {
+        guard let limit, size > limit else { return }
+        throw failure(.tooLarge(limit: limit), nil, kind: .responseTooLarge(limit: Int(clamping: limit)))
     }
 
     private func checkLength() throws {

@@ -19,18 +19,22 @@ extension Request {
     /// - Parameters:
     ///   - target: Where the file is to be. Its folder exists.
     ///   - service: The service.
+    ///   - limit: The most bytes of the file, counted as they are written: 1 for one byte. What the server announces to be
+    ///     larger is not read; what turns out to be larger ends there. Default: nil, as many as come, since it is the disk
+    ///     that they go to, and you alone know how large a file may be: give a limit where the server is not your own.
     ///   - progress: Told after each part, in the call's task. It begins at 0 again when the download does.
     ///     Default: nil, nobody asks.
     /// - Returns: The response, with `target` for its body.
     /// - Throws: The service's own error. Underneath lies an ``HttpFileError`` when the disk is full, or the folder
-    ///   missing, and a ``DownloadError`` when something else came than was announced.
+    ///   missing, and a ``DownloadError`` when something else came than was announced, or more than `limit`, which is not tried again.
     @discardableResult
     public func download<S: HttpService>(
         to target: URL,
         with service: S,
+        limit: Int64? = nil,
         progress: (@Sendable (HttpProgress) -> Void)? = nil
     ) async throws(S.RequestError) -> HttpResponse<URL> {
-        let partial = PartialDownload(to: target, progress: progress)
+        let partial = PartialDownload(to: target, limit: limit, progress: progress)
         defer { partial.discard() }
         let service = DerivedService(service: service, base: self) { partial.beginsAnew(after: $0) }
         let response = try await Download(base: self, partial: partial).response(with: service)

@@ -247,6 +247,36 @@ struct DownloadTests {
         #expect(transport.count == (outcome == "continued" ? 3 : 2))
     }
 
+    @Test(
+        "a file may have as many bytes as the caller takes; with one more it is not written, and not tried again",
+        arguments: [1000, 999],
+        [true, false]
+    )
+    func limit(limit: Int64, isAnnounced: Bool) async throws {
+        let header: HttpHeader = isAnnounced ? [.contentLength: "1000"] : [:]
+        let transport = LengthlessTransport(header: header, bytes: Self.bytes)
+        let service = AnyHttpService(
+            apiUrl: "a.com",
+            retrierFactory: BackoffRetrier.factory(backoff: .constant(.zero), budget: .unlimited),
+            transport: transport
+        )
+        let (target, told) = (try target(), Counter())
+        let download = Task {
+            try await Call.get.download(to: target, with: service, limit: limit) { _ in told.increment() }
+        }
+        guard limit < 1000 else {
+            #expect(try await download.value.body == target)
+            #expect(try Data(contentsOf: target) == Self.bytes)
+            return
+        }
+        let error = await #expect(throws: HttpError.self) { try await download.value }
+        #expect(error?.kind == .responseTooLarge(limit: 999))
+        #expect(error?.underlying as? DownloadError == .tooLarge(limit: 999))
+        #expect(error?.trace.attempts.count == 1)
+        #expect(told.value == 0)
+        #expect(try folder?.names == [])
+    }
+
     @Test("an accepted 304 leaves the target as it was", arguments: [[:], ["Content-Length": "1000"]] as [HttpHeader])
     func notModified(header: HttpHeader) async throws {
         let target = try target()
