@@ -105,7 +105,7 @@ struct StreamedResponseTests {
     }
 
     @Test(
-        "a status that is refused is told a second after its header, with what has come of its body by then",
+        "C20: a status that is refused is told a second after its header, with what has come of its body by then",
         arguments: [(nil, 1_000, "ab"), (300, 300, "")] as [(Int?, Int, String)]
     )
     func slowRefusal(timeout: Int?, told: Int, body: String) async throws {
@@ -129,7 +129,7 @@ struct StreamedResponseTests {
         #expect(isReleased)
     }
 
-    @Test("a retry does not wait for the body of what it follows, for longer than a second")
+    @Test("C20: a retry does not wait for the body of what it follows, for longer than a second")
     func slowRetry() async throws {
         try await simulate { simulation in
             let transport = ScriptedTransport(

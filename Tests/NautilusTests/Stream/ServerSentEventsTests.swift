@@ -41,7 +41,7 @@ struct ServerSentEventsTests {
         return data
     }
 
-    @Test("after an end or a break the next connection continues with the last identifier, until 204")
+    @Test("C4: after an end or a break the next connection continues with the last identifier, until 204")
     func reconnects() async throws {
         let transport = ScriptedTransport(
             Self.events("id: 1\ndata: a\n\ndata: half"),
@@ -101,7 +101,10 @@ struct ServerSentEventsTests {
         #expect(error?.trace.attempts.last?.decision?.reason == .attemptsUsed(2))
     }
 
-    @Test("without a retrier one connection is read; its end is the error, in order or not", arguments: [nil, broken])
+    @Test(
+        "C4: without a retrier one connection is read; its end is the error, in order or not",
+        arguments: [nil, broken]
+    )
     func withoutRetrier(end: TransportError?) async throws {
         let transport = ScriptedTransport(Self.events("data: a\n\n", endingWith: end))
         let service = AnyHttpService(apiUrl: "a.com", transport: transport)
@@ -122,7 +125,7 @@ struct ServerSentEventsTests {
     }
 
     @Test(
-        "a hundred connections that each bring an event and end cost no budget, and follow one another a second apart",
+        "C4: a hundred connections that each bring an event and end cost no budget, and follow one another a second apart",
         arguments: [nil, broken]
     )
     func orderly(end: TransportError?) async throws {

@@ -196,7 +196,9 @@ struct MessageStreamEndTests: WebSocketSuite {
         #expect(error?.trace.exchanges.map(\.status) == [101])
     }
 
-    @Test("connections that the server ends in order cost no budget, and follow one another a second apart after five")
+    @Test(
+        "C4: connections that the server ends in order cost no budget, and follow one another a second apart after five"
+    )
     func orderly() async throws {
         let useful = ScriptedWebSocketTransport.Opening.accept { socket in
             try await socket.send(.text("a"))
@@ -247,7 +249,7 @@ struct MessageStreamEndTests: WebSocketSuite {
         #expect(budget.balance == balance)
     }
 
-    @Test("an empty budget ends a stream whose connections do not serve, with a trace that says so")
+    @Test("C4: an empty budget ends a stream whose connections do not serve, with a trace that says so")
     func emptyBudget() async throws {
         let transport = ScriptedWebSocketTransport(.accept { $0.drop() })
         let budget = RetryBudgetScope.perOrigin(in: OriginBudgets { _ in TokenBucketBudget(capacity: 0) })

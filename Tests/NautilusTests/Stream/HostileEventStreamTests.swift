@@ -1,0 +1,230 @@
+import Foundation
+import NautilusTesting
+import Testing
+
+@testable import Nautilus
+
+/// 12.4: a server that takes connections and is of no use, by mistake or on purpose, and never more often than it should be.
+@Suite("An event stream of a hostile server", .endsInTime)
+struct HostileEventStreamTests {
+    /// How a stream has gone on until it ended, or until nobody wanted more of it.
+    private struct Story: Sendable {
+        var events = 0
+        var error: (any Error)?
+        /// When each request was sent.
+        var starts: [Duration] = []
+        /// How many bytes have been read of bodies that never end.
+        var bytesRead = 0
+        var balance = 0.0
+
+        var httpError: HttpError? { error as? HttpError }
+        var reason: RetryReason? { httpError?.trace.attempts.last?.decision?.reason }
+    }
+
+    /// Reads up to `limit` events, with the default backoff without its jitter.
+    private func read(
+        _ limit: Int = .max,
+        delay: Duration? = nil,
+        budget: Int = 10,
+        eventLimit: Int = 1 << 16,
+        timeout: Duration? = nil,
+        _ answer: @escaping @Sendable (_ number: Int, ManualClock) -> Connection
+    ) async throws -> Story {
+        try await simulate { simulation in
+            let clock = simulation.clock
+            let account = TokenBucketBudget(capacity: budget, depositOfSuccess: 0)
+            let server = Server(clock: clock, answer: answer)
+            let service = AnyHttpService(
+                apiUrl: "a.com",
+                retrierFactory: BackoffRetrier.factory(
+                    backoff: delay.map { .constant($0, jitter: .none) } ?? .exponential(jitter: .none),
+                    budget: .shared(account)
+                ),
+                transport: server,
+                clock: clock
+            )
+            var story = Story()
+            do {
+                for try await _ in Call(timeout: timeout).events(with: service, limit: eventLimit) {
+                    story.events += 1
+                    if story.events == limit { break }
+                }
+            } catch {
+                story.error = error
+            }
+            story.starts = server.starts.withLock { $0 }
+            story.bytesRead = server.bytesRead.withLock { $0 }
+            story.balance = account.balance
+            return story
+        }
+    }
+
+    private static func seconds(_ seconds: Double...) -> [Duration] {
+        seconds.map { .milliseconds(Int($0 * 1000)) }
+    }
+
+    @Test("C4: one that ends each connection at once is asked four times, and paid for three times")
+    func endsAtOnce() async throws {
+        let story = try await read { _, _ in .events() }
+        #expect(story.starts == Self.seconds(0, 0.5, 1.5, 3.5))
+        #expect(story.balance == 7)
+        #expect(story.httpError?.kind == .transport(.networkConnectionLost))
+        #expect(story.reason == .attemptsUsed(4))
+    }
+
+    @Test("C4: comments are no event: four connections of nothing else, and the stream ends")
+    func commentsOnly() async throws {
+        let story = try await read { _, _ in .events(": ping\n\n: ping\n\n") }
+        #expect(story.starts == Self.seconds(0, 0.5, 1.5, 3.5))
+        #expect(story.reason == .attemptsUsed(4))
+    }
+
+    @Test(
+        "C4: comments for ten seconds are a connection that has served: the next follows for nothing, one in eleven seconds"
+    )
+    func commentsForLong() async throws {
+        let story = try await read { number, clock in
+            number == 100 ? .none : .events(of: 20, on: clock, ": ping\n\n")
+        }
+        #expect(story.events == 0)
+        #expect(story.error == nil)
+        #expect(story.balance == 10)
+        #expect(story.starts.count == 100)
+        // Twenty pings half a second apart, the end behind them, and half a second of backoff.
+        #expect(zip(story.starts.dropFirst(), story.starts).allSatisfy { $0 - $1 == .seconds(11) })
+    }
+
+    @Test(
+        "C4: with retry: 0 and a retrier that waits for nothing, connections come a second apart after the first five"
+    )
+    func retryZero() async throws {
+        let story = try await read(100, delay: .zero) { _, _ in .events("retry: 0\ndata: a\n\n") }
+        #expect(story.starts.count == 100)
+        #expect(story.starts.prefix(8) == Self.seconds(0, 0, 0, 0, 0, 1, 2, 3)[...])
+        #expect(story.starts.last == .seconds(95))
+        #expect(story.balance == 10)
+    }
+
+    @Test("C4: retry: 0 does not shorten the retrier's own delay, nor make a useless connection free")
+    func retryZeroUseless() async throws {
+        let story = try await read { _, _ in .events("retry: 0\n\n") }
+        #expect(story.starts == Self.seconds(0, 0.5, 1.5, 3.5))
+        #expect(story.balance == 7)
+    }
+
+    @Test("C4: a delay that nobody can wait for is an hour", arguments: ["99999999999999999999", "3600001", "3600000"])
+    func hugeRetry(delay: String) async throws {
+        let story = try await read(3) { _, _ in .events("retry: \(delay)\ndata: a\n\n") }
+        #expect(story.starts == Self.seconds(0, 3600, 7200))
+    }
+
+    @Test(
+        "C4: a line that never ends, and an event of lines that never ends, end the stream at its limit, and are not asked for again",
+        arguments: ["a", "data: a\n"]
+    )
+    func endless(piece: String) async throws {
+        let piece = String(repeating: piece, count: 512)
+        let story = try await read { _, clock in .events(of: .max, on: clock, pause: .zero, piece) }
+        #expect(story.error as? HttpBodyStream.ReadError == .tooLarge(limit: 1 << 16))
+        #expect(story.starts.count == 1)
+        // Of lines, the names and ends come to that.
+        #expect(story.bytesRead <= 5 * (1 << 16))
+    }
+
+    @Test("C4: empty answers and 503s in turn are paid for, each, and come to an end")
+    func alternating() async throws {
+        let story = try await read { number, _ in number.isMultiple(of: 2) ? .failure : .events() }
+        // One retrier counts the connections that end, 0.5, 1 and 2 s apart; each of them needs a retry after 0.5 s. A bucket
+        // pays as long as it is more than half full.
+        #expect(story.starts == Self.seconds(0, 0.5, 1, 2, 2.5, 4.5))
+        #expect(story.balance == 5)
+        #expect(story.httpError?.kind == .status(503))
+        #expect(story.reason == .budget)
+    }
+
+    @Test("C4: an event now and then does not make the 503s in between free: the budget ends the stream")
+    func alternatingWithEvents() async throws {
+        let story = try await read(delay: .zero) { number, _ in
+            number.isMultiple(of: 2) ? .failure : .events("data: a\n\n")
+        }
+        #expect(story.events == 6)
+        #expect(story.starts.count == 12)
+        #expect(story.balance == 5)
+        #expect(story.httpError?.kind == .status(503))
+        #expect(story.reason == .budget)
+    }
+
+    @Test("C4: silence is ended by the request's timeout, and is no connection that has served before ten seconds")
+    func silent() async throws {
+        let story = try await read(timeout: .seconds(5)) { _, clock in
+            .events(of: 1, on: clock, pause: .seconds(100), ":")
+        }
+        #expect(story.starts == Self.seconds(0, 5.5, 11.5, 18.5))
+        #expect(story.httpError?.kind == .timeout(.seconds(5)))
+        #expect(story.balance == 7)
+    }
+}
+
+/// Answers every request with a stream.
+private final class Server: HttpTransport {
+    let starts = Locked<[Duration]>([])
+    let bytesRead = Locked(0)
+    private let clock: ManualClock
+    private let answer: @Sendable (Int, ManualClock) -> Connection
+
+    init(clock: ManualClock, answer: @escaping @Sendable (Int, ManualClock) -> Connection) {
+        (self.clock, self.answer) = (clock, answer)
+    }
+
+    func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+        throw TransportError(.unsupportedURL)
+    }
+
+    func stream(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<HttpBodyStream> {
+        let now = clock.now.offset
+        let number = starts.withLock { starts in
+            starts.append(now)
+            return starts.count
+        }
+        let connection = answer(number, clock)
+        let body = HttpBodyStream { [self] in
+            let chunk = try await connection.take()
+            bytesRead.withLock { $0 += chunk?.count ?? 0 }
+            return chunk
+        }
+        return HttpResponse(status: connection.status, header: ["Content-Type": "text/event-stream"], body: body)
+    }
+}
+
+/// A status, and what comes behind it.
+private struct Connection: Sendable {
+    var status = 200
+    var take: @Sendable () async throws -> Data? = { nil }
+
+    static var failure: Self { .init(status: 503) }
+    static var none: Self { .init(status: 204) }
+
+    /// Brings a text and ends.
+    static func events(_ text: String = "") -> Self {
+        let rest = Locked<Data?>(text.isEmpty ? nil : Data(text.utf8))
+        return .init { rest.withLock { $0.take() } }
+    }
+
+    /// Brings a text again and again.
+    static func events(
+        of count: Int,
+        on clock: ManualClock,
+        pause: Duration = .milliseconds(500),
+        _ text: String
+    ) -> Self {
+        let left = Locked(count)
+        return .init {
+            if pause > .zero { try await clock.sleep(for: pause) }
+            let isOver = left.withLock { left in
+                left -= 1
+                return left < 0
+            }
+            return isOver ? nil : Data(text.utf8)
+        }
+    }
+}
