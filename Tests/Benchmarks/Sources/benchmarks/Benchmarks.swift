@@ -14,10 +14,16 @@ struct Benchmarks {
             exit(2)
         }
         guard !options.printsUsage else { return print(Options.usage) }
-        try await report(options)
+        let slow = try await report(options).filter(\.isSuperlinear).map(\.name)
+        guard slow.isEmpty else {
+            let text =
+                "more than \(Growth.limit) times the time for each byte of 1 MiB: \(slow.joined(separator: ", "))\n"
+            FileHandle.standardError.write(Data(text.utf8))
+            exit(1)
+        }
     }
 
-    private static func report(_ options: Options) async throws {
+    private static func report(_ options: Options) async throws -> [Line] {
         let servers = try ServerAnswer.allCases.map { (answer: $0, process: try ServerProcess($0)) }
         defer {
             servers.forEach { $0.process.end() }
@@ -25,7 +31,7 @@ struct Benchmarks {
         }
         // Memory first, while the process is still small.
         let all =
-            MemorySuite.all + CallSuite.all + TrafficSuite.all + CrowdTime.all + CacheSuite.all
+            MemorySuite.all + ParserSuite.all + CallSuite.all + TrafficSuite.all + CrowdTime.all + CacheSuite.all
             + CoordinatorSuite.all + SessionSuite.all + BudgetSuite.all
             + servers.flatMap { LoopbackSuite.all($0.answer, port: $0.process.port) }
         var lines: [Line] = []
@@ -34,5 +40,6 @@ struct Benchmarks {
             lines += try await measurable.lines(options.effort)
         }
         print(options.printsJson ? try JsonReport(lines: lines).text : Table(lines: lines).text)
+        return lines
     }
 }
