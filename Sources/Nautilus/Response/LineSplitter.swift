@@ -19,7 +19,8 @@ struct LineSplitter: Sendable {
 
     /// Takes bytes in.
     mutating func append(_ chunk: Data) {
-        buffer.removeSubrange(..<start)
+        // Also of nothing, a removal moves all that is left: a long line would cost its square.
+        if start > 0 { buffer.removeSubrange(..<start) }
         (start, searched) = (0, searched - start)
         buffer.append(contentsOf: chunk)
     }
