@@ -75,6 +75,22 @@ struct FailingStoreTests {
         }
     }
 
+    @Test("a sign-in that could not be saved is not overruled by the session that the store still has")
+    func signInOverStored() async throws {
+        try await SessionWorld.run { world in
+            _ = try await world.signedIn()
+            let session = world.process()
+            world.store.failSaves(with: Self.full)
+            let credential = world.server.signIn("bert", at: world.date)
+            let error = await EndpointFixture.error { () async throws(OAuthError) in
+                try await session.signIn(credential)
+            }
+            #expect(error?.kind == .store(Self.full))
+            for _ in 1...2 { #expect(await world.call(session).isOk) }
+            #expect(world.server.carried == ["bert-a1", "bert-a1"])
+        }
+    }
+
     @Test("a sign-out that cannot be stored counts in this process, and is carried out as soon as that works")
     func signOut() async throws {
         try await SessionWorld.run { world in

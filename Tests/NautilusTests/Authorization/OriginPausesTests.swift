@@ -52,6 +52,14 @@ struct OriginPausesTests {
         try await gate.pass(to: testOrigin(url))
     }
 
+    @Test("the pauses of many origins run side by side, and none is forgotten for the others")
+    func many() throws {
+        let gate = OriginPauses(clock: clock)
+        let origins = try (1...200).map { try testOrigin("https://api\($0).example.com") }
+        for origin in origins { gate.close(origin, for: .seconds(5)) }
+        #expect(origins.allSatisfy { gate.remainingPause(of: $0) == .seconds(5) })
+    }
+
     @Test("no pause is too long or too short", arguments: [Duration.seconds(Int64.max), .seconds(-1), .zero])
     func extremes(pause: Duration) throws {
         let (gate, origin) = (OriginPauses(clock: clock), try testOrigin())

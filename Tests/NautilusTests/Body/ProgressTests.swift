@@ -55,4 +55,21 @@ struct ProgressTests {
         #expect(HttpProgress(completed: completed, total: total).fraction == fraction)
         #expect(HttpProgress(completed: completed, total: nil).fraction == nil)
     }
+
+    @Test("a chunk counts when the next one is asked for: until then it is still under way")
+    func underWay() async throws {
+        let told = Locked<[Int64]>([])
+        let chunks = HttpBodyStream(from: {
+            AsyncStream<Data> { source in
+                for count in [3, 4] { source.yield(Data(count: count)) }
+                source.finish()
+            }
+        })
+        var reader = chunks.reporting { progress in told.withLock { $0.append(progress.completed) } }
+            .makeAsyncIterator()
+        for expected in [[], [3], [3, 7]] as [[Int64]] {
+            _ = try await reader.next()
+            #expect(told.withLock { $0 } == expected)
+        }
+    }
 }

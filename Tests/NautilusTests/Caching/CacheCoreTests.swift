@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Nautilus
@@ -26,5 +27,29 @@ struct CacheCoreTests {
         #expect(found([0, 2, 1]) == "1")
         #expect(found([0, 0, 0]) == "2")
         #expect(found([1, 1, 0]) == "1")
+    }
+
+    @Test("what is larger than one response may be is not stored, by a single byte")
+    func tooLarge() throws {
+        let target = try #require(CacheTarget(try HttpRequest.test()))
+        let stored = StoredResponse.test([:])
+        for (spare, isStored) in [(0, true), (-1, false)] {
+            var core = CacheCore(limit: 10_000, maxResponse: stored.size + spare)
+            #expect(core.store(stored, from: core.begin(target, CachePartition(account: nil))) == isStored)
+            #expect(core.count == (isStored ? 1 : 0))
+        }
+    }
+
+    @Test("a response leads to what else has changed within its origin, and to nothing of another (RFC 9111 §4.4)")
+    func related() throws {
+        let url = try #require(URL(string: "https://api.example.com/things"))
+        let target = try #require(CacheTarget(url))
+        #expect(target.related("/things/7", to: url)?.path == "/things/7")
+        #expect(target.related("https://api.example.com:443/a?b", to: url)?.path == "/a?b")
+        for other in [
+            "https://other.example.com/things/7", "http://api.example.com/a", "https://api.example.com:8443/",
+        ] {
+            #expect(target.related(other, to: url) == nil, "\(other)")
+        }
     }
 }

@@ -102,4 +102,35 @@ struct CancellationTests {
         #expect(end == .seconds(1))
         #expect(transport.count == 1)
     }
+
+    @Test("a call that is cancelled while its answer comes asks no retrier about a failure that nobody waits for")
+    func duringAnswer() async {
+        let asked = Counter()
+        let service = AnyHttpService(
+            apiUrl: "api.example.com",
+            interceptors: [
+                ClosureInterceptor { request, _, next in
+                    let response = try await next(request)
+                    withUnsafeCurrentTask { $0?.cancel() }
+                    return response
+                }
+            ],
+            retrierFactory: ScriptedRetrier.factory { _, _ in
+                asked.increment()
+                return true
+            },
+            transport: ScriptedTransport(.status(503), afterLast: .repeat)
+        )
+        let error = await Task { () -> HttpError? in
+            do throws(HttpError) {
+                _ = try await Call.get.response(with: service)
+                return nil
+            } catch {
+                return error
+            }
+        }.value
+        #expect(error?.kind == .cancelled)
+        #expect((error?.underlying as? HttpError)?.kind == .status(503))
+        #expect(asked.value == 0)
+    }
 }

@@ -189,6 +189,25 @@ struct SentKeyTests {
         #expect(server.executed.withLock { $0 } == ["order"])
     }
 
+    @Test("a key that is drawn anew for each attempt is the first one already where interceptors see it")
+    func seen() async throws {
+        let (drawn, seen) = (Counter(), Locked<[String?]>([]))
+        let looking = ClosureInterceptor { request, _, next in
+            seen.withLock { $0.append(request.header[.idempotencyKey]) }
+            return try await next(request)
+        }
+        let transport = ScriptedTransport(.fail(.networkConnectionLost), .reply(text: "ok"))
+        let outcome = try await outcome(
+            of: Call.post,
+            interceptors: [looking],
+            header: { ["Idempotency-Key": "key-\(drawn.increment())"] },
+            transport
+        )
+        #expect(outcome.response?.body == "ok")
+        #expect(seen.withLock { $0 } == ["key-1", "key-1"])
+        #expect(transport.attempts.map { $0.request.header[.idempotencyKey] } == ["key-1", "key-1"])
+    }
+
     @Test("so does one whose body is packed anew on each attempt, with a time in it")
     func packedAnew() async throws {
         let server = KeyedServer()

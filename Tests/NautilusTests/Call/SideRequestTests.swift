@@ -59,6 +59,23 @@ struct SideRequestDeliveryTests {
         #expect(outcome.error?.isSafeToRepeat == false)
     }
 
+    @Test("a side POST that got lost does not keep the call's own GET, which was not sent, from being tried again")
+    func lostSide() async throws {
+        let asking = ClosureInterceptor { request, context, next in
+            if context.number == 1 {
+                _ = try await context.send(HttpRequest(method: .post, url: Self.aside.url))
+            }
+            return try await next(request)
+        }
+        let transport = ScriptedTransport(.fail(.networkConnectionLost), .reply(text: "ok"))
+        let outcome = try await outcome(of: Call.get, interceptors: [asking], transport)
+        #expect(outcome.response?.body == "ok")
+        #expect(transport.attempts.map(\.request.method) == [.post, .get])
+        #expect(
+            outcome.trace.attempts.first?.outcome == .failed(.send, .transport(.networkConnectionLost), .notSent)
+        )
+    }
+
     @Test(
         "a poll that is answered 401 does not make the order that was accepted before it go out again",
         arguments: [true, false]

@@ -96,9 +96,16 @@ struct StreamedResponseTests {
 
     @Test("the body of a refused status is in the error, as far as errors keep it")
     func refused() async throws {
-        let large = Data(repeating: 65, count: HttpError.bodyLimit)
-        let transport = ScriptedTransport(.chunks(status: 404, [Data("why".utf8), large, large]))
-        let error = await #expect(throws: HttpError.self) { try await Export().schedule(with: service(transport)) }
+        let large = Data("why".utf8) + Data(repeating: 65, count: HttpError.bodyLimit)
+        let (error, time) = try await simulate { simulation in
+            let reply = ScriptedReply.chunks(status: 404, [large, large, large], pause: .milliseconds(400))
+            let transport = ScriptedTransport(reply, clock: simulation.clock)
+            let service = AnyHttpService(apiUrl: "a.com", transport: transport, clock: simulation.clock)
+            let error = await #expect(throws: HttpError.self) { try await Export().schedule(with: service) }
+            return (error, simulation.clock.now.offset)
+        }
+        // The first chunk is enough: the second would come 400 ms later.
+        #expect(time == .milliseconds(400))
         #expect(error?.kind == .status(404))
         #expect(error?.response?.body.count == HttpError.bodyLimit)
         #expect(error?.response?.body.starts(with: Data("why".utf8)) == true)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Nautilus
 
-@Suite("The timer of a time limit on the system's clocks")
+@Suite("The timer of a time limit on the system's clocks", .endsInTime)
 struct TimeLimitAlarmTests {
     private let manual = ManualClock()
 
@@ -59,5 +59,25 @@ struct TimeLimitAlarmTests {
         manual.advance(by: .nanoseconds(1))
         await passed.reaches(1)
         #expect(passed.value == 1)
+    }
+
+    @Test("one that rings when it has ended, since it could not be cancelled in time, does not pass")
+    func tooLate() throws {
+        final class LateClock: AlarmClock {
+            let rings = Locked<[@Sendable () -> Void]>([])
+            func setAlarm(after delay: Duration, _ ring: @escaping @Sendable () -> Void) -> Int {
+                rings.withLock { $0.append(ring) }
+                return 1
+            }
+            func cancelAlarm(_ id: Int) {}
+        }
+        let (clock, passed) = (LateClock(), Counter())
+        let alarm = TimeLimitAlarm(clock, besides: nil) { passed.increment() }
+        alarm.set(after: .seconds(10))
+        #expect(!alarm.end())
+        let ring = try #require(clock.rings.withLock { $0.first })
+        ring()
+        #expect(passed.value == 0)
+        #expect(!alarm.end())
     }
 }

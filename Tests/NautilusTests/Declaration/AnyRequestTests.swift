@@ -144,4 +144,18 @@ struct AnyRequestTests {
             .makeAsyncIterator()
         #expect(try await chunks.next() == Data("a".utf8))
     }
+
+    @Test("an erased request is decoded by its status, where the request is")
+    func byStatus() async throws {
+        struct Existence: Request {
+            typealias Result = Bool
+            var acceptedStatusCodes: HttpStatusCodes { [200, 404] }
+            func decode(_ data: Data) throws -> Bool { data.isEmpty }
+            func decode(_ response: HttpResponse<Data>) throws -> Bool { response.status == 200 }
+        }
+        let transport = ScriptedTransport(.status(404), .reply(text: "there"))
+        let service = AnyHttpService(apiUrl: "api.example.com", transport: transport)
+        #expect(try await AnyRequest(Existence()).schedule(with: service) == false)
+        #expect(try await AnyRequest(Existence()).schedule(with: service))
+    }
 }

@@ -40,6 +40,8 @@ struct EventParserTests {
         ("event: add\ndata: 73857293\n\ndata: x\n\n", [event("73857293", type: "add"), event("x")]),
         ("event: add\n\ndata: x\n\n", [event("x")]),
         ("data: a\r\n\r\ndata: b\r\rdata: c\n\r\n", [event("a"), event("b"), event("c")]),
+        // CR LF is one end of a line: two would end the event.
+        ("data: a\r\ndata: b\r\n\r\n", [event("a\nb")]),
         ("\u{FEFF}data: a\n\n", [event("a")]),
         ("data: a\n\n\u{FEFF}data: b\n\n", [event("a")]),
         ("id: a\0b\ndata: x\n\n", [event("x")]),

@@ -48,10 +48,14 @@ struct LinesTests {
             #expect(try await lines(chunks, limit: 5) == ["12345"])
             await #expect(throws: HttpBodyStream.ReadError.tooLarge(limit: 4)) { try await lines(chunks, limit: 4) }
         }
-        let endless = HttpBodyStream(from: { AsyncStream<Data>(unfolding: { Data(count: 100) }) })
+        let taken = Counter()
+        let endless = HttpBodyStream(from: {
+            AsyncStream<Data>(unfolding: { taken.increment() > 100 ? nil : Data(count: 100) })
+        })
         await #expect(throws: HttpBodyStream.ReadError.tooLarge(limit: 1000)) {
             for try await _ in endless.lines(limit: 1000) {}
         }
+        #expect(taken.value == 11)
     }
 
     @Test("are values, where each is one; blank ones are none, and a wrong one ends them")

@@ -15,6 +15,13 @@ struct SharedAnswerTests {
         #expect(answer.agree { 3 } == 1)
     }
 
+    @Test("once there is a value, nobody makes another: a value may cost a budget something")
+    func once() {
+        let (answer, made) = (SharedAnswer(), Counter())
+        for _ in 1...3 { #expect(answer.agree { made.increment() } == 1) }
+        #expect(made.value == 1)
+    }
+
     @Test("values of different types do not get into each other's way")
     func types() {
         let answer = SharedAnswer()

@@ -1,4 +1,5 @@
 import Foundation
+import NautilusTesting
 import Testing
 
 @testable import Nautilus
@@ -41,5 +42,26 @@ struct CallSuccessTests {
         let budget = QuotaBudget(initial: 100)
         CallSuccess().deposit(in: budget)
         #expect(budget.balance == 100)
+    }
+
+    @Test("the latency of a call that was led on is that of the whole way, counted once")
+    func redirected() async throws {
+        try await simulate { simulation in
+            let clock = simulation.clock
+            let latencies = OriginLatencies(minimumCount: 1, clock: clock)
+            let service = AnyHttpService(
+                apiUrl: "api.example.com",
+                retrierFactory: BackoffRetrier.factory(budget: .unlimited, latencies: latencies),
+                transport: ScriptedTransport(
+                    .delay(.milliseconds(30), then: .status(302, header: ["Location": "/elsewhere"])),
+                    .delay(.milliseconds(20), then: .reply(text: "ok")),
+                    clock: clock
+                ),
+                clock: clock
+            )
+            let response = try await Call.get.response(with: service)
+            let origin = try #require(response.trace.request?.origin)
+            #expect(latencies.median(of: origin) == .milliseconds(50))
+        }
     }
 }

@@ -240,4 +240,21 @@ struct RetryPermitTests {
             #expect(results.count { $0 == .status(503) } == 7)
         }
     }
+
+    @Test("a retry whose answer leads on is paid for once, however many requests it takes")
+    func redirected() async throws {
+        let budget = TokenBucketBudget(depositOfSuccess: 0)
+        let outcome = try await outcome(
+            of: Call.get,
+            retrier: steadyBackoff(budget: .shared(budget)),
+            ScriptedTransport(
+                .status(503),
+                .status(302, header: ["Location": "/a"]),
+                .status(302, header: ["Location": "/b"]),
+                .reply(text: "ok")
+            )
+        )
+        #expect(outcome.trace.exchanges.count == 4)
+        #expect(budget.balance == 9)
+    }
 }

@@ -1,7 +1,8 @@
 import Foundation
-import Nautilus
 import NautilusTesting
 import Testing
+
+@testable import Nautilus
 
 @Suite("A service derived from another")
 struct OverridingTests {
@@ -157,5 +158,16 @@ struct OverridingTests {
         #expect(dumped.contains("https://api.example.com"))
         #expect(!dumped.contains("s3cret") && !dumped.contains("v1"))
         #expect("\(AnyHttpService(apiUrl: "no url"))" == "AnyHttpService(no valid URL)")
+    }
+
+    @Test("hedging is replaced, switched off, or left as it is")
+    func hedging() {
+        func delay(_ hedging: Hedging?) -> Duration? { hedging?.delay.shortest }
+        let rules = Hedging(after: .fixed(.seconds(1)))
+        let base = Original(transport: ScriptedTransport()).overriding(hedging: rules)
+        #expect(delay(base.hedging) == .seconds(1))
+        #expect(delay(base.overriding().hedging) == .seconds(1))
+        #expect(delay(base.overriding(hedging: Hedging(after: .fixed(.seconds(2)))).hedging) == .seconds(2))
+        #expect(base.overriding(hedging: .some(nil)).hedging == nil)
     }
 }

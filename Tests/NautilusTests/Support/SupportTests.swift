@@ -60,4 +60,35 @@ struct SupportTests {
         }
         #expect(started.withLock { $0 } == 1)
     }
+
+    @Test("a branch of work that is born cancelled knows it, and one that is not goes on", arguments: [true, false])
+    func branch(isCancelled: Bool) async {
+        let starter = BackgroundTask.Starter { work in Task(operation: work) }
+        let seen = Locked<Bool?>(nil)
+        await BackgroundTask.$starter.withValue(starter) {
+            await Task {
+                if isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
+                let work = BackgroundTask.branch {
+                    // Until it is cancelled, which happens at once or never.
+                    for _ in 0..<1_000 where !Task.isCancelled { await Task.yield() }
+                    seen.withLock { $0 = Task.isCancelled }
+                }
+                #expect(work.isCancelled == isCancelled)
+                await work.value
+            }.value
+        }
+        #expect(seen.withLock { $0 } == isCancelled)
+    }
+
+    @Test(
+        "what is added to a time is from nothing to a hundred years",
+        arguments: [
+            (Duration.seconds(-1), Duration.zero), (.seconds(Int64.min), .zero), (.zero, .zero),
+            (.nanoseconds(1), .nanoseconds(1)), (.seconds(3_155_760_000), .seconds(3_155_760_000)),
+            (.seconds(3_155_760_001), .seconds(3_155_760_000)), (.seconds(Int64.max), .seconds(3_155_760_000)),
+        ]
+    )
+    func addable(duration: Duration, expected: Duration) {
+        #expect(duration.addable == expected)
+    }
 }

@@ -85,4 +85,14 @@ struct WaiterTests {
         #expect(await served.value == successes)
         #expect(line.withLock { $0.count } == 0)
     }
+
+    @Test("a waiter that is cancelled while it waits leaves the line at once")
+    func cancelledWaiting() async {
+        let line = Locked(Line())
+        let task = Task { try await wait(in: line) }
+        while line.withLock({ $0.count }) < 1 { await Task.yield() }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(line.withLock { $0.count } == 0)
+    }
 }

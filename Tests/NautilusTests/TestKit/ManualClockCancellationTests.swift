@@ -2,7 +2,7 @@ import NautilusTesting
 import Testing
 
 extension TestKit {
-    @Suite("ManualClock, cancellation and races")
+    @Suite("ManualClock, cancellation and races", .endsInTime)
     struct ManualClockCancellationTests {
         let clock = ManualClock()
 

@@ -128,4 +128,36 @@ struct TimelineTests {
     func reasons(reason: RetryReason, expected: String) {
         #expect(reason.description == expected)
     }
+
+    @Test("an attempt tells of its side requests and redirects, and not of the exchange that its own line tells of")
+    func exchanges() throws {
+        let url = try URL.reading("https://api.example.com/notes")
+        let origin = try #require(HttpOrigin(url))
+        let exchanges = try [CallTrace.Exchange.Role.side, .main, .redirect].enumerated().map { index, role in
+            CallTrace.Exchange(
+                call: 1,
+                number: index + 1,
+                root: index + 1,
+                attempt: 1,
+                role: role,
+                request: try #require(RequestSummary(HttpRequest(url: url), serviceOrigin: origin)),
+                start: .zero,
+                duration: .milliseconds(3),
+                outcome: .answered(status: 204),
+                delivery: .maybeExecuted
+            )
+        }
+        var trace = CallTrace()
+        var attempt = Self.attempt(1, .succeeded(status: 200))
+        attempt.exchanges = exchanges
+        trace.attempts = [attempt]
+        #expect(
+            trace.description == """
+                no request: 1 attempt in 0 ms
+                  #1  at 0 ms       200 after 12 ms
+                      side: GET https://api.example.com/notes: 204 after 3 ms
+                      redirect: GET https://api.example.com/notes: 204 after 3 ms
+                """
+        )
+    }
 }

@@ -30,4 +30,22 @@ struct DownloadPipeTests {
         pipe.finish()
         await #expect(throws: URLError(.timedOut)) { try await pipe.next() }
     }
+
+    @Test("keeps its order when a part of it is on disk, and the reader is in between")
+    func order() async throws {
+        pipe.write(Data(repeating: 1, count: DownloadPipe.limit))
+        pipe.write(Data([2]))
+        #expect(try await pipe.next()?.count == DownloadPipe.limit)
+        pipe.write(Data([3]))
+        pipe.finish()
+        #expect(try await pipe.next() == Data([2, 3]))
+        #expect(try await pipe.next() == nil)
+    }
+
+    @Test("is nothing that comes behind its end")
+    func afterEnd() async throws {
+        pipe.finish()
+        pipe.write(Data("ab".utf8))
+        #expect(try await pipe.next() == nil)
+    }
 }

@@ -39,4 +39,15 @@ struct OutgoingBodyTests {
             return
         }
     }
+
+    @Test("a stream that comes once and has been read is refused, and nothing is sent")
+    func spent() async throws {
+        let stream = HttpBodyStream { nil }
+        for try await _ in stream {}
+        let failure = await #expect(throws: TransportError.self) { _ = try await OutgoingBody(.stream(stream)) }
+        guard case .failed(_, .notSent, _)? = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+    }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Nautilus
 
-@Suite("A web socket: closed, lost and replaced", .timeLimit(.minutes(10)))
+@Suite("A web socket: closed, lost and replaced", .endsInTime)
 struct MessageStreamEndTests: WebSocketSuite {
     let clock = ManualClock()
 
@@ -274,17 +274,6 @@ struct MessageStreamEndTests: WebSocketSuite {
         #expect(transport.requests.count == 1)
         clock.advance(by: .seconds(5))
         #expect(try await reading.value == "hello")
-    }
-
-    @Test("closing it tells the server, with a code that may be sent", arguments: [1000, 4001, 1006] as [UInt16])
-    func closing(code: UInt16) async throws {
-        let transport = ScriptedWebSocketTransport(Self.echo)
-        let chat = try await Chat().schedule(with: service(transport))
-        await chat.close(WebSocketCloseCode(rawValue: code), reason: "done")
-        let sent = code == 1006 ? .normalClosure : WebSocketCloseCode(rawValue: code)
-        #expect(transport.sockets.first?.closure == WebSocketClosure(sent, reason: "done"))
-        var lines = chat.makeAsyncIterator()
-        #expect(try await lines.next() == nil)
     }
 
     @Test("a cancelled reader ends at once and closes it; so does releasing it")

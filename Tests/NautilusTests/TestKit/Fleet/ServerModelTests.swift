@@ -110,6 +110,16 @@ extension TestKit {
                     ]
                 ),
                 Case(
+                    "a crash empties the queue, which has all its room after it",
+                    .workers(
+                        1,
+                        queueLimit: 2,
+                        outages: [FleetOutage(.unreachable, from: .milliseconds(5), for: .milliseconds(5))]
+                    ),
+                    arrivals: [0, 0, 0, 10, 10, 10, 10],
+                    verdicts: ["5 lost", "5 lost", "5 lost", "20 served", "30 served", "40 served", "10 503"]
+                ),
+                Case(
                     "a failing server answers at once, also with all workers busy",
                     .workers(
                         1,
