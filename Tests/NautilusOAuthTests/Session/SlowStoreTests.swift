@@ -70,10 +70,10 @@ struct SlowStoreTests {
     func savedDuringLook() async throws {
         try await SessionWorld.run { world in
             let (first, second) = (try await world.signedIn(), world.process())
+            let stored = try #require(try await world.stored(first))
             world.store.slowLoads(to: .seconds(1))
             async let isSignedIn = second.restore()
             try await world.sleep(.milliseconds(500))
-            let stored = try #require(try await world.stored(first))
             // Looked at before, saved behind it: the second's look brings the old record.
             try await world.store.save(Self.successor(of: stored, "anna-a9", "anna-r9"), for: first.key)
             #expect(try await isSignedIn)

@@ -44,6 +44,7 @@ struct OutgoingBodyTests {
     func spent() async throws {
         let stream = HttpBodyStream { nil }
         for try await _ in stream {}
+        await #expect(throws: TransportError.self) { _ = try await SpoolFile(stream) }
         let failure = await #expect(throws: TransportError.self) { _ = try await OutgoingBody(.stream(stream)) }
         guard case .failed(_, .notSent, _)? = failure else {
             Issue.record("\(String(describing: failure))")
