@@ -15,7 +15,7 @@ struct NotesService: HttpService {
     }
 
     /// A service whose answers come at once.
-    static let instant = NotesService(apiUrl: "http://api.example.com/v1", transport: InstantTransport())
+    static let instant = NotesService(apiUrl: "https://api.example.com/v1", transport: InstantTransport())
 
     /// This service with interceptors that do nothing but pass on.
     func withInterceptors(_ count: Int) -> NotesService {

@@ -23,7 +23,7 @@ enum CacheSuite {
     private static func call(_ name: String, _ interceptor: any HttpInterceptor, _ control: String) -> Comparison {
         let date = HttpHeader.Field(name: "Cache-Control", value: control)
         let transport = InstantTransport(adding: HttpHeader([date]), dated: false)
-        let bare = NotesService(apiUrl: "http://api.example.com/v1", transport: transport)
+        let bare = NotesService(apiUrl: "https://api.example.com/v1", transport: transport)
         let service = bare.with([interceptor])
         return Comparison(
             group: "Answers without the server",
@@ -46,5 +46,5 @@ private struct RememberingService: HttpService {
 
     let hook: any ServiceHook = CachingServiceHook(for: .seconds(3_600), account: { "" })
     let transport: any HttpTransport = InstantTransport()
-    var apiUrl: any UrlConvertible { "http://api.example.com/v1" }
+    var apiUrl: any UrlConvertible { "https://api.example.com/v1" }
 }

@@ -35,7 +35,7 @@ enum CallSuite {
 
     /// What every client on Foundation pays before anything is sent.
     private static let urlRequest = Subject("making a URLRequest, 3 fields") {
-        guard let url = URL(string: "http://api.example.com/v1/notes/7") else { return }
+        guard let url = URL(string: "https://api.example.com/v1/notes/7") else { return }
         var request = URLRequest(url: url)
         request.setValue("application/json", forHTTPHeaderField: "Accept")
         request.setValue("Notes/1.0", forHTTPHeaderField: "User-Agent")

@@ -49,7 +49,7 @@ enum TrafficSuite {
 extension NotesService {
     /// A service whose answers come at once, and say that there is plenty left.
     fileprivate static let limited = NotesService(
-        apiUrl: "http://api.example.com/v1",
+        apiUrl: "https://api.example.com/v1",
         transport: InstantTransport(
             adding: ["RateLimit": "\"default\";r=1000000;t=60", "RateLimit-Policy": "\"default\";q=1000000;w=60"]
         )
