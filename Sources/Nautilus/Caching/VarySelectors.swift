@@ -10,6 +10,9 @@ struct VarySelectors: Hashable, Sendable {
         let sent: String?
     }
 
+    /// Of how many bytes a `Vary` is read: names of some hundred fields.
+    private static let longest = 8_192
+
     /// By name, in small letters.
     let values: [String: Value]
 
@@ -19,7 +22,8 @@ struct VarySelectors: Hashable, Sendable {
 
     /// What `Vary` selects a response by; nil for a response that no other request may get.
     ///
-    /// A secret is no selector, since it would have to be stored. `Authorization` alone is left to the account, where there
+    /// A secret is no selector, since it would have to be stored. What is longer than any choice of representations is read by
+    /// nobody: it could be of any size. `Authorization` alone is left to the account, where there
     /// is one: without, nothing tells those who will be stamped from those who will not.
     ///
     /// - Parameters:
@@ -28,6 +32,7 @@ struct VarySelectors: Hashable, Sendable {
     ///   - sent: The request on the wire.
     ///   - partition: Whose response it is.
     init?(_ header: HttpHeader, seen: HttpRequest, sent: HttpRequest, _ partition: CachePartition) {
+        guard (header[.vary]?.utf8.count ?? 0) <= Self.longest else { return nil }
         var values: [String: Value] = [:]
         for name in header.varyingNames where name != .authorization || partition.account == nil {
             guard name.rawValue != "*", !name.isSensitive else { return nil }

@@ -89,6 +89,9 @@ struct CacheStorageTests {
         #expect(selectors("Accept, *") == nil)
         #expect(selectors("Cookie") == nil)
         #expect(selectors("X-Api-Key") == nil)
+        // A megabyte of names is no choice of representations.
+        #expect(selectors(String(repeating: "b", count: 8_192)) != nil)
+        #expect(selectors(String(repeating: "b", count: 8_193)) == nil)
     }
 
     @Test(
