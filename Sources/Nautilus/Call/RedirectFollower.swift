@@ -181,7 +181,8 @@ extension HttpHeader {
 
     private static let allowed: Set<String> = [
         "cache-control", "idempotency-key", "if-match", "if-modified-since", "if-none-match", "if-range",
-        "if-unmodified-since", "prefer", "range", "sec-websocket-protocol", "traceparent", "tracestate", "user-agent",
+        "if-unmodified-since", "last-event-id", "prefer", "range", "sec-websocket-protocol", "traceparent",
+        "tracestate", "user-agent",
     ]
 }
 

@@ -23,9 +23,9 @@ struct RangeValidator: Hashable, Sendable {
         }
     }
 
-    /// Whether a 206 may bring what belongs to it: it must not name another tag.
+    /// Whether a 206 may bring what belongs to it: it must not name another tag, or another date (RFC 9110 §15.3.7.3).
     func matches(_ header: HttpHeader) -> Bool {
-        guard isTag, let tag = header["ETag"] else { return true }
-        return tag == text
+        let named = isTag ? header["ETag"] : header["Last-Modified"]
+        return named == nil || named == text
     }
 }

@@ -51,7 +51,7 @@ struct RedirectTests {
         )
         let needed: HttpHeader = [
             "Accept-Language": "de", "User-Agent": "app/1", "Range": "bytes=5-", "If-Range": "\"v1\"",
-            "Content-Language": "de", "Idempotency-Key": "k1", "traceparent": "00-1-2-01",
+            "Content-Language": "de", "Idempotency-Key": "k1", "Last-Event-ID": "7", "traceparent": "00-1-2-01",
         ]
         let own: HttpHeader = [
             "X-Sign": "s", "DPoP": "d", "X-Client-Cert": "c", "X-Account-Sid": "a", "baggage": "user=anna",
