@@ -23,6 +23,9 @@ public struct AttemptContext: Sendable {
     /// What ends the exchange when its time is over; nil when its task is cancelled instead, as it is for all but an
     /// ``InterruptibleTransport``.
     public private(set) var interruption: Interruption?
+    /// What the service's transport was when the attempt began, so that it is of the same environment as the request; nil in a
+    /// context that a test has made.
+    private(set) var transport: (any HttpTransport)?
     /// The transport's word on the exchange; nil in a context that a test has made.
     private(set) var progress: ExchangeProgress?
     /// The attempt, for what an interceptor does besides; nil where there is no interceptor.
@@ -65,7 +68,8 @@ public struct AttemptContext: Sendable {
         timeout: Duration?,
         remaining: Duration?,
         streamsResponse: Bool,
-        call: CallIdentity
+        call: CallIdentity,
+        transport: any HttpTransport
     ) {
         self.number = number
         self.serviceOrigin = serviceOrigin
@@ -73,6 +77,7 @@ public struct AttemptContext: Sendable {
         self.remaining = remaining
         self.streamsResponse = streamsResponse
         self.call = call
+        self.transport = transport
     }
 }
 

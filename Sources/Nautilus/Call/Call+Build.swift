@@ -5,21 +5,41 @@ extension Call {
         answers.removeAll()
         couldBeHedged = false
         do {
-            let target = try builder.target(of: request, for: service)
+            _ = try targetNow()
             let header = service.header.merging(try await service.asyncHeader)
+            interceptors = service.interceptors
+            let transport = service.transport
+            // Once more: the service may have moved since, and all of this has to be of one environment.
+            let target = try targetNow()
             let built = try builder.build(request, to: target, with: header)
             let context = AttemptContext(
                 number: recorder.number,
-                serviceOrigin: target.serviceOrigin,
+                serviceOrigin: target.service.origin,
                 timeout: request.timeout,
                 remaining: remaining,
                 streamsResponse: request.streamsResponse,
-                call: book.identity
+                call: book.identity,
+                transport: transport
             )
             return (built, context)
         } catch {
             throw failure(error, in: .build, delivery: .notSent)
         }
+    }
+
+    /// Where the call goes, as it did when it began.
+    ///
+    /// - Throws: ``InvalidRequest``; ``EnvironmentChange`` when the service has moved since.
+    private func targetNow() throws -> CallTarget {
+        let present = try CallTarget(of: request, for: service)
+        if let target {
+            try target.check(present)
+        } else {
+            // Nothing was known when the call began: its URL was invalid, and no longer is.
+            try sequence.begin(present)
+            target = present
+        }
+        return present
     }
 
     /// What is left until the deadline; nil when there is none.

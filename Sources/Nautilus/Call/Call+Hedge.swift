@@ -23,8 +23,8 @@ extension Call {
                 hedging: hedging,
                 delay: delay,
                 deadline: deadline,
-                interceptors: service.interceptors,
-                follower: follower(for: .main),
+                interceptors: interceptors,
+                follower: follower(for: .main, context),
                 clock: clock
             )
             let (ending, timedOut) = await run(exchange, within: context.timeout)

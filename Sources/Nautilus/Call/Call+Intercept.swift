@@ -98,7 +98,7 @@ private final class InterceptedAttempt<R: Request, S: HttpService>: OngoingAttem
     var isFollowed: Bool { state.withLock { !$0.followers.isEmpty } }
 
     func callAgain() async {
-        await Call.callAgain(call.request, with: call.service)
+        await Call.callAgain(call.request, with: call.service, in: call.sequence)
     }
 
     func follow(_ handler: @escaping AttemptFollowers.Handler) {

@@ -48,7 +48,7 @@ extension Call {
         _ context: AttemptContext,
         _ opening: ExchangeBook.Opening
     ) async -> (RedirectFollower.Outcome, timeout: Duration?) {
-        let (follower, progress) = (follower(for: opening.role), ExchangeProgress(book.stopwatch))
+        let (follower, progress) = (follower(for: opening.role, context), ExchangeProgress(book.stopwatch))
         guard let timeout = context.timeout else {
             return (await follower.send(request, context.following(progress), progress, opening), nil)
         }
@@ -67,9 +67,10 @@ extension Call {
     }
 
     /// Sends an exchange of this role, and follows its redirects.
-    func follower(for role: CallTrace.Exchange.Role) -> RedirectFollower {
+    func follower(for role: CallTrace.Exchange.Role, _ context: AttemptContext) -> RedirectFollower {
         let accepted = request.acceptedStatusCodes
-        var follower = RedirectFollower(transport: service.transport, accepted: accepted, book: book)
+        let transport = context.transport ?? service.transport
+        var follower = RedirectFollower(transport: transport, accepted: accepted, book: book)
         if role == .main, !request.streamsResponse {
             follower.rejection = { [answers] in answers.rejection(of: $0, accepting: accepted) }
         }

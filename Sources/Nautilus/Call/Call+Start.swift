@@ -1,18 +1,35 @@
+/// What a call begins with, besides its request and its service.
+struct CallBeginning: Sendable {
+    /// The calls that it belongs to.
+    let sequence: CallSequence
+    /// Where it goes; nil when that is invalid, which its first attempt tells.
+    let target: CallTarget?
+    /// What looks at it as a whole; nil for nothing.
+    let hook: (any ServiceHook)?
+    /// The end of a stream's connection, in whose place it opens another one; nil for any other call.
+    let end: StreamEnd?
+}
+
 extension Call {
     /// A whole call: its deadline over everything, its end told to the hook.
     ///
-    /// - Parameter end: The end of a stream's connection, in whose place the call opens another one; nil for any other call.
+    /// - Parameters:
+    ///   - end: The end of a stream's connection, in whose place the call opens another one; nil for any other call.
+    ///   - sequence: The calls that it continues. Default: none, it is the first of its own.
     static func response(
         to request: R,
         with service: S,
-        after end: StreamEnd? = nil
+        after end: StreamEnd? = nil,
+        in sequence: CallSequence = CallSequence()
     ) async throws(HttpError) -> HttpResponse<R.Result> {
+        // Before anything else is asked of the service, which may move.
+        let target = try? CallTarget(of: request, for: service)
         let hook = service.hook
-        if type(of: hook) == NilServiceHook.self {
-            return try await withinDeadline(request, service, hook: nil, after: end)
-        }
+        let isSilent = type(of: hook) == NilServiceHook.self
+        let beginning = CallBeginning(sequence: sequence, target: target, hook: isSilent ? nil : hook, end: end)
+        if isSilent { return try await withinDeadline(request, service, beginning) }
         do throws(HttpError) {
-            return try await withinDeadline(request, service, hook: hook, after: end)
+            return try await withinDeadline(request, service, beginning)
         } catch {
             await hook.onFailure(request, error: error)
             throw error
@@ -20,9 +37,11 @@ extension Call {
     }
 
     /// Makes the same call once more, for what an interceptor learns from it; its hook has been told of the first.
-    static func callAgain(_ request: R, with service: S) async {
+    static func callAgain(_ request: R, with service: S, in sequence: CallSequence) async {
         await CallScope.runOutside {
-            _ = try? await withinDeadline(request, service, hook: nil)
+            let target = try? CallTarget(of: request, for: service)
+            let beginning = CallBeginning(sequence: sequence, target: target, hook: nil, end: nil)
+            _ = try? await withinDeadline(request, service, beginning)
         }
     }
 
@@ -30,18 +49,17 @@ extension Call {
     private static func withinDeadline(
         _ request: R,
         _ service: S,
-        hook: (any ServiceHook)?,
-        after end: StreamEnd? = nil
+        _ beginning: CallBeginning
     ) async throws(HttpError) -> HttpResponse<R.Result> {
         let clock = service.clock
         let deadline = earliest(request.deadline, CallDeadline.remaining)
         // Time is measured from here, before the deadline's timer starts: when it fires, the deadline has passed.
         let stopwatch = Stopwatch(clock)
         guard let deadline, deadline > .zero else {
-            return try await withinScope(request, service, clock, deadline, stopwatch, hook, end).get()
+            return try await withinScope(request, service, beginning, clock, deadline, stopwatch).get()
         }
         let (result, _) = await TimeLimit(deadline, on: clock).cancelling {
-            await withinScope(request, service, clock, deadline, stopwatch, hook, end)
+            await withinScope(request, service, beginning, clock, deadline, stopwatch)
         }
         return try result.get()
     }
@@ -49,11 +67,10 @@ extension Call {
     private static func withinScope(
         _ request: R,
         _ service: S,
+        _ beginning: CallBeginning,
         _ clock: any Clock<Duration>,
         _ deadline: Duration?,
-        _ stopwatch: Stopwatch,
-        _ hook: (any ServiceHook)?,
-        _ end: StreamEnd?
+        _ stopwatch: Stopwatch
     ) async -> Result<HttpResponse<R.Result>, HttpError> {
         let factory = service.retrierFactory
         let retrier = factory.create(for: request)
@@ -66,11 +83,11 @@ extension Call {
             stopwatch: stopwatch,
             maxAttempts: maxAttempts
         )
-        let call = Call(request, service, clock, scope, retrier)
-        if let end { (call.payment.due, call.payment.failure) = (end.permit, end.loss) }
+        let call = Call(request, service, clock, scope, retrier, beginning)
+        if let end = beginning.end { (call.payment.due, call.payment.failure) = (end.permit, end.loss) }
         if let note = outer?.nestedRetries(of: scope) { call.recorder.note(note) }
         return await scope.enter {
-            await Result { () async throws(HttpError) in try await call.start(hook) }
+            await Result { () async throws(HttpError) in try await call.start(beginning.hook) }
         }
     }
 
@@ -89,6 +106,13 @@ extension Call {
         }
         // The call around this one has no time left: ended as if its timer had just fired.
         if deadline == .zero { throw recorder.failed(failure(.deadline(.zero), in: .hook, delivery: .notSent)) }
+        if let target {
+            do {
+                try sequence.begin(target)
+            } catch {
+                throw recorder.failed(failure(error, in: .build, delivery: .notSent))
+            }
+        }
         guard let hook else { return try await run() }
         if var fulfilled = try await fulfil(by: hook) {  // 0
             fulfilled.trace = recorder.fulfilled()

@@ -17,6 +17,12 @@ final class Call<R: Request, S: HttpService> {
     let book: ExchangeBook
     /// What its answers say, decoded where each has come in.
     let answers: DecodedAnswers<R>
+    /// What it continues, and is continued by.
+    let sequence: CallSequence
+    /// Where it goes; nil as long as that is invalid.
+    var target: CallTarget?
+    /// What wraps the attempt.
+    var interceptors: [any HttpInterceptor] = []
     var retrier: any Retrier
     var builder = RequestBuilder()
     var recorder: TraceRecorder
@@ -33,7 +39,14 @@ final class Call<R: Request, S: HttpService> {
     let request: R
     let service: S
 
-    init(_ request: R, _ service: S, _ clock: any Clock<Duration>, _ scope: CallScope, _ retrier: any Retrier) {
+    init(
+        _ request: R,
+        _ service: S,
+        _ clock: any Clock<Duration>,
+        _ scope: CallScope,
+        _ retrier: any Retrier,
+        _ beginning: CallBeginning
+    ) {
         let observer = service.observer
         let enabledObserver = observer.isEnabled ? observer : nil
         self.clock = clock
@@ -42,6 +55,8 @@ final class Call<R: Request, S: HttpService> {
         self.scope = scope
         self.book = ExchangeBook(CallIdentity(scope), stopwatch: scope.stopwatch, observer: enabledObserver)
         self.answers = DecodedAnswers(request)
+        self.sequence = beginning.sequence
+        self.target = beginning.target
         self.retrier = retrier
         self.recorder = TraceRecorder(book, observer: enabledObserver)
         self.request = request
@@ -77,7 +92,6 @@ final class Call<R: Request, S: HttpService> {
     private func attempt() async throws(HttpError) -> (HttpResponse<Data>, HttpResponse<R.Result>) {
         if let last = ongoing.take(), last.isFollowed { earlier.append(last) }
         let (built, context) = try await build()  // 1
-        let interceptors = service.interceptors
         let response =
             if interceptors.isEmpty {
                 try await exchange(built, context)

@@ -12,8 +12,16 @@ extension Request {
     ///
     /// - Throws: The service's own error, made by ``HttpService/mapError(_:)`` from the last real failure.
     public func response<S: HttpService>(with service: S) async throws(S.RequestError) -> HttpResponse<Result> {
+        try await response(with: service, in: CallSequence())
+    }
+
+    /// The same, as one of several calls that continue one another.
+    func response<S: HttpService>(
+        with service: S,
+        in sequence: CallSequence
+    ) async throws(S.RequestError) -> HttpResponse<Result> {
         do throws(HttpError) {
-            return try await Call.response(to: self, with: service)
+            return try await Call.response(to: self, with: service, in: sequence)
         } catch {
             throw service.mapError(error)
         }

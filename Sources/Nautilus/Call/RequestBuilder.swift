@@ -10,15 +10,6 @@ struct RequestBuilder {
     /// The header that the attempt was built with; held, so that whoever changes the request's own has to copy it.
     private var checkedHeader = HttpHeader()
 
-    /// Where the first attempt went.
-    private var first: Target?
-
-    /// Where a request goes, and where its service is.
-    struct Target {
-        let base: BaseUrl
-        let serviceOrigin: HttpOrigin
-    }
-
     /// The origin of a request that goes out, as far as it is known.
     enum Kind {
         /// The attempt's own: there is no interceptor that could make another.
@@ -51,36 +42,19 @@ struct RequestBuilder {
         }
     }
 
-    /// Where the request goes: to the origin that the call began with.
-    ///
-    /// - Throws: ``InvalidRequest``; ``EnvironmentChange`` when the service has moved to another origin since.
-    mutating func target(of request: some Request, for service: some HttpService) throws -> Target {
-        let own = try BaseUrlMemo.shared.base(service.apiUrl, isSecure: service.usesSecureProtocol)
-        let target = Target(base: try base(of: request, for: service) ?? own, serviceOrigin: own.origin)
-        if let first {
-            // What was made for one environment is not for another: credential, idempotency key, cursor.
-            guard first.serviceOrigin == target.serviceOrigin, first.base.origin == target.base.origin else {
-                throw EnvironmentChange(from: first.base.origin, to: target.base.origin)
-            }
-        } else {
-            first = target
-        }
-        return target
-    }
-
     /// Reads everything again and checks it.
     ///
     /// - Parameter serviceHeader: The service's header, the asynchronous one included, as of now.
     /// - Throws: ``InvalidRequest``, and whatever a body throws.
     mutating func build(
         _ request: some Request,
-        to target: Target,
+        to target: CallTarget,
         with serviceHeader: HttpHeader
     ) throws -> HttpRequest {
         let base = target.base
         var header = serviceHeader
         // Credentials go to the service's own origin only.
-        if base.origin != target.serviceOrigin { header = header.withoutSensitiveFields }
+        if base.origin != target.service.origin { header = header.withoutSensitiveFields }
         header.merge(request.header)
         keys.keepOwn(in: &header)
 
@@ -120,15 +94,6 @@ struct RequestBuilder {
         let isOwn = keys.finish(&request, kind, attempt: attempt)
         try request.validate(trusting: checkedHeader)
         return isOwn
-    }
-
-    /// The request's own base; nil when it overrides neither URL nor scheme.
-    private func base(of request: some Request, for service: some HttpService) throws(InvalidRequest) -> BaseUrl? {
-        guard request.url != nil || request.usesSecureProtocol != nil else { return nil }
-        return try BaseUrlMemo.shared.base(
-            request.url ?? service.apiUrl,
-            isSecure: request.usesSecureProtocol ?? service.usesSecureProtocol
-        )
     }
 
     private func content(of body: HttpBody, _ encoder: @autoclosure () -> JSONEncoder) throws -> Content {

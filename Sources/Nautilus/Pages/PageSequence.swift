@@ -31,6 +31,7 @@ public struct PageSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, 
     public struct Iterator: AsyncIteratorProtocol, Sendable {
         private var reader: PageReader<R, Failure>
         private let service: AnyHttpService<Failure>
+        private let calls = CallSequence()
         private let isPrefetching: Bool
         private var prefetch: PagePrefetch<Element, Failure>?
 
@@ -61,8 +62,8 @@ public struct PageSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, 
                 }
                 reader.advance(from: target, after: page)
                 if isPrefetching, case .page(let next) = reader.position {
-                    prefetch = PagePrefetch { [service] () async throws(Failure) in
-                        try await next.response(with: service)
+                    prefetch = PagePrefetch { [service, calls] () async throws(Failure) in
+                        try await next.response(with: service, in: calls)
                     }
                 }
                 return page
@@ -84,7 +85,7 @@ public struct PageSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, 
 
         private mutating func page(at target: PageTarget<R>) async throws(Failure) -> Element {
             defer { prefetch = nil }
-            guard let prefetch else { return try await target.response(with: service) }
+            guard let prefetch else { return try await target.response(with: service, in: calls) }
             return try await prefetch.page()
         }
     }

@@ -14,11 +14,16 @@ enum PageTarget<R: PaginatedRequest>: Sendable {
     }
 
     /// A call of its own for the page.
-    func response<S: HttpService>(with service: S) async throws(S.RequestError) -> HttpResponse<R.Result> {
+    ///
+    /// - Parameter sequence: The calls for all pages of the list.
+    func response<S: HttpService>(
+        with service: S,
+        in sequence: CallSequence
+    ) async throws(S.RequestError) -> HttpResponse<R.Result> {
         switch self {
-        case .request(let request): try await request.response(with: service)
+        case .request(let request): try await request.response(with: service, in: sequence)
         case .link(let linked):
-            try await linked.response(with: DerivedService(service: service, base: linked.base))
+            try await linked.response(with: DerivedService(service: service, base: linked.base), in: sequence)
         }
     }
 

@@ -54,6 +54,11 @@ package final class BaseUrl: Sendable {
         return url
     }
 
+    /// Whether another one has the same origin and path; their queries may differ, as signatures in them do.
+    package func isSamePlace(as other: BaseUrl) -> Bool {
+        origin == other.origin && path.withoutTrailingSlashes == other.path.withoutTrailingSlashes
+    }
+
     private static func splitScheme(of text: String, isSecure: Bool) -> (scheme: String, rest: Substring) {
         let end = text.utf8.firstIndex { ":/?".utf8.contains($0) } ?? text.endIndex
         guard text.utf8[end...].starts(with: "://".utf8) else { return (isSecure ? "https" : "http", text[...]) }

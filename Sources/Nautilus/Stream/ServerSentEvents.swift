@@ -54,6 +54,7 @@ public struct ServerSentEvents<R: Request, S: HttpService>: AsyncSequence, Senda
     /// Takes one event after the other.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let service: DerivedService<S, R>
+        private let calls = CallSequence()
         private var parser: EventParser
         private var chunks: HttpBodyStream.AsyncIterator?
         /// Nil before the first connection.
@@ -87,7 +88,7 @@ public struct ServerSentEvents<R: Request, S: HttpService>: AsyncSequence, Senda
 
         private mutating func connect() async throws {
             let request = EventsRequest(base: service.base, lastEventId: parser.lastEventId)
-            let response = try await Call.response(to: request, with: service, after: end.take())
+            let response = try await Call.response(to: request, with: service, after: end.take(), in: calls)
             guard let body = response.body else {
                 isOver = true
                 return

@@ -45,7 +45,7 @@ extension FailureKind: CustomStringConvertible {
         case .responseTooLarge(let limit): "the response is larger than \(limit) bytes"
         case .decoding: "the body does not decode"
         case .refused(let refusal): "not sent: \(refusal)"
-        case .environmentChanged(let change): "the service has moved to \(change.to)"
+        case .environmentChanged(let change): "the service has moved to \(change.place)"
         case .authorization: "not authorized"
         case .custom: "an error of the application"
         }

@@ -32,8 +32,16 @@ public final class MessageStream<R: StreamRequest>: AsyncSequence, Sendable {
     private let unread: Locked<WebSocketLink.Open?>
     private let mapError: @Sendable (HttpError) -> any Error
 
-    /// - Parameter trace: How the connection was opened.
-    init<S: HttpService>(_ request: R, _ connection: any WebSocketConnection, opened trace: CallTrace, service: S) {
+    /// - Parameters:
+    ///   - trace: How the connection was opened.
+    ///   - calls: Its call, which the next ones continue.
+    init<S: HttpService>(
+        _ request: R,
+        _ connection: any WebSocketConnection,
+        opened trace: CallTrace,
+        service: S,
+        in calls: CallSequence
+    ) {
         let link = WebSocketLink(connection)
         let mapError: @Sendable (HttpError) -> any Error = { service.mapError($0) }
         self.request = request
@@ -43,7 +51,7 @@ public final class MessageStream<R: StreamRequest>: AsyncSequence, Sendable {
         let stopwatch = Stopwatch(service.clock)
         // It outlives the deadline of the call around it.
         self.keeper = Task.detached {
-            await Self.keep(link, request, WebSocketService(service), opened: trace, stopwatch, mapError)
+            await Self.keep(link, request, WebSocketService(service), calls, opened: trace, stopwatch, mapError)
         }
     }
 
@@ -191,6 +199,7 @@ extension MessageStream {
         _ link: WebSocketLink,
         _ request: R,
         _ service: WebSocketService,
+        _ calls: CallSequence,
         opened trace: CallTrace,
         _ stopwatch: Stopwatch,
         _ mapError: (HttpError) -> any Error
@@ -201,7 +210,7 @@ extension MessageStream {
             if loss.hasReceived { reconnection.received() }
             do throws(HttpError) {
                 let end = try await reconnection.next(after: loss.error)
-                let response = try await Call.response(to: opening, with: service, after: end)
+                let response = try await Call.response(to: opening, with: service, after: end, in: calls)
                 let connection = response.body.connection
                 guard link.reopened(connection) else { return await connection.close(.init(.goingAway)) }
                 reconnection.opened(response.trace)

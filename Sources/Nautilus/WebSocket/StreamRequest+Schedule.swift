@@ -7,8 +7,9 @@ extension StreamRequest {
         do throws(HttpError) {
             let opening = WebSocketService(service)
             let call = WebSocketCall(request: self, handshake: opening.handshake)
-            let response = try await Call.response(to: call, with: opening)
-            return MessageStream(self, response.body.connection, opened: response.trace, service: service)
+            let calls = CallSequence()
+            let response = try await Call.response(to: call, with: opening, in: calls)
+            return MessageStream(self, response.body.connection, opened: response.trace, service: service, in: calls)
         } catch {
             throw service.mapError(error)
         }

@@ -55,17 +55,55 @@ struct EnvironmentChangeTests {
         #expect(error.trace.attempts.count == 2)
     }
 
-    @Test("a switch to another path of the same origin, and one under way, go unnoticed")
+    @Test("a switch to another path of the same host is one, too")
+    func otherPath() async throws {
+        let (result, urls) = try await outcome(
+            to: "https://staging.example.com:443/v2",
+            ScriptedTransport(.status(503), .reply(text: "no"))
+        )
+        guard case .failure(let error) = result, case .environmentChanged = error.kind else {
+            Issue.record("\(result)")
+            return
+        }
+        #expect(error.kind.description == "the service has moved to another path of https://staging.example.com")
+        #expect(urls.count == 1)
+    }
+
+    @Test("the same place in other words, another query of it, and a switch under way go unnoticed")
     func unnoticed() async throws {
         let (same, urls) = try await outcome(
-            to: "https://staging.example.com:443/v2",
+            to: "https://staging.example.com:443/?signature=2",
             ScriptedTransport(.status(503), .reply(text: "ok"))
         )
         #expect(try same.get() == "ok")
-        #expect(urls.last == "https://staging.example.com:443/v2/things")
+        #expect(urls.last == "https://staging.example.com:443/things?signature=2")
         let underWay = try await outcome(to: "production.example.com", ScriptedTransport(.reply(text: "ok")))
         #expect(try underWay.result.get() == "ok")
     }
+
+    @Test("a request with a URL of its own may be signed anew on the same host, and goes to no other one")
+    func ownUrl() async throws {
+        for (other, count) in [("files.example.com/b", 2), ("mirror.example.com/a", 1)] {
+            let url = Locked("files.example.com/a")
+            let script = ScriptedTransport(.status(503), .reply(text: "ok"))
+            let service = AnyHttpService(
+                apiUrl: "api.example.com",
+                retrierFactory: BackoffRetrier.factory(backoff: .constant(.zero), budget: .unlimited),
+                transport: Flipping(base: script) { url.withLock { $0 = other } },
+                clock: ManualClock()
+            )
+            _ = try? await Signed(place: url).schedule(with: service)
+            #expect(script.attempts.count == count)
+        }
+    }
+}
+
+/// A request whose URL is signed for each attempt.
+private struct Signed: Request {
+    typealias Result = String
+
+    let place: Locked<String>
+    var url: (any UrlConvertible)? { place.withLock { $0 } }
 }
 
 /// Does something while a request is under way.

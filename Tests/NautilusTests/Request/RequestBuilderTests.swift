@@ -22,7 +22,7 @@ struct RequestBuilderTests {
         for service: AnyHttpService<HttpError> = AnyHttpService(apiUrl: "api.example.com")
     ) async throws -> HttpRequest {
         var builder = RequestBuilder()
-        let target = try builder.target(of: request, for: service)
+        let target = try CallTarget(of: request, for: service)
         return try builder.build(request, to: target, with: service.header.merging(try await service.asyncHeader))
     }
 

@@ -1,0 +1,47 @@
+/// Where the requests of a call go, and where its service is.
+///
+/// A call has one, from before its retrier is made until its end. What was made for one environment is not for another: a
+/// credential, an idempotency key, a cursor, what a cache or a hook remembers.
+struct CallTarget: Sendable {
+    /// What the request is appended to: its own base, or its service's.
+    let base: BaseUrl
+    /// The service's base.
+    let service: BaseUrl
+
+    /// Where a call goes as of now.
+    ///
+    /// - Throws: ``InvalidRequest``.
+    init(of request: some Request, for service: some HttpService) throws(InvalidRequest) {
+        self.service = try BaseUrlMemo.shared.base(service.apiUrl, isSecure: service.usesSecureProtocol)
+        guard request.url != nil || request.usesSecureProtocol != nil else {
+            self.base = self.service
+            return
+        }
+        self.base = try BaseUrlMemo.shared.base(
+            request.url ?? service.apiUrl,
+            isSecure: request.usesSecureProtocol ?? service.usesSecureProtocol
+        )
+    }
+
+    /// Looks whether the call still goes where it began. A request's own URL may have another path meanwhile, such as a new
+    /// signature has; its service may not, since environments may share a host.
+    ///
+    /// - Throws: ``EnvironmentChange``.
+    func check(_ present: CallTarget) throws(EnvironmentChange) {
+        try service.check(present.service)
+        guard base === present.base || base.origin == present.base.origin else {
+            throw EnvironmentChange(from: base.origin, to: present.base.origin)
+        }
+    }
+}
+
+extension BaseUrl {
+    /// Looks whether a service is still at this base.
+    ///
+    /// - Throws: ``EnvironmentChange``.
+    func check(_ present: BaseUrl) throws(EnvironmentChange) {
+        guard self === present || isSamePlace(as: present) else {
+            throw EnvironmentChange(from: origin, to: present.origin)
+        }
+    }
+}

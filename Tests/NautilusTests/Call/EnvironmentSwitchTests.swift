@@ -1,0 +1,264 @@
+import Foundation
+import NautilusTesting
+import Testing
+
+@testable import Nautilus
+
+@Suite("A switch that flips at every step of a call lets nothing of one environment into the other")
+struct EnvironmentSwitchTests {
+    @Test(
+        "at each of a call's steps: where a request goes, its fields, its credential and its transport are of one environment"
+    )
+    func call() async throws {
+        let quiet = try await run(flippingAt: 0) { try await Call.get.schedule(with: $0) }
+        #expect(quiet.ending == "ok")
+        var endings: [String] = []
+        for step in 1...quiet.stepCount {
+            let run = try await run(flippingAt: step) { try await Call.get.schedule(with: $0) }
+            #expect(run.strays == [], "step \(step)")
+            #expect(run.sent.allSatisfy { $0 == "staging" }, "step \(step)")
+            endings.append(run.ending)
+        }
+        // After the last attempt was built it goes unnoticed.
+        #expect(endings == Array(repeating: "environmentChanged", count: 15) + ["ok", "ok", "ok"])
+    }
+
+    @Test("at each step of two pages: the second never comes from elsewhere")
+    func pages() async throws {
+        let read: @Sendable (Switched) async throws -> String = { service in
+            var pages = 0
+            for try await _ in CursorPages().pages(with: service) { pages += 1 }
+            return "\(pages)"
+        }
+        let quiet = try await run(flippingAt: 0, reply: Self.page, read)
+        #expect(quiet.ending == "2")
+        for step in 1...quiet.stepCount {
+            let run = try await run(flippingAt: step, reply: Self.page, read)
+            #expect(run.strays == [], "step \(step)")
+            #expect(Set(run.sent).count <= 1, "step \(step)")
+        }
+    }
+
+    @Test("at each step of two connections of an event stream")
+    func events() async throws {
+        let read: @Sendable (Switched) async throws -> String = { service in
+            var events = 0
+            for try await _ in Call.get.events(with: service) {
+                events += 1
+                if events == 2 { break }
+            }
+            return "\(events)"
+        }
+        let quiet = try await run(flippingAt: 0, reply: Self.event, read)
+        #expect(quiet.ending == "2")
+        for step in 1...quiet.stepCount {
+            let run = try await run(flippingAt: step, reply: Self.event, read)
+            #expect(run.strays == [], "step \(step)")
+            #expect(Set(run.sent).count <= 1, "step \(step)")
+        }
+    }
+
+    @Test("a hook is not asked about the next page of another environment")
+    func hook() async throws {
+        let environment = Locked("staging")
+        let asked = Counter()
+        let script = ScriptedTransport(.reply(text: #"{"numbers": [1], "next": "b"}"#))
+        let service = SwitchedHook(environment: environment, transport: script, asked: asked)
+        var pages = CursorPages().pages(with: service).makeAsyncIterator()
+        _ = try await pages.next()
+        environment.withLock { $0 = "production" }
+        let error = await #expect(throws: HttpError.self) { try await pages.next() }
+        #expect(error?.kind.isEnvironmentChange == true)
+        #expect(asked.value == 1)
+        #expect(script.attempts.count == 1)
+    }
+
+    private static func page(_ number: Int, _ request: HttpRequest) -> HttpResponse<Data> {
+        number == 1
+            ? HttpResponse(status: 503, header: [:], body: Data())
+            : HttpResponse(
+                status: 200,
+                header: [:],
+                body: Data(#"{"numbers": [1]\#(number == 2 ? #", "next": "b""# : "")}"#.utf8)
+            )
+    }
+
+    private static func event(_ number: Int, _ request: HttpRequest) -> HttpResponse<Data> {
+        HttpResponse(
+            status: 200,
+            header: ["Content-Type": "text/event-stream"],
+            body: Data("id: \(number)\ndata: a\n\n".utf8)
+        )
+    }
+
+    private struct Run {
+        var ending = ""
+        var stepCount = 0
+        var sent: [String] = []
+        var strays: [String] = []
+    }
+
+    /// Runs calls against a service that moves at a step of them; none at 0.
+    private func run(
+        flippingAt step: Int,
+        reply: @escaping @Sendable (Int, HttpRequest) -> HttpResponse<Data> = { number, _ in
+            HttpResponse(status: number == 1 ? 503 : 200, header: [:], body: Data("ok".utf8))
+        },
+        _ body: @escaping @Sendable (Switched) async throws -> String
+    ) async throws -> Run {
+        try await simulate { simulation in
+            let world = SwitchedWorld(flippingAt: step, reply: reply)
+            var run = Run()
+            do {
+                run.ending = try await body(Switched(world: world, clock: simulation.clock))
+            } catch let error as HttpError where error.kind.isEnvironmentChange {
+                run.ending = "environmentChanged"
+            }
+            (run.stepCount, run.sent, run.strays) = world.seen
+            return run
+        }
+    }
+}
+
+extension FailureKind {
+    fileprivate var isEnvironmentChange: Bool {
+        if case .environmentChanged = self { true } else { false }
+    }
+}
+
+/// Where a service is now, the steps at which that may change, and what arrived where.
+private final class SwitchedWorld: Sendable {
+    private struct State {
+        var environment = "staging"
+        var step = 0
+        var sent: [String] = []
+        var strays: [String] = []
+    }
+
+    private let state = Locked(State())
+    private let flip: Int
+    private let reply: @Sendable (Int, HttpRequest) -> HttpResponse<Data>
+
+    init(flippingAt step: Int, reply: @escaping @Sendable (Int, HttpRequest) -> HttpResponse<Data>) {
+        (self.flip, self.reply) = (step, reply)
+    }
+
+    var environment: String { state.withLock { $0.environment } }
+    var seen: (Int, [String], [String]) { state.withLock { ($0.step, $0.sent, $0.strays) } }
+
+    /// Something that the service is asked for, or that waits; the switch flips behind it.
+    func step() {
+        state.withLock { state in
+            state.step += 1
+            if state.step == flip { state.environment = "production" }
+        }
+    }
+
+    func receive(_ request: HttpRequest, over transport: String) -> HttpResponse<Data> {
+        let number = state.withLock { state in
+            let host = request.url.host ?? ""
+            let names = [
+                request.header["X-Service"], request.header["X-Async"], request.header["X-Wrapped"],
+                request.header[.authorization], transport,
+            ]
+            state.sent.append(host)
+            if names.contains(where: { $0 != host }) { state.strays.append("\(host): \(names)") }
+            return state.sent.count
+        }
+        return reply(number, request)
+    }
+}
+
+private struct Switched: HttpService {
+    let world: SwitchedWorld
+    let clock: any Clock<Duration>
+
+    var apiUrl: any UrlConvertible {
+        defer { world.step() }
+        return world.environment
+    }
+    var header: HttpHeader {
+        defer { world.step() }
+        return ["X-Service": world.environment]
+    }
+    var asyncHeader: HttpHeader {
+        get async throws {
+            await Task.yield()
+            defer { world.step() }
+            return ["X-Async": world.environment]
+        }
+    }
+    var interceptors: [any HttpInterceptor] {
+        defer { world.step() }
+        return [Wrapping(name: world.environment, world: world)]
+    }
+    var retrierFactory: any RetrierFactory {
+        defer { world.step() }
+        let name = world.environment
+        return AnyRetrierFactory { Stamping(name: name, retries: 1) }
+    }
+    var transport: any HttpTransport {
+        defer { world.step() }
+        return Arriving(name: world.environment, world: world)
+    }
+
+    private struct Wrapping: HttpInterceptor {
+        let name: String
+        let world: SwitchedWorld
+
+        func intercept(
+            _ request: HttpRequest,
+            context: AttemptContext,
+            next: HttpInterceptor.Next
+        ) async throws -> HttpResponse<Data> {
+            var request = request
+            request.header["X-Wrapped"] = name
+            await Task.yield()
+            world.step()
+            return try await next(request)
+        }
+    }
+
+    private struct Stamping: Retrier {
+        let name: String
+        var retries: Int
+
+        mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
+            httpRequest.header[.authorization] = name
+        }
+
+        mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision {
+            guard retries > 0, !error.kind.isEnvironmentChange else { return .doNotRetry }
+            retries -= 1
+            return .retry(after: .seconds(1))
+        }
+    }
+
+    private struct Arriving: HttpTransport {
+        let name: String
+        let world: SwitchedWorld
+
+        func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+            defer { world.step() }
+            return world.receive(request, over: name)
+        }
+    }
+}
+
+private struct SwitchedHook: HttpService {
+    let environment: Locked<String>
+    let transport: any HttpTransport
+    let asked: Counter
+
+    var apiUrl: any UrlConvertible { environment.withLock { $0 } }
+    var hook: any ServiceHook { Asked(counter: asked) }
+
+    private struct Asked: ServiceHook {
+        let counter: Counter
+
+        func onSchedule<R: Request>(_ request: R) async throws -> HttpResponse<R.Result>? {
+            counter.increment()
+            return nil
+        }
+    }
+}
