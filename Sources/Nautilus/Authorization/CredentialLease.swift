@@ -6,6 +6,10 @@ public protocol CredentialSource<Credential>: Sendable {
     /// What authorizes calls.
     associatedtype Credential: Sendable
 
+    /// The session that a call which begins now belongs to; see ``RefreshCoordinator/session``. Asked when the call
+    /// begins, so it does not wait for anything.
+    var session: RefreshCoordinator<Credential>.Session { get }
+
     /// The credential to stamp on an attempt; see ``RefreshCoordinator/grant(continuing:for:)``.
     ///
     /// - Parameters:
@@ -54,7 +58,9 @@ public struct CredentialLease<Source: CredentialSource> {
     public typealias Grant = RefreshCoordinator<Source.Credential>.Grant
 
     private let source: Source
-    /// What was stamped last: it says in whose session the call began.
+    /// The session that the call began in, however late its first request goes out.
+    private var session: RefreshCoordinator<Source.Credential>.Session
+    /// What was stamped last.
     private var latest: Grant?
     /// The number of the exchange that it was stamped for; nil in a context that a test has made.
     private var latestExchange: Int?
@@ -65,27 +71,44 @@ public struct CredentialLease<Source: CredentialSource> {
     /// Why the last decision was taken, for ``Retrier/reason``; nil when there is nothing to say.
     public private(set) var reason: RetryReason?
 
-    /// Creates the lease of one call.
+    /// Creates the lease of one call, which belongs to the session that goes on now. A factory of retriers does it for each
+    /// call, and so at its beginning.
     public init(_ source: Source) {
         self.source = source
+        session = source.session
+    }
+
+    /// Takes the call into the session that was going on elsewhere when it began, in another process, unless somebody has
+    /// signed in or out here since.
+    ///
+    /// For a source that has to wait for a look at what the processes share: start it with the call, so that the call belongs
+    /// to the session which that finds, and hand that in before ``stamp(_:context:with:)``. A source that looks without
+    /// waiting does it in ``CredentialSource/session`` instead.
+    public mutating func join(_ session: RefreshCoordinator<Source.Credential>.Session) {
+        guard session.mark.changesHere == self.session.mark.changesHere else { return }
+        self.session = session
     }
 
     /// Stamps a request that is about to be sent, and waits for a credential while a refresh is in flight. To be called in
     /// ``Retrier/prepare(_:context:)``.
     ///
     /// A request to another origin than the service's goes out as it is, whatever `stamp` would do. A call that began in one
-    /// session never goes out in the next, and no credential to a service of another environment, nor over plain `http`, unless
-    /// its ``CredentialOrigins`` name it.
+    /// session, or while nobody was signed in, never goes out in the next, wherever it has waited in between; and no credential
+    /// to a service of another environment, nor over plain `http`, unless its ``CredentialOrigins`` name it.
     ///
     /// - Parameter stamp: Puts the credential on the request.
-    /// - Throws: ``RefreshError`` when there is no credential to be had; `CancellationError`; what `stamp` throws.
+    /// - Throws: ``RefreshError`` when there is no credential to be had, and ``RefreshError/superseded`` when somebody has
+    ///   signed in since the call began; `CancellationError`; what `stamp` throws.
     public mutating func stamp(
         _ request: inout HttpRequest,
         context: AttemptContext,
         with stamp: (Source.Credential, inout HttpRequest) throws -> Void
     ) async throws {
         guard request.origin == context.serviceOrigin else { return }
+        // Asked before as well, so that the call does not wait for another user's refresh.
+        guard source.session == session else { throw RefreshError.superseded }
         let grant = try await source.grant(continuing: latest, for: context.serviceOrigin)
+        guard grant.session == session else { throw RefreshError.superseded }
         try stamp(grant.credential, &request)
         if context.number != attempt {
             earlier.removeAll()

@@ -1,4 +1,18 @@
 extension RefreshCoordinator {
+    /// Tells one user's time between signing in and signing out from the next one's.
+    ///
+    /// A call belongs to the session in which it begins, and never goes out in another: ``CredentialLease`` sees to it.
+    public struct Session: Hashable, Sendable {
+        let mark: SessionMark
+    }
+
+    /// The session that what begins now belongs to: another one after each sign-in, also of the same user.
+    ///
+    /// What begins while nobody is signed in belongs to no user, and does not go out as the one who signs in later. What
+    /// begins before the first ``adopt(_:since:)`` of a coordinator that nothing has happened to yet belongs to the session
+    /// which that brings: it was going on all along.
+    public var session: Session { Session(mark: core.withLock { $0.machine.mark }) }
+
     /// A credential with its version: what an attempt is stamped with.
     public struct Grant: Sendable {
         private let sealed: SealedGrant
@@ -7,6 +21,8 @@ extension RefreshCoordinator {
         public var credential: Credential { sealed.credential.unsealed(as: Credential.self) }
         /// Its version: larger than that of every earlier credential of this coordinator, those of other users included.
         public var generation: Int { sealed.generation }
+        /// The session that it belongs to.
+        public var session: Session { Session(mark: sealed.session) }
 
         init(_ sealed: SealedGrant) {
             self.sealed = sealed

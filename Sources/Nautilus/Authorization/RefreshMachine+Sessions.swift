@@ -1,5 +1,29 @@
 extension RefreshMachine {
-    mutating func signIn(_ credential: any SealedCredential, lifetime: Duration?, at now: Duration) -> [Action] {
+    mutating func signInHere(_ credential: any SealedCredential, lifetime: Duration?, at now: Duration) -> [Action] {
+        mark.changesHere += 1
+        return signIn(credential, lifetime: lifetime, at: now)
+    }
+
+    mutating func signOutHere() -> [Action] {
+        mark.changesHere += 1
+        return signOut()
+    }
+
+    private mutating func signIn(
+        _ credential: any SealedCredential,
+        lifetime: Duration?,
+        at now: Duration
+    ) -> [Action] {
+        mark.number += 1
+        return beginSession(credential, lifetime: lifetime, at: now)
+    }
+
+    /// Begins the session that has the present mark.
+    private mutating func beginSession(
+        _ credential: any SealedCredential,
+        lifetime: Duration?,
+        at now: Duration
+    ) -> [Action] {
         let released = release(resumingWith: .failure(.superseded))
         let grant = nextGrant(credential)
         let session = RefreshSession(
@@ -12,7 +36,7 @@ extension RefreshMachine {
         return released + [.announce(.session(.signedIn(generation: grant.generation)))]
     }
 
-    mutating func signOut() -> [Action] {
+    private mutating func signOut() -> [Action] {
         epoch += 1
         guard let session = state.session else {
             state = .signedOut(expiredBy: nil)
@@ -37,12 +61,29 @@ extension RefreshMachine {
         switch adoption {
         case .replacement(let credential, let lifetime):
             state.session.map { publish(credential, lifetime: lifetime, in: $0, at: now) }
-                ?? signIn(credential, lifetime: lifetime, at: now)
+                ?? adoptSession(credential, lifetime: lifetime, at: now)
         case .session(let credential, let lifetime):
-            signIn(credential, lifetime: lifetime, at: now)
+            adoptSession(credential, lifetime: lifetime, at: now)
         case .nothing:
-            signOut()
+            signOutElsewhere()
         }
+    }
+
+    private mutating func signOutElsewhere() -> [Action] {
+        guard state.session == nil else { return signOut() }
+        // Calls go on hearing why the session has ended here, if it has.
+        epoch += 1
+        return []
+    }
+
+    private mutating func adoptSession(
+        _ credential: any SealedCredential,
+        lifetime: Duration?,
+        at now: Duration
+    ) -> [Action] {
+        // The first that is heard of it: it has been going on all along, and calls wait for it that began in it.
+        epoch == 0
+            ? beginSession(credential, lifetime: lifetime, at: now) : signIn(credential, lifetime: lifetime, at: now)
     }
 
     /// Makes `credential` the next generation of `session`, and hands it to all who wait.
@@ -80,7 +121,7 @@ extension RefreshMachine {
 
     private mutating func nextGrant(_ credential: any SealedCredential) -> SealedGrant {
         lastGeneration += 1
-        return SealedGrant(credential: credential, generation: lastGeneration)
+        return SealedGrant(credential: credential, generation: lastGeneration, session: mark)
     }
 
     private func expiry(of lifetime: Duration?, at now: Duration) -> CredentialExpiry? {

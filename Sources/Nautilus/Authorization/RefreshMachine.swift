@@ -8,6 +8,8 @@ struct RefreshMachine: Sendable {
     var lastGeneration = 0
     /// Counts what has become of the session: sign-ins, sign-outs, new credentials, its expiry.
     var epoch = 0
+    /// The session as calls note it at their beginning.
+    var mark = SessionMark()
     private var lastFlight = 0
     private var starts: [Duration] = []  // within the window; outlives sessions, as what it protects is the server
     private var running: [RefreshFlight] = []  // all that have not ended, those included that nobody waits for
@@ -22,9 +24,9 @@ struct RefreshMachine: Sendable {
         case .ask(let question):
             answer(question, at: now)
         case .signIn(let credential, let lifetime):
-            signIn(credential, lifetime: lifetime, at: now)
+            signInHere(credential, lifetime: lifetime, at: now)
         case .signOut:
-            signOut()
+            signOutHere()
         case .replace(let generation, let credential, let lifetime):
             replace(generation, with: credential, lifetime: lifetime, at: now)
         case .adopt(let adoption, let epoch):

@@ -47,6 +47,14 @@ enum RefreshState: Sendable {
     }
 }
 
+/// Tells a session from the next one.
+struct SessionMark: Hashable, Sendable {
+    /// Counts the sign-ins, wherever they were. Number 0 was going on before anything was known of it.
+    var number = 0
+    /// Counts the sign-ins and sign-outs in this process.
+    var changesHere = 0
+}
+
 /// One user's time between signing in and signing out.
 struct RefreshSession: Sendable {
     /// The generation it began with: generations never repeat, so a smaller one belongs to an earlier session.

@@ -17,6 +17,8 @@ final class CredentialBox<Credential: Sendable>: SealedCredential {
 struct SealedGrant: Sendable {
     let credential: any SealedCredential
     let generation: Int
+    /// The session that it belongs to.
+    let session: SessionMark
 }
 
 extension SealedCredential {

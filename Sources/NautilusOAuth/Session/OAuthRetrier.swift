@@ -3,12 +3,23 @@ import Nautilus
 /// Stamps each attempt with the session's credential, and answers a rejected one with a fresh one, once.
 struct OAuthRetrier: Retrier {
     private var lease: CredentialLease<OAuthSession>
+    /// Nil when the call has heard of it.
+    private var look: FirstLook?
 
     static func factory(_ session: OAuthSession) -> AnyRetrierFactory {
-        AnyRetrierFactory { OAuthRetrier(lease: CredentialLease(session)) }
+        AnyRetrierFactory { OAuthRetrier(session) }
+    }
+
+    private init(_ session: OAuthSession) {
+        lease = CredentialLease(session)
+        look = FirstLook(session)
     }
 
     mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
+        if let look {
+            if let found = await look.session() { lease.join(found) }
+            self.look = nil
+        }
         do {
             try await lease.stamp(&httpRequest, context: context) { credential, request in
                 // A token that has to be used in another way must not be used in this one (RFC 6749 §7.1).
@@ -38,6 +49,33 @@ struct OAuthRetrier: Retrier {
     }
 
     var reason: RetryReason? { lease.reason }
+}
+
+/// The look at the store when a call begins: who has signed in elsewhere before it is the user of the call, and who does so
+/// later is not.
+private final class FirstLook: Sendable {
+    private let found: Locked<OAuthSession.Session?>
+    private let task: Task<Void, Never>
+
+    init(_ session: OAuthSession) {
+        let found = Locked<OAuthSession.Session?>(nil)
+        self.found = found
+        task = BackgroundTask.start {
+            // Of a store that cannot be read the call hears when it asks for its credential.
+            guard (try? await session.restore()) != nil else { return }
+            found.withLock { $0 = session.session }
+        }
+    }
+
+    /// The session that was found; nil when the store could not be read, or the call was cancelled meanwhile.
+    func session() async -> OAuthSession.Session? {
+        await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
+        return found.withLock { $0 }
+    }
 }
 
 extension HttpError {

@@ -4,6 +4,13 @@ extension OAuthSession: CredentialSource {
     /// A credential with its version.
     public typealias Grant = RefreshCoordinator<OAuthCredential>.Grant
 
+    /// Tells one session from the next one.
+    public typealias Session = RefreshCoordinator<OAuthCredential>.Session
+
+    /// The session that a call which begins now belongs to, as far as this process has seen. One that is merely read from the
+    /// store later, having been there all along, is the same one.
+    public var session: Session { coordinator.session }
+
     /// Looks at the store: who was signed in by an earlier run, or by another process, is so here.
     ///
     /// Calls do this by themselves. An app does it at its start, to know which screen to show.

@@ -32,7 +32,7 @@ extension SharedCredential {
     ///
     /// - Returns: False when something has happened here meanwhile: look again.
     func follow(_ look: SharedStore.Look, from known: Known, since epoch: Coordinator.Epoch?) -> Bool {
-        if let epoch, let adoption = Self.adoption(of: look.stored, from: known.record) {
+        if let epoch, let adoption = Self.adoption(of: look.stored, from: known) {
             let coordinator = state.withLock { $0.coordinator }
             guard coordinator?.adopt(adoption, since: epoch) ?? true else { return false }
         }
@@ -45,9 +45,10 @@ extension SharedCredential {
     }
 
     /// What has become of the session, from one record to the next; nil for nothing that matters to calls.
-    private static func adoption(of stored: StoredCredential?, from known: StoredCredential?) -> Coordinator.Adoption? {
-        switch (known, stored) {
-        case (nil, nil): nil
+    private static func adoption(of stored: StoredCredential?, from known: Known) -> Coordinator.Adoption? {
+        switch (known.record, stored) {
+        // At the first look it is news that nobody is signed in: whoever is later, in whichever process, comes anew.
+        case (nil, nil): known.isKnown ? nil : .signedOut
         case (_, nil): .signedOut
         case (let known?, let stored?) where known.session == stored.session:
             known.credential == stored.credential ? nil : .refreshed(stored.credential)

@@ -101,6 +101,66 @@ struct SessionChangeTests {
     }
 
     @Test(
+        "a call that waits for its turn while another user signs in elsewhere fails, and is never sent",
+        arguments: seeds
+    )
+    func otherUserMeanwhile(seed: UInt64) async throws {
+        try await SessionWorld.run(seed: seed) { world in
+            let (first, second) = (try await world.signedIn(), world.process())
+            let service = AnyHttpService(
+                apiUrl: "api.test",
+                interceptors: [ConcurrencyLimit(1)],
+                retrierFactory: first.authorization,
+                transport: world.server.transport,
+                clock: world.clock
+            )
+            async let other = world.call(GetNotes(), with: service)
+            // It takes ten milliseconds.
+            try await world.sleep(.milliseconds(1))
+            async let call = world.call(GetNotes(), with: service)
+            try await world.sleep(.milliseconds(1))
+            try await second.signIn(world.server.signIn("bert", at: world.date))
+            _ = await other
+            #expect(await call.refreshError.map { "\($0)" } == RefreshError.superseded.description)
+            #expect(world.server.transport.count == 1)
+            #expect(await world.call(first).isOk)
+        }
+    }
+
+    @Test("a call that begins while nobody is signed in does not go out as the user who signs in elsewhere meanwhile")
+    func nobodyAtFirst() async throws {
+        try await SessionWorld.run { world in
+            let (first, second) = (world.process(), world.process())
+            let service = AnyHttpService(
+                apiUrl: "api.test",
+                retrierFactory: first.authorization,
+                transport: world.server.transport,
+                clock: world.clock,
+                asyncHeader: {
+                    try await world.sleep(.seconds(1))
+                    return [:]
+                }
+            )
+            async let call = world.call(GetNotes(), with: service)
+            try await world.sleep(.milliseconds(500))
+            try await second.signIn(world.server.signIn("bert", at: world.date))
+            #expect(await call.refreshError.map { "\($0)" } == RefreshError.superseded.description)
+            #expect(world.server.carried.isEmpty)
+        }
+    }
+
+    @Test("a call that begins before the store has been read goes out as the user who is found there")
+    func restoredMeanwhile() async throws {
+        try await SessionWorld.run { world in
+            _ = try await world.signedIn()
+            let session = world.process()
+            world.store.slowLoads(to: .seconds(1))
+            #expect(await world.call(session).isOk)
+            #expect(world.server.carried == ["anna-a1"])
+        }
+    }
+
+    @Test(
         "a sign-in while a refresh is under way: its late result is dropped, and the store has the new user",
         arguments: seeds
     )

@@ -93,6 +93,11 @@ struct SessionWorld: Sendable {
             transport: server.transport,
             clock: clock
         )
+        return await call(request, with: service)
+    }
+
+    /// One call with a service of the test's own, as its outcome.
+    func call(_ request: GetNotes, with service: AnyHttpService<HttpError>) async -> Result<String, HttpError> {
         do throws(HttpError) {
             return .success(try await request.schedule(with: service))
         } catch {

@@ -17,7 +17,7 @@ extension RefreshMachineTests {
                 "replacement: signedIn 1 → idle e1", "session: signedIn 1 → idle f1", "nothing:  → signedOut",
             ],
             .expired: [
-                "replacement: signedIn 2 → idle e2", "session: signedIn 2 → idle f2", "nothing:  → signedOut",
+                "replacement: signedIn 2 → idle e2", "session: signedIn 2 → idle f2", "nothing:  → signedOut (expired)",
             ],
             .idle: [
                 "replacement: refreshed 2 → idle e2", "session: signedIn 2 → idle f2",

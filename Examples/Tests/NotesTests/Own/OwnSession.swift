@@ -42,6 +42,12 @@ final class FileSession: CredentialSource {
         )
     }
 
+    /// Asked when a call begins: who has signed in elsewhere by then is its user, and who does so later is not.
+    var session: RefreshCoordinator<SessionRecord>.Session {
+        try? follow()
+        return coordinator.session
+    }
+
     func grant(continuing previous: Grant?, for origin: HttpOrigin) async throws -> Grant {
         try follow()
         return try await coordinator.grant(continuing: previous, for: origin)

@@ -1,0 +1,205 @@
+import Foundation
+import Nautilus
+import NautilusTesting
+import Testing
+
+/// A call belongs to the session in which it begins, and not to that in which its first request happens to be stamped.
+@Suite("A call that waits before its first request, while somebody else signs in")
+struct CallSessionTests {
+    /// Where a call may wait before it is stamped.
+    enum Place: CaseIterable {
+        case limit, asyncHeader, hook, failedUnstamped, coalescing
+    }
+
+    private struct SlowHook: ServiceHook {
+        let pause: @Sendable () async -> Void
+        func onSchedule<R: Request>(_ request: R) async throws -> HttpResponse<R.Result>? {
+            await pause()
+            return nil
+        }
+    }
+
+    /// Fails each first attempt before it is stamped.
+    private struct FailingFirst: HttpInterceptor {
+        func intercept(
+            _ request: HttpRequest,
+            context: AttemptContext,
+            next: Next
+        ) async throws -> HttpResponse<Data> {
+            guard context.number > 1 else {
+                throw HttpError(.transport(.notConnectedToInternet), stage: .intercept, delivery: .notSent)
+            }
+            return try await next(request)
+        }
+    }
+
+    private struct World {
+        let clock: ManualClock
+        let coordinator: RefreshCoordinator<Token>
+        let transport: ScriptedTransport
+
+        init(_ simulation: Simulated, signedIn token: Token? = Token(number: 1)) {
+            clock = simulation.clock
+            coordinator = RefreshCoordinator(credential: token, clock: simulation.clock) { $0 }
+            transport = ScriptedTransport(clock: simulation.clock) { _, _ in
+                .delay(.seconds(5), then: .reply(text: "ok"))
+            }
+        }
+
+        func service(waitingAt place: Place) -> AnyHttpService<HttpError> {
+            let pause: @Sendable () async -> Void = { try? await clock.sleep(for: .seconds(3)) }
+            let interceptors: [any HttpInterceptor] =
+                switch place {
+                case .limit: [ConcurrencyLimit(1)]
+                case .failedUnstamped: [FailingFirst()]
+                case .coalescing: [RequestCoalescing(accounts: .separate { _ in "one" }), ConcurrencyLimit(1)]
+                case .asyncHeader, .hook: []
+                }
+            return AnyHttpService(
+                apiUrl: "api.example.com",
+                interceptors: interceptors,
+                retrierFactory: ComposedRetrier.factory(
+                    AuthorizationRetrier.factory(coordinator),
+                    BackoffRetrier.factory(gate: coordinator)
+                ),
+                hook: place == .hook ? SlowHook(pause: pause) : NilServiceHook(),
+                transport: transport,
+                clock: clock,
+                asyncHeader: {
+                    if place == .asyncHeader { await pause() }
+                    return [:]
+                }
+            )
+        }
+
+        /// What the requests for the waiting call's path have carried.
+        var carried: [String?] {
+            transport.attempts.filter { $0.request.url.path == "/things" }.map { $0.header[.authorization] }
+        }
+    }
+
+    @Test("it fails as superseded, and nothing of it is sent", arguments: Place.allCases)
+    func superseded(place: Place) async throws {
+        try await simulate { simulation in
+            let world = World(simulation)
+            let service = world.service(waitingAt: place)
+            // It has the only slot for five seconds.
+            simulation.start { _ = try? await Call(route: ["other"]).schedule(with: service) }
+            if place == .limit || place == .coalescing { try await world.transport.waitForAttempts(count: 1) }
+            async let call = outcome(of: .get, service)
+            async let follower = outcome(of: .get, service)
+            try await world.clock.sleep(for: .milliseconds(1))
+            world.coordinator.signOut()
+            world.coordinator.signIn(Token(number: 2))
+            for result in await [call, follower] { #expect(result.isSuperseded) }
+            #expect(world.carried.isEmpty)
+        }
+    }
+
+    @Test("one that began while nobody was signed in does not go out as the user who signs in later")
+    func signedOut() async throws {
+        try await simulate { simulation in
+            let world = World(simulation, signedIn: nil)
+            async let call = outcome(of: .get, world.service(waitingAt: .hook))
+            try await world.clock.sleep(for: .seconds(1))
+            world.coordinator.signIn(Token(number: 2))
+            #expect(await call.isSuperseded)
+            #expect(world.carried.isEmpty)
+        }
+    }
+
+    @Test("one that began before a refresh, in the same session, goes out with the fresh credential")
+    func refreshedMeanwhile() async throws {
+        try await simulate { simulation in
+            let world = World(simulation)
+            async let call = outcome(of: .get, world.service(waitingAt: .hook))
+            try await world.clock.sleep(for: .seconds(1))
+            let grant = try #require(world.coordinator.current)
+            world.coordinator.replace(grant, with: Token(number: 2))
+            #expect(await call.isOk)
+            #expect(world.carried == ["Bearer token-2"])
+        }
+    }
+
+    @Test("it does not wait for the refresh of the user who has signed in")
+    func waitsForNoOther() async throws {
+        try await simulate { simulation in
+            let refreshes = Counter()
+            let coordinator = RefreshCoordinator(
+                credential: Token(number: 1),
+                lifetime: { $0.number == 1 ? nil : .zero },
+                clock: simulation.clock
+            ) { token in
+                refreshes.increment()
+                return Token(number: token.number + 1)
+            }
+            var lease = CredentialLease(coordinator)
+            coordinator.signIn(Token(number: 2))
+            let url = try #require(URL(string: "https://api.example.com/"))
+            var request = HttpRequest(url: url)
+            let context = AttemptContext(serviceOrigin: try #require(HttpOrigin(url)))
+            await #expect(throws: RefreshError.self) {
+                try await lease.stamp(&request, context: context) { $1.header[.authorization] = $0.accessToken }
+            }
+            #expect(request.header[.authorization] == nil)
+            #expect(refreshes.value == 0)
+        }
+    }
+
+    @Test("a session that is merely read from a store after the call began is the one that it began in")
+    func restored() async throws {
+        let coordinator = RefreshCoordinator<String>(clock: TestClock()) { $0 }
+        let session = coordinator.session
+        #expect(coordinator.adopt(.signedIn("a"), since: coordinator.epoch))
+        #expect(coordinator.session == session)
+        #expect(try await coordinator.grant().session == session)
+        coordinator.adopt(.signedIn("b"), since: coordinator.epoch)
+        #expect(coordinator.session != session)
+        #expect(try await coordinator.grant().session == coordinator.session)
+    }
+
+    @Test(
+        "a call joins the session that was found elsewhere at its beginning, unless somebody has signed in here since"
+    )
+    func joins() async throws {
+        let coordinator = RefreshCoordinator(credential: "a", clock: TestClock()) { $0 }
+        let url = try #require(URL(string: "https://api.example.com/"))
+        let context = AttemptContext(serviceOrigin: try #require(HttpOrigin(url)))
+        var (lease, other) = (CredentialLease(coordinator), CredentialLease(coordinator))
+        var request = HttpRequest(url: url)
+        coordinator.adopt(.signedIn("b"), since: coordinator.epoch)
+        lease.join(coordinator.session)
+        try await lease.stamp(&request, context: context) { $1.header[.authorization] = $0 }
+        #expect(request.header[.authorization] == "b")
+
+        coordinator.signIn("c")
+        other.join(coordinator.session)
+        await #expect(throws: RefreshError.self) {
+            try await other.stamp(&request, context: context) { $1.header[.authorization] = $0 }
+        }
+        #expect(request.header[.authorization] == "b")
+    }
+
+    @Test("nobody was signed in when the store was read first: whoever is later has signed in since")
+    func restoredEmpty() {
+        let coordinator = RefreshCoordinator<String>(clock: TestClock()) { $0 }
+        let session = coordinator.session
+        coordinator.adopt(.signedOut, since: coordinator.epoch)
+        coordinator.adopt(.signedIn("a"), since: coordinator.epoch)
+        #expect(coordinator.session != session)
+    }
+
+    private func outcome(of request: Call, _ service: AnyHttpService<HttpError>) async -> Result<String, HttpError> {
+        do throws(HttpError) {
+            return .success(try await request.schedule(with: service))
+        } catch {
+            return .failure(error)
+        }
+    }
+}
+
+extension Result where Success == String, Failure == HttpError {
+    fileprivate var isSuperseded: Bool {
+        if case .superseded? = refreshError { true } else { false }
+    }
+}
