@@ -60,6 +60,10 @@ public struct CredentialLease<Source: CredentialSource> {
     private let source: Source
     /// The session that the call began in, however late its first request goes out.
     private var session: RefreshCoordinator<Source.Credential>.Session
+    /// Whether another call has begun the session, which this one continues.
+    private var isFixed = false
+    /// Where the session is kept for the calls that continue this one; nil when it continues another.
+    private var place: CallSequence.Place?
     /// What was stamped last.
     private var latest: Grant?
     /// The number of the exchange that it was stamped for; nil in a context that a test has made.
@@ -73,9 +77,17 @@ public struct CredentialLease<Source: CredentialSource> {
 
     /// Creates the lease of one call, which belongs to the session that goes on now. A factory of retriers does it for each
     /// call, and so at its beginning.
+    ///
+    /// The call for the next page of a list, or for the next connection of a stream, belongs to the session that the first
+    /// began in.
     public init(_ source: Source) {
         self.source = source
         session = source.session
+        guard let place = CallSequence.nextPlace(), let (first, isFirst) = place.session(orBeginningIn: session) else {
+            return
+        }
+        session = first
+        if isFirst { self.place = place } else { isFixed = true }
     }
 
     /// Takes the call into the session that was going on elsewhere when it began, in another process, unless somebody has
@@ -85,8 +97,9 @@ public struct CredentialLease<Source: CredentialSource> {
     /// to the session which that finds, and hand that in before ``stamp(_:context:with:)``. A source that looks without
     /// waiting does it in ``CredentialSource/session`` instead.
     public mutating func join(_ session: RefreshCoordinator<Source.Credential>.Session) {
-        guard session.mark.changesHere == self.session.mark.changesHere else { return }
+        guard !isFixed, session.mark.changesHere == self.session.mark.changesHere else { return }
         self.session = session
+        place?.replaceSession(by: session)
     }
 
     /// Stamps a request that is about to be sent, and waits for a credential while a refresh is in flight. To be called in

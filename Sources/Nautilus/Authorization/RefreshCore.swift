@@ -20,11 +20,17 @@ struct RefreshCore: Sendable {
     /// What starts the refresh that calls wait for during a cool-down; nil when none do.
     private var alarm: RefreshAlarm?
 
+    private static let lastCoordinator = Locked(0)
+
     /// How many refreshes have not ended, those included that nobody waits for.
     var runningCount: Int { tasks.count }
 
     init(limits: RefreshLimits) {
         machine = RefreshMachine(limits: limits)
+        machine.mark.coordinator = Self.lastCoordinator.withLock { last in
+            last += 1
+            return last
+        }
     }
 
     /// Lets a call ask, and wait if it has to.

@@ -73,7 +73,7 @@ extension Call {
         _ stopwatch: Stopwatch
     ) async -> Result<HttpResponse<R.Result>, HttpError> {
         let factory = service.retrierFactory
-        let retrier = factory.create(for: request)
+        let retrier = beginning.sequence.making { factory.create(for: request) }
         let outer = CallScope.current
         var maxAttempts: (@Sendable () -> Int)?
         if type(of: retrier) != NilRetrier.self { maxAttempts = { factory.policies.maxAttempts } }

@@ -1,19 +1,84 @@
 /// What calls that continue one another have in common: the pages of a list, the connections of a stream, a call and what is
 /// asked again in its name.
 ///
-/// All of them belong to the environment that the first began in.
+/// All of them belong to the environment and to the sessions that the first began in. Whoever reads a list as one user gets
+/// no page of the next user's.
 final class CallSequence: Sendable {
-    private let environment = Locked<BaseUrl?>(nil)
+    /// The sequence of the call whose retrier is being made in the current task.
+    @TaskLocal private static var beginning: Beginning?
+
+    private struct State: Sendable {
+        var environment: BaseUrl?
+        /// Of each lease that the first call's retrier has, in the order in which they were made.
+        var sessions: [any Hashable & Sendable] = []
+    }
+
+    private let state = Locked(State())
 
     /// Notes where the first call goes, and looks whether every other one goes there as well.
     ///
     /// - Throws: ``EnvironmentChange``.
     func begin(_ target: CallTarget) throws(EnvironmentChange) {
-        let first = environment.withLock { environment in
-            let first = environment ?? target.service
-            environment = first
+        let first = state.withLock { state in
+            let first = state.environment ?? target.service
+            state.environment = first
             return first
         }
         try first.check(target.service)
+    }
+
+    /// Makes the retrier of one of the calls, whose leases find their places meanwhile.
+    func making<R>(_ make: () -> R) -> R {
+        Self.$beginning.withValue(Beginning(of: self), operation: make)
+    }
+
+    /// The place of a lease that is made now; nil when that is not for a call.
+    static func nextPlace() -> Place? {
+        beginning?.nextPlace()
+    }
+
+    /// A call of the sequence, while its retrier is made.
+    private final class Beginning: Sendable {
+        private let sequence: CallSequence
+        private let count = Locked(0)
+
+        init(of sequence: CallSequence) {
+            self.sequence = sequence
+        }
+
+        func nextPlace() -> Place {
+            let index = count.withLock { count in
+                defer { count += 1 }
+                return count
+            }
+            return Place(sequence: sequence, index: index)
+        }
+    }
+
+    /// One of the leases that each call of the sequence has.
+    struct Place: Sendable {
+        fileprivate let sequence: CallSequence
+        fileprivate let index: Int
+
+        /// The session that the first call's lease began in: `present` for the first call itself.
+        ///
+        /// - Returns: Nil when the first call had none, or one of another kind: then nothing is known of it.
+        func session<Session: Hashable & Sendable>(orBeginningIn present: Session) -> (Session, isFirst: Bool)? {
+            sequence.state.withLock { state in
+                if index < state.sessions.count {
+                    return (state.sessions[index] as? Session).map { ($0, false) }
+                }
+                guard index == state.sessions.count else { return nil }
+                state.sessions.append(present)
+                return (present, true)
+            }
+        }
+
+        /// Notes that the first call turns out to have begun in another session.
+        func replaceSession(by session: some Hashable & Sendable) {
+            sequence.state.withLock { state in
+                if index < state.sessions.count { state.sessions[index] = session }
+            }
+        }
     }
 }

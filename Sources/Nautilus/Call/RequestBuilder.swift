@@ -9,6 +9,8 @@ struct RequestBuilder {
     private var lastContent: Content?
     /// The header that the attempt was built with; held, so that whoever changes the request's own has to copy it.
     private var checkedHeader = HttpHeader()
+    /// Where that header may go whole.
+    private var builtOrigin: HttpOrigin?
 
     /// The origin of a request that goes out, as far as it is known.
     enum Kind {
@@ -76,7 +78,7 @@ struct RequestBuilder {
             priority: request.priority
         )
         try built.validate()
-        checkedHeader = built.header
+        (checkedHeader, builtOrigin) = (built.header, built.origin)
         keys.mark(&built)
         if let timeout = request.timeout, timeout <= .zero { throw InvalidRequest.notPositive(parameter: "timeout") }
         return built
@@ -92,6 +94,8 @@ struct RequestBuilder {
     /// - Throws: ``InvalidRequest``.
     mutating func finish(_ request: inout HttpRequest, _ kind: Kind, attempt: Int) throws(InvalidRequest) -> Bool {
         let isOwn = keys.finish(&request, kind, attempt: attempt)
+        // An interceptor sends it elsewhere: what the service's own servers know it by stays here.
+        if request.origin != builtOrigin { request.header = request.header.leavingBehind(checkedHeader) }
         try request.validate(trusting: checkedHeader)
         return isOwn
     }
@@ -105,6 +109,13 @@ struct RequestBuilder {
         } catch let error as HttpFileError {
             throw InvalidRequest.file(error)
         }
+    }
+}
+
+extension HttpHeader {
+    /// This header without the sensitive fields that it has in common with another one.
+    fileprivate func leavingBehind(_ other: HttpHeader) -> HttpHeader {
+        HttpHeader(fields.filter { !$0.name.isSensitive || !other.fields.contains($0) })
     }
 }
 

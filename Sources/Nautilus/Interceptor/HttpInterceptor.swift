@@ -13,6 +13,9 @@ import Foundation
 /// ```
 /// Shared by all calls and stateless, or guarding its own state. What comes back has not been validated: any status. Whether
 /// it could be decoded, and what went on the wire in the end, is told by ``AttemptContext/follow(_:)``.
+///
+/// A request that is sent to another origin leaves behind what service and request have put on it under a name that is
+/// sensitive (``HttpHeader/Name/isSensitive``), such as `Cookie` or `X-Api-Key`; what has another value there goes along.
 public protocol HttpInterceptor: ServicePart {
     /// The rest of the path: the interceptors further in, then the credential, the exchange and its redirects.
     ///

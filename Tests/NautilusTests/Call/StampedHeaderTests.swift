@@ -31,6 +31,36 @@ struct StampedHeaderTests {
         }
     }
 
+    @Test("does not take the service's own credentials along where an interceptor sends the request elsewhere")
+    func elsewhere() async throws {
+        let transport = ScriptedTransport(.reply(text: "a"), .reply(text: "b"), .reply(text: "c"))
+        let service = AnyHttpService(
+            apiUrl: "api.example.com",
+            header: ["X-Api-Key": "service", "Cookie": "session=1", "X-Client": "app"],
+            interceptors: [
+                ClosureInterceptor { request, context, next in
+                    var other = request
+                    other.url = try #require(URL(string: "https://mirror.example.com/things"))
+                    other.header["X-Mirror-Key"] = "mirror"
+                    _ = try await context.send(other)
+                    _ = try await next(other)
+                    return try await next(request)
+                }
+            ],
+            transport: transport
+        )
+        _ = try await Call(header: ["X-Account-Token": "request"]).schedule(with: service)
+        for attempt in transport.attempts.prefix(2) {
+            #expect(attempt.request.url.host == "mirror.example.com")
+            #expect(attempt.header["X-Api-Key"] == nil)
+            #expect(attempt.header["Cookie"] == nil)
+            #expect(attempt.header["X-Account-Token"] == nil)
+            #expect(attempt.header["X-Mirror-Key"] == "mirror")
+            #expect(attempt.header["X-Client"] == "app")
+        }
+        #expect(transport.attempts.last?.header["X-Api-Key"] == "service")
+    }
+
     @Test("is checked again: a retrier's line break is not sent")
     func retrier() async throws {
         let transport = ScriptedTransport(.reply(text: "sent"))

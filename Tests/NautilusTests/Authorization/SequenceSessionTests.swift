@@ -1,0 +1,181 @@
+import Foundation
+import NautilusTesting
+import Testing
+
+@testable import Nautilus
+
+/// A session bounds everything that begins in it: pages, connections of a stream, what is asked again in the background.
+@Suite("A sequence of calls belongs to the session that it began in")
+struct SequenceSessionTests {
+    private struct World {
+        let coordinator: RefreshCoordinator<Token>
+        let clock: ManualClock
+
+        init(_ simulation: Simulated) {
+            clock = simulation.clock
+            coordinator = RefreshCoordinator(credential: Token(number: 1), clock: clock) {
+                Token(number: $0.number + 10)
+            }
+        }
+
+        func service(
+            _ transport: ScriptedTransport,
+            interceptors: [any HttpInterceptor] = [],
+            hook: any ServiceHook = NilServiceHook(),
+            webSocketTransport: (any WebSocketTransport)? = nil
+        ) -> AnyHttpService<HttpError> {
+            AnyHttpService(
+                apiUrl: "api.example.com",
+                interceptors: interceptors,
+                retrierFactory: ComposedRetrier.factory(
+                    AuthorizationRetrier.factory(coordinator),
+                    BackoffRetrier.factory(backoff: .constant(.zero), budget: .unlimited)
+                ),
+                hook: hook,
+                transport: transport,
+                webSocketTransport: webSocketTransport,
+                clock: clock
+            )
+        }
+    }
+
+    private static let firstPage = ScriptedReply.reply(text: #"{"numbers": [1], "next": "b"}"#)
+
+    @Test("the second page is not read as the next user, prefetched or not", arguments: [false, true])
+    func pages(isPrefetching: Bool) async throws {
+        try await simulate { simulation in
+            let world = World(simulation)
+            let script = ScriptedTransport(Self.firstPage, .reply(text: #"{"numbers": [2]}"#))
+            // A page ahead waits where users change.
+            let service = world.service(script, interceptors: [Waiting(clock: simulation.clock)])
+            var pages = CursorPages().pages(with: service, prefetching: isPrefetching).makeAsyncIterator()
+            let first = try await pages.next()
+            #expect(first?.body.numbers == [1])
+            world.coordinator.signIn(Token(number: 2))
+            let isOver = await isSuperseded { try await pages.next() }
+            #expect(isOver)
+            #expect(script.attempts.map { $0.header[.authorization] } == ["Bearer token-1"])
+        }
+    }
+
+    @Test("nor is it after a first page that no credential was stamped for, since a hook had it")
+    func afterHook() async throws {
+        try await simulate { simulation in
+            let world = World(simulation)
+            let script = ScriptedTransport(.reply(text: #"{"numbers": [2]}"#))
+            let service = world.service(script, hook: FirstPageHook())
+            var pages = CursorPages().pages(with: service).makeAsyncIterator()
+            let first = try await pages.next()
+            #expect(first?.body.numbers == [1])
+            world.coordinator.signIn(Token(number: 2))
+            let isOver = await isSuperseded { try await pages.next() }
+            #expect(isOver)
+            #expect(script.count == 0)
+        }
+    }
+
+    @Test("the second page is the same user's after a refresh")
+    func refreshed() async throws {
+        try await simulate { simulation in
+            let world = World(simulation)
+            let script = ScriptedTransport(Self.firstPage, .status(401), .reply(text: #"{"numbers": [2]}"#))
+            var numbers: [Int] = []
+            for try await number in CursorPages().items(with: world.service(script)) { numbers.append(number) }
+            #expect(numbers == [1, 2])
+            #expect(script.attempts.map { $0.header[.authorization] } == ["Bearer token-1", "Bearer token-1", "Bearer token-11"])
+        }
+    }
+
+    @Test("of two users with a coordinator each, the second gets no page of the first")
+    func ownCoordinators() async throws {
+        try await simulate { simulation in
+            let (alice, bob) = (World(simulation), World(simulation))
+            let current = Locked(alice.coordinator)
+            let script = ScriptedTransport(Self.firstPage, .reply(text: #"{"numbers": [2]}"#))
+            let service = AnyHttpService(
+                apiUrl: "api.example.com",
+                retrierFactory: AnyRetrierFactory {
+                    AuthorizationRetrier.factory(current.withLock { $0 }).create(for: Call.get)
+                },
+                transport: script,
+                clock: simulation.clock
+            )
+            var pages = CursorPages().pages(with: service).makeAsyncIterator()
+            let first = try await pages.next()
+            #expect(first?.body.numbers == [1])
+            current.withLock { $0 = bob.coordinator }
+            let isOver = await isSuperseded { try await pages.next() }
+            #expect(isOver)
+            #expect(script.count == 1)
+        }
+    }
+
+    @Test("an event stream does not connect again as the next user")
+    func events() async throws {
+        try await simulate { simulation in
+            let world = World(simulation)
+            let events = ScriptedReply.chunks(
+                header: ["Content-Type": "text/event-stream"],
+                [Data("id: a\ndata: 1\n\n".utf8)]
+            )
+            let script = ScriptedTransport(events, events)
+            var stream = Call.get.events(with: world.service(script)).makeAsyncIterator()
+            let first = try await stream.next()
+            #expect(first?.data == "1")
+            world.coordinator.signIn(Token(number: 2))
+            let isOver = await isSuperseded { try await stream.next() }
+            #expect(isOver)
+            #expect(script.attempts.map { $0.header[.authorization] } == ["Bearer token-1"])
+        }
+    }
+
+    @Test("a stored page is not looked after in the background as the next user")
+    func revalidation() async throws {
+        try await simulate { simulation in
+            let world = World(simulation)
+            let script = ScriptedTransport(
+                .reply(header: ["Cache-Control": "max-age=1, stale-while-revalidate=100"], text: "a"),
+                .reply(text: "b")
+            )
+            let cache = HttpCache(accounts: .separate { _ in "the same" }, wallClock: { simulation.clock.date })
+            let waiting = Waiting(clock: simulation.clock)
+            let service = world.service(script, interceptors: [cache, waiting])
+            #expect(try await Call.get.schedule(with: service) == "a")
+            try await simulation.clock.sleep(for: .seconds(10))
+            #expect(try await Call.get.schedule(with: service) == "a")
+            world.coordinator.signIn(Token(number: 2))
+            try await simulation.clock.sleep(for: .seconds(10))
+            #expect(script.attempts.map { $0.header[.authorization] } == ["Bearer token-1"])
+        }
+    }
+}
+
+private func isSuperseded(_ work: () async throws -> Any?) async -> Bool {
+    do {
+        _ = try await work()
+        return false
+    } catch let error as HttpError {
+        if case .superseded? = error.underlying as? RefreshError { return true }
+        return false
+    } catch {
+        return false
+    }
+}
+
+private struct Waiting: HttpInterceptor {
+    let clock: any Clock<Duration>
+
+    func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
+        try await clock.sleep(for: .seconds(1))
+        return try await next(request)
+    }
+}
+
+/// Has the first page, and no other.
+private struct FirstPageHook: ServiceHook {
+    func onSchedule<R: Request>(_ request: R) async throws -> HttpResponse<R.Result>? {
+        guard let pages = request as? CursorPages, pages.cursor == nil else { return nil }
+        return HttpResponse(status: 200, header: [:], body: NumberPage(numbers: [1], next: "b"))
+            as? HttpResponse<R.Result>
+    }
+}
