@@ -17,6 +17,8 @@ public struct AttemptContext: Sendable {
     public private(set) var isSideRequest = false
     /// Which call it is; ``CallIdentity/none`` in a context that a test has made.
     public let call: CallIdentity
+    /// What the parts of the service have noted of the call when it began.
+    public let facts: CallFacts
     /// The number of the exchange that is prepared or sent, as ``CallTrace/Exchange/number``; nil for an interceptor,
     /// which may make several.
     public private(set) var exchange: Int?
@@ -42,6 +44,7 @@ public struct AttemptContext: Sendable {
     ///   - remaining: What is left until the deadline. Default: nil, there is none.
     ///   - streamsResponse: Whether the response's body is read while it comes. Default: false, as of most requests.
     ///   - interruption: What ends the exchange. Default: nil, only cancelling its task does.
+    ///   - facts: What was noted when the call began. Default: nothing.
     ///   - onSend: Answers ``send(_:)``. Default: nil, which then throws ``AttemptIsOver``: there is no call.
     public init(
         number: Int = 1,
@@ -50,6 +53,7 @@ public struct AttemptContext: Sendable {
         remaining: Duration? = nil,
         streamsResponse: Bool = false,
         interruption: Interruption? = nil,
+        facts: CallFacts = CallFacts(),
         onSend: (@Sendable (HttpRequest) async throws -> HttpResponse<Data>)? = nil
     ) {
         self.number = number
@@ -59,6 +63,7 @@ public struct AttemptContext: Sendable {
         self.streamsResponse = streamsResponse
         self.interruption = interruption
         self.call = .none
+        self.facts = facts
         self.attempt = onSend.map(AttemptOfATest.init)
     }
 
@@ -69,7 +74,8 @@ public struct AttemptContext: Sendable {
         remaining: Duration?,
         streamsResponse: Bool,
         call: CallIdentity,
-        transport: any HttpTransport
+        transport: any HttpTransport,
+        facts: CallFacts
     ) {
         self.number = number
         self.serviceOrigin = serviceOrigin
@@ -78,6 +84,7 @@ public struct AttemptContext: Sendable {
         self.streamsResponse = streamsResponse
         self.call = call
         self.transport = transport
+        self.facts = facts
     }
 }
 

@@ -8,20 +8,45 @@ public enum CacheAccounts: Sendable {
     case anonymousOnly
     /// Answers to requests with a credential are shared within an account, and with no other.
     ///
-    /// The closure is asked before the request is sent, when it has been stamped, and when its answer has come: one
-    /// that changes meanwhile has the answer shared with nobody. It names whatever the credential decides, or nil when
-    /// nobody is signed in, and must answer at once.
+    /// A call belongs to the account that the closure names when it begins, before its retrier is made
+    /// (``ServicePart/noteFacts(of:in:)``). The closure is asked again with each attempt, when it has been stamped, and
+    /// when its answer has come: as soon as it names another, the call passes by, is given nothing of either account, and
+    /// leaves nothing to anybody. It names whatever the credential decides, or nil when nobody is signed in, and must answer
+    /// at once. It is given the request as it was declared, for a service whose requests say for whom they are.
     ///
     /// ```swift
     /// let cache = HttpCache(accounts: .separate { _ in session.userId })
     /// ```
-    case separate(@Sendable (HttpRequest) -> String?)
+    case separate(@Sendable (any Request) -> String?)
 
-    /// Whose answers a request may get now.
-    func partition(for request: HttpRequest) -> CachePartition {
+    /// Notes whose call it is.
+    func note<R: Request>(_ request: R, in facts: inout CallFacts, by owner: any AnyObject & Sendable) {
+        guard case .separate(let account) = self else { return }
+        facts.note(CallAccount(account(request)) { account(request) }, by: owner)
+    }
+
+    /// Whose call it is; nil for one that has not been noted: it began when the service had nothing that keeps answers, or
+    /// another one.
+    func account(of context: AttemptContext, notedBy owner: any AnyObject & Sendable) -> CallAccount? {
         switch self {
-        case .anonymousOnly: CachePartition(account: nil)
-        case .separate(let account): CachePartition(account: account(request))
+        case .anonymousOnly: CallAccount(nil) { nil }
+        case .separate: context.facts.fact(notedBy: owner) as? CallAccount
         }
     }
+}
+
+/// The account that a call belongs to: the one that it began with.
+struct CallAccount: Sendable {
+    let partition: CachePartition
+    private let name: @Sendable () -> String?
+
+    /// - Parameters:
+    ///   - account: The account at the call's beginning; nil for nobody's.
+    ///   - name: The account at any time.
+    init(_ account: String?, at name: @escaping @Sendable () -> String?) {
+        (self.partition, self.name) = (CachePartition(account: account), name)
+    }
+
+    /// Whether the account is still the same, so that what comes may be kept, and what is kept given.
+    var isCurrent: Bool { name() == partition.account }
 }

@@ -34,7 +34,7 @@ struct CacheAnswer {
     }
 
     /// Whether others of the same account may get it.
-    var isOwn: Bool { isOfTarget && isOfThisAttempt && watch.allowsSharing(of: question.request) }
+    var isOwn: Bool { isOfTarget && isOfThisAttempt && watch.allowsSharing }
 
     /// Whether this attempt has had it from the server. Another call's, which waited for the same, is kept by that one. And
     /// of what an interceptor has made without asking anybody, nothing tells whose it is.

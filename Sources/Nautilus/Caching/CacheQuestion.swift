@@ -2,12 +2,15 @@
 struct CacheQuestion: Sendable {
     let request: HttpRequest
     let target: CacheTarget
-    let partition: CachePartition
+    let account: CallAccount
     let control: CacheControl
     let context: AttemptContext
 
-    init(_ request: HttpRequest, _ target: CacheTarget, _ partition: CachePartition, _ context: AttemptContext) {
-        (self.request, self.target, self.partition, self.context) = (request, target, partition, context)
+    init(_ request: HttpRequest, _ target: CacheTarget, _ account: CallAccount, _ context: AttemptContext) {
+        (self.request, self.target, self.account, self.context) = (request, target, account, context)
         control = CacheControl(request.header)
     }
+
+    /// Whose answers it may be given.
+    var partition: CachePartition { account.partition }
 }

@@ -23,6 +23,7 @@ public final class CachingServiceHook: ServiceHook {
     private let account: @Sendable () -> String?
     private let stopwatch: Stopwatch
     private let core: Locked<ResultCore>
+    private typealias Beginning = ResultCore.Beginning
 
     /// Creates a hook that remembers nothing yet.
     ///
@@ -32,8 +33,9 @@ public final class CachingServiceHook: ServiceHook {
     ///     counts as 1. Default: 100, a few screens' worth: their size is not known here.
     ///   - account: Whose results they are; they are given to nobody else. Nil while nobody is signed in, and then
     ///     nothing is remembered or answered. No default: a service whose answers are the same for everybody says so by
-    ///     one that is always the same. It is asked when a call begins and when it has succeeded, and must answer at
-    ///     once.
+    ///     one that is always the same. A call belongs to the account that is named when it begins, before its retrier is
+    ///     made; it is asked again before a call is answered and when it has succeeded, and one that has changed leaves the
+    ///     call without either. It must answer at once.
     ///   - clock: What the time is measured on. Default: `ContinuousClock`, since the server's data go on changing
     ///     while the device sleeps.
     public init(
@@ -67,37 +69,40 @@ public final class CachingServiceHook: ServiceHook {
         core.withLock { $0.removeAll { _ in true } }
     }
 
+    /// The hook, which has a memory.
+    public var sharedObjects: [any AnyObject & Sendable] { [self] }
+
+    /// Notes whose call it is.
+    public func noteFacts<R: Request>(of request: R, in facts: inout CallFacts) {
+        guard let key = RequestKey(request), let account = account() else { return }
+        let removals = core.withLock { $0.removals }
+        facts.note(Beginning(request: key, account: account, removals: removals), by: self)
+    }
+
     /// Answers with a result that is still good.
     public func onSchedule<R: Request>(_ request: R) async throws -> HttpResponse<R.Result>? {
-        guard let key = RequestKey(request) else { return nil }
-        let (account, now, task) = (account(), stopwatch.elapsed, Self.currentTask)
-        guard let account else {
-            // A call before it may have left its visit, and what this one brings is no account's.
-            core.withLock { $0.fail(key, in: task) }
-            return nil
-        }
-        return core.withLock { $0.find(key, account, in: task, at: now) } as? HttpResponse<R.Result>
+        guard let beginning = beginning(of: request) else { return nil }
+        let now = stopwatch.elapsed
+        return core.withLock { $0.find(beginning, at: now) } as? HttpResponse<R.Result>
     }
 
     /// Remembers a result, unless the account has changed since the call began, or the result was removed meanwhile.
     public func onSuccess<R: Request>(_ request: R, response: HttpResponse<R.Result>) async {
-        guard let key = RequestKey(request) else { return }
-        let (account, now, task) = (account(), stopwatch.elapsed, Self.currentTask)
+        guard let beginning = beginning(of: request) else { return }
+        let now = stopwatch.elapsed
         var response = response
         // It is that of another call.
         response.trace = CallTrace()
-        core.withLock { [response] in $0.store(response, for: key, account, in: task, at: now) }
+        core.withLock { [response] in $0.store(response, for: beginning, at: now) }
     }
 
-    /// Takes note that a call brings nothing.
-    public func onFailure<R: Request>(_ request: R, error: HttpError) async {
-        guard let key = RequestKey(request) else { return }
-        let task = Self.currentTask
-        core.withLock { $0.fail(key, in: task) }
+    /// How the call began; nil when it is not remembered, or nobody's, or when the account has changed since.
+    private func beginning<R: Request>(of request: R) -> Beginning? {
+        guard let beginning = CallFacts.current?.fact(notedBy: self) as? Beginning,
+            beginning.request.value is R, account() == beginning.account
+        else { return nil }
+        return beginning
     }
-
-    /// What tells calls of the same request apart: a call asks and tells its hook in one task.
-    private static var currentTask: Int { withUnsafeCurrentTask { $0?.hashValue ?? 0 } }
 }
 
 extension CachingServiceHook: CustomStringConvertible, CustomReflectable {

@@ -10,17 +10,15 @@ final class ExchangeWatch: Sendable {
         var hasChanged = false
     }
 
-    private let accounts: CacheAccounts
-    private let partition: CachePartition
+    private let account: CallAccount
     private let role: CallTrace.Exchange.Role
     private let state = Locked(State())
 
     /// - Parameters:
-    ///   - accounts: How accounts are told apart.
-    ///   - partition: Whose answer it was meant to be before it was stamped.
+    ///   - account: Whose answer it is meant to be.
     ///   - context: The attempt's, or the side request's.
-    init(_ accounts: CacheAccounts, _ partition: CachePartition, _ context: AttemptContext) {
-        (self.accounts, self.partition) = (accounts, partition)
+    init(_ account: CallAccount, _ context: AttemptContext) {
+        self.account = account
         role = context.isSideRequest ? .side : .main
     }
 
@@ -31,7 +29,7 @@ final class ExchangeWatch: Sendable {
     func note(_ request: HttpRequest, _ role: CallTrace.Exchange.Role) -> Bool {
         let (isOwn, hasCredential) = (role == self.role, request.hasCredential)
         // Asked as soon as it has been stamped. What is sent besides may be meant for anybody.
-        let hasChanged = isOwn && accounts.partition(for: request) != partition
+        let hasChanged = isOwn && !account.isCurrent
         state.withLock { state in
             if isOwn { state.sent = request }
             if hasCredential { state.hasCredential = true }
@@ -43,18 +41,15 @@ final class ExchangeWatch: Sendable {
     /// The request as it went on the wire, the last if several did; nil when none has.
     var sent: HttpRequest? { state.withLock { $0.sent } }
 
-    /// Whether it went out as another account's than it was meant to be: nothing that is stored for that one may become
-    /// its answer.
-    var hasChanged: Bool { state.withLock { $0.hasChanged } }
+    /// Whether it went out as another account's than it was meant to be, or the account is another by now: nothing that is
+    /// stored may become its answer.
+    var hasChanged: Bool { state.withLock { $0.hasChanged } || !account.isCurrent }
 
     /// Whether what has gone out so far is nobody's in particular, or the account's that it was meant to be.
     var isShareable: Bool {
-        state.withLock { !$0.hasChanged && (!$0.hasCredential || partition.account != nil) }
+        state.withLock { !$0.hasChanged && (!$0.hasCredential || account.partition.account != nil) }
     }
 
-    /// Whether the answer to `request` may be given to others of the same partition: the account is asked once more, since
-    /// it may have changed after the request was stamped.
-    func allowsSharing(of request: HttpRequest) -> Bool {
-        isShareable && accounts.partition(for: request) == partition
-    }
+    /// Whether the answer may be given to others of the same account, which may have changed after the request was stamped.
+    var allowsSharing: Bool { isShareable && account.isCurrent }
 }

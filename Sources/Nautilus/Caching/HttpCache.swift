@@ -86,10 +86,26 @@ public final class HttpCache: HttpInterceptor {
         if CacheStorage.isUnsafe(request.method) { return try await change(target, request, next) }
         // A body that is read while it comes is never here as a whole.
         guard CacheStorage.concerns(request), !context.streamsResponse else { return try await next(request) }
-        let partition = accounts.partition(for: request)
+        let account = accounts.account(of: context, notedBy: self)
+        if let revalidation = CacheRevalidation.current(for: target, in: self) {
+            // The account has changed since: its answers are nothing that this call may ask for.
+            guard let account, account.isCurrent, account.partition == revalidation.partition else {
+                throw CancellationError()
+            }
+        }
+        // The call began as another account's, or is nobody knows whose.
+        guard let account, account.isCurrent else { return try await next(request) }
         // Whatever it would be answered with was given to nobody in particular.
-        if partition.account == nil, request.hasCredential { return try await next(request) }
-        return try await answer(CacheQuestion(request, target, partition, context), next)
+        if account.partition.account == nil, request.hasCredential { return try await next(request) }
+        return try await answer(CacheQuestion(request, target, account, context), next)
+    }
+
+    /// The cache, which has a memory.
+    public var sharedObjects: [any AnyObject & Sendable] { [self] }
+
+    /// Notes whose call it is.
+    public func noteFacts<R: Request>(of request: R, in facts: inout CallFacts) {
+        accounts.note(request, in: &facts, by: self)
     }
 
     /// The time of day, in seconds since 1970; 0 for a clock outside of the years that a date can be written in.

@@ -74,22 +74,34 @@ public final class RequestCoalescing: HttpInterceptor {
         guard request.method == .get || request.method == .head, request.body.isEmpty, !context.streamsResponse,
             !context.isPartOfRefresh, let target = CacheTarget(request)
         else { return try await next(request) }
-        let partition = accounts.partition(for: request)
+        // A call that began as another account's belongs to no exchange of this one.
+        guard let account = accounts.account(of: context, notedBy: self), account.isCurrent else {
+            return try await next(request)
+        }
+        let partition = account.partition
         if partition.account == nil, request.hasCredential { return try await next(request) }
         let changes = core.withLock { $0.changes }
         let key = CoalescingKey(request, target, partition, context.timeout, after: changes, ignoring: ignoredNames)
         let visit = Core.Visit(key: key, urgency: request.priority.rawValue, call: context.call)
         // Asked here, without a suspension: mostly nobody else asks for the same.
         switch core.withLock({ $0.begin(visit) }) {
-        case .lead(let number): return try await lead(visit, number, request, context, next)
+        case .lead(let number): return try await lead(visit, number, account, request, context, next)
         case .goAlone: return try await next(request)
         case .follow: break
         }
         switch try await follow(visit) {
-        case .lead(let number): return try await lead(visit, number, request, context, next)
+        case .lead(let number): return try await lead(visit, number, account, request, context, next)
         case .goAlone: return try await next(request)
         case .share(let outcome): return try outcome.get()
         }
+    }
+
+    /// The object, which knows of the requests under way.
+    public var sharedObjects: [any AnyObject & Sendable] { [self] }
+
+    /// Notes whose call it is.
+    public func noteFacts<R: Request>(of request: R, in facts: inout CallFacts) {
+        accounts.note(request, in: &facts, by: self)
     }
 }
 
@@ -125,12 +137,13 @@ extension RequestCoalescing {
     private func lead(
         _ visit: Core.Visit,
         _ number: Int,
+        _ account: CallAccount,
         _ request: HttpRequest,
         _ context: AttemptContext,
         _ next: Next
     ) async throws -> HttpResponse<Data> {
         let (key, call) = (visit.key, visit.call.id)
-        let watch = ExchangeWatch(accounts, key.partition, context)
+        let watch = ExchangeWatch(account, context)
         context.follow { [core, ignoredNames] event in
             switch event {
             case .sending(let sent, let role):
@@ -213,7 +226,7 @@ extension RequestCoalescing {
         default: break
         }
         // The account may have changed after the request was stamped.
-        guard watch.allowsSharing(of: request) else { return .own }
+        guard watch.allowsSharing else { return .own }
         // Made further in without asking the server, for whom nobody knows. And it costs as little once more.
         guard response.exchange != nil || watch.sent != nil || context.call == .none else { return .own }
         let sent = watch.sent ?? response.request ?? request
@@ -230,7 +243,7 @@ extension RequestCoalescing {
         switch error.kind {
         case .deadline, .refused(.waitPastDeadline): return .anothersTurn
         // It would have been any identical request's failure as well: a circuit is open for all.
-        case .transport, .timeout, .responseTooLarge, .refused: return watch.allowsSharing(of: request) ? .shared : .own
+        case .transport, .timeout, .responseTooLarge, .refused: return watch.allowsSharing ? .shared : .own
         default: return .own
         }
     }

@@ -1,9 +1,21 @@
-/// What a caching hook guards by its lock: the results, and the calls under way that may bring one. Users' values are
-/// compared and released under it, as the hook's documentation says.
+/// What a caching hook guards by its lock: the results. Users' values are compared and released under it, as the hook's
+/// documentation says.
 struct ResultCore: Sendable {
+    /// A call that may be answered, or bring a result, as it was when it began.
+    struct Beginning: Sendable {
+        let request: RequestKey
+        let account: String
+        /// How often results had been removed by then.
+        let removals: Int64
+    }
+
     private struct Key: Hashable, Sendable {
         let request: RequestKey
         let account: String
+
+        init(_ beginning: Beginning) {
+            (request, account) = (beginning.request, beginning.account)
+        }
     }
 
     private struct Entry: Sendable {
@@ -11,24 +23,10 @@ struct ResultCore: Sendable {
         let time: Duration
     }
 
-    /// A call under way.
-    private struct Visit: Hashable, Sendable {
-        let request: RequestKey
-        let task: Int
-    }
-
-    private struct Beginning: Sendable {
-        let account: String
-        let removals: Int64
-    }
-
-    /// The end of a call that fails by its deadline is told by another task, so some visits stay: the oldest give way.
-    private static let maxVisits = 1_000
-
     private let timeToLive: Duration
     private var entries: RecentlyUsed<Key, Entry>
-    private var visits = RecentlyUsed<Visit, Beginning>(limit: maxVisits)
-    private var removals: Int64 = 0
+    /// How often results have been removed.
+    private(set) var removals: Int64 = 0
 
     init(timeToLive: Duration, maxCount: Int) {
         self.timeToLive = timeToLive
@@ -37,42 +35,20 @@ struct ResultCore: Sendable {
 
     var count: Int { entries.count }
 
-    /// The response to a request, if it is good; otherwise the call goes on, and may bring one.
-    mutating func find(_ request: RequestKey, _ account: String, in task: Int, at now: Duration) -> (any Sendable)? {
-        let key = Key(request: request, account: account)
-        if let entry = entries.value(for: key) {
-            if now - entry.time < timeToLive { return entry.response }
-            entries.removeValue(for: key)
-        }
-        visits.update(Visit(request: request, task: task), default: Beginning(account: account, removals: removals)) {
-            $0 = Beginning(account: account, removals: removals)
-        }
+    /// The response to a request; nil when there is none that is still good.
+    mutating func find(_ call: Beginning, at now: Duration) -> (any Sendable)? {
+        let key = Key(call)
+        guard let entry = entries.value(for: key) else { return nil }
+        if now - entry.time < timeToLive { return entry.response }
+        entries.removeValue(for: key)
         return nil
     }
 
-    /// Stores what a call has brought, if it was begun for this account and nothing has been removed since.
-    mutating func store(
-        _ response: any Sendable,
-        for request: RequestKey,
-        _ account: String?,
-        in task: Int,
-        at now: Duration
-    ) {
-        let beginning = end(request, in: task)
-        guard let account, let beginning, beginning.account == account, beginning.removals == removals else { return }
+    /// Stores what a call has brought, if nothing has been removed since it began.
+    mutating func store(_ response: any Sendable, for call: Beginning, at now: Duration) {
+        guard call.removals == removals else { return }
         let entry = Entry(response: response, time: now)
-        entries.update(Key(request: request, account: account), default: entry) { $0 = entry }
-    }
-
-    /// A call has ended; nil when it was not seen to begin.
-    @discardableResult
-    private mutating func end(_ request: RequestKey, in task: Int) -> Beginning? {
-        visits.removeValue(for: Visit(request: request, task: task))
-    }
-
-    /// A call has failed.
-    mutating func fail(_ request: RequestKey, in task: Int) {
-        end(request, in: task)
+        entries.update(Key(call), default: entry) { $0 = entry }
     }
 
     /// Removes results, and has the calls under way bring none: what they bring may be older than the change.

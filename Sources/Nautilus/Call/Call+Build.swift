@@ -19,7 +19,8 @@ extension Call {
                 remaining: remaining,
                 streamsResponse: request.streamsResponse,
                 call: book.identity,
-                transport: transport
+                transport: transport,
+                facts: scope.facts
             )
             return (built, context)
         } catch {

@@ -72,6 +72,11 @@ extension Call {
         _ deadline: Duration?,
         _ stopwatch: Stopwatch
     ) async -> Result<HttpResponse<R.Result>, HttpError> {
+        // Whose call it is, is noted in the same moment in which its retrier takes hold of a session.
+        var facts = CallFacts()
+        for interceptor in service.interceptors { interceptor.noteFacts(of: request, in: &facts) }
+        hook?.noteFacts(of: request, in: &facts)
+        service.transport.noteFacts(of: request, in: &facts)
         let factory = service.retrierFactory
         let retrier = beginning.sequence.making { factory.create(for: request) }
         let outer = CallScope.current
@@ -81,7 +86,8 @@ extension Call {
             requestType: R.self,
             deadline: deadline,
             stopwatch: stopwatch,
-            maxAttempts: maxAttempts
+            maxAttempts: maxAttempts,
+            facts: facts
         )
         let call = Call(request, service, clock, scope, retrier, beginning)
         if let end = beginning.end { (call.payment.due, call.payment.failure) = (end.permit, end.loss) }

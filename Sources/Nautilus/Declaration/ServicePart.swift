@@ -1,12 +1,25 @@
-/// A part of a service that calls may share something through: an interceptor, a transport.
+/// A part of a service that calls pass, and may share something through: an interceptor, a hook, a transport.
 public protocol ServicePart: Sendable {
     /// The objects by which calls share what it knows or keeps, for `HttpService.diagnose()`, which tells of those that are
     /// made anew whenever the service is asked for the part. Default: none; an object with a memory, or with connections,
     /// returns `[self]`, and one that wraps another the other's.
     var sharedObjects: [any AnyObject & Sendable] { get }
+
+    /// Notes facts about a call that begins, such as whose it is.
+    ///
+    /// They are in the ``AttemptContext/facts`` of all its attempts, and in ``CallFacts/current`` when a hook is asked, or told
+    /// of a success. Called once for each call, before its retrier is made and before anything is waited for; it must return
+    /// at once. A part that wraps another passes it on. Default: nothing.
+    ///
+    /// - Parameters:
+    ///   - request: The request, as it was declared.
+    ///   - facts: Takes the facts.
+    func noteFacts<R: Request>(of request: R, in facts: inout CallFacts)
 }
 
 extension ServicePart {
     /// None.
     public var sharedObjects: [any AnyObject & Sendable] { [] }
+    /// Nothing.
+    public func noteFacts<R: Request>(of request: R, in facts: inout CallFacts) {}
 }

@@ -22,6 +22,14 @@ public struct ComposedServiceHook: ServiceHook {
         self.hooks = hooks
     }
 
+    /// Those of all of them.
+    public var sharedObjects: [any AnyObject & Sendable] { hooks.flatMap(\.sharedObjects) }
+
+    /// Has each note its own, in order.
+    public func noteFacts<R: Request>(of request: R, in facts: inout CallFacts) {
+        for hook in hooks { hook.noteFacts(of: request, in: &facts) }
+    }
+
     /// Asks each in order until one fulfils the call, and tells those before it.
     ///
     /// - Throws: What the first that throws throws; those after it are not asked.

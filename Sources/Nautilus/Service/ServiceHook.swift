@@ -13,7 +13,7 @@
 ///
 /// For what wraps every attempt, write an ``HttpInterceptor``; for several hooks, see ``ComposedServiceHook``; to remember
 /// results, see `CachingServiceHook`.
-public protocol ServiceHook: Sendable {
+public protocol ServiceHook: ServicePart {
     /// Called before anything is built. A response fulfils the call at once: nothing is sent, and
     /// ``onSuccess(_:response:)`` is not called.
     ///

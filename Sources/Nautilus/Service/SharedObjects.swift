@@ -29,6 +29,7 @@ struct SharedObjects {
         find(hedging?.budget.keeper, in: "hedging")
         find(hedging?.latencies, in: "hedging")
         find(hedging?.gate, in: "hedging")
+        for object in service.hook.sharedObjects { find(object, in: "hook") }
         for object in service.transport.sharedObjects { find(object, in: "transport") }
         self.finds = finds
     }

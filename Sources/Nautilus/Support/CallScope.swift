@@ -22,6 +22,8 @@ package final class CallScope: Sendable {
     package let stopwatch: Stopwatch
     /// How often the call may be attempted; nil when it does not retry.
     package let maxAttempts: (@Sendable () -> Int)?
+    /// What was noted of the call when it began.
+    let facts: CallFacts
 
     private let task: Int?
     private let state: Locked<State>
@@ -37,7 +39,8 @@ package final class CallScope: Sendable {
         requestType: any Any.Type,
         deadline: Duration?,
         stopwatch: Stopwatch,
-        maxAttempts: (@Sendable () -> Int)?
+        maxAttempts: (@Sendable () -> Int)?,
+        facts: CallFacts = CallFacts()
     ) {
         let outer = CallScope.current
         outer?.forgetEnded()
@@ -50,6 +53,7 @@ package final class CallScope: Sendable {
         self.deadline = deadline?.addable
         self.stopwatch = stopwatch
         self.maxAttempts = maxAttempts
+        self.facts = facts
         self.state = Locked(State(outer: outer))
         self.task = Self.currentTask
     }

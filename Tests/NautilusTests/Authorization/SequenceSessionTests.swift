@@ -82,7 +82,8 @@ struct SequenceSessionTests {
             var numbers: [Int] = []
             for try await number in CursorPages().items(with: world.service(script)) { numbers.append(number) }
             #expect(numbers == [1, 2])
-            #expect(script.attempts.map { $0.header[.authorization] } == ["Bearer token-1", "Bearer token-1", "Bearer token-11"])
+            let carried = script.attempts.map { $0.header[.authorization] }
+            #expect(carried == ["Bearer token-1", "Bearer token-1", "Bearer token-11"])
         }
     }
 

@@ -98,12 +98,17 @@ struct CacheAccountsTests {
 
     @Test("a change that is undone before the answer comes leaves it stored for nobody: it was stamped as the other")
     func changedAndBack() async throws {
-        let (user, asked) = (Locked<String?>("anna"), Counter())
-        // The account is anna's when the cache asks first, bert's when the request is stamped, and would be anna's at the end.
-        let accounts = CacheAccounts.separate { _ in asked.increment() == 2 ? "bert" : "anna" }
-        let world = Self.world(user, accounts)
-        #expect(await world.get() == "200 Bearer anna")
-        #expect((asked.value, world.cache.responseCount) == (2, 0))
+        let user = Locked<String?>("anna")
+        let world = CacheWorld(
+            accounts: .separate { _ in user.withLock { $0 } },
+            retrier: UserStamp.factory(user),
+            inside: [Passage { user.withLock { $0 = "bert" } }]
+        ) { request, _ in
+            user.withLock { $0 = "anna" }
+            return .reply(header: ["Cache-Control": "max-age=60"], text: request.header[.authorization] ?? "nobody")
+        }
+        #expect(await world.get() == "200 Bearer bert")
+        #expect((user.withLock { $0 }, world.cache.responseCount) == ("anna", 0))
     }
 
     @Test("what one account has changed is forgotten for all")

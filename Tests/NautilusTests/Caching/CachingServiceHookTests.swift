@@ -102,15 +102,24 @@ struct CachingServiceHookTests {
         }
     }
 
-    @Test("what is begun by nobody is remembered for nobody, though a call before it in the same task left no word")
+    @Test("what was begun by nobody is remembered for nobody, though somebody signs in before it ends")
     func begunByNobody() async throws {
+        try await simulate { simulation in
+            let world = World(clock: simulation.clock, delay: .seconds(2))
+            world.account.withLock { $0 = nil }
+            async let nobodys = world.get(GetNote())
+            try await simulation.clock.sleep(for: .seconds(1))
+            world.account.withLock { $0 = "anna" }
+            #expect(try await nobodys == "answer 1")
+            #expect(world.hook.count == 0)
+        }
+    }
+
+    @Test("a call that began before the hook was there is none of its business")
+    func unknown() async throws {
         let world = World()
-        // As a call with a deadline: its end is told by another task.
         #expect(try await world.hook.onSchedule(GetNote()) == nil)
-        world.account.withLock { $0 = nil }
-        #expect(try await world.hook.onSchedule(GetNote()) == nil)
-        world.account.withLock { $0 = "anna" }
-        await world.hook.onSuccess(GetNote(), response: HttpResponse(status: 200, body: "nobody's"))
+        await world.hook.onSuccess(GetNote(), response: HttpResponse(status: 200, body: "unknown"))
         #expect(world.hook.count == 0)
     }
 
