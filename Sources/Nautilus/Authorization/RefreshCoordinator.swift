@@ -39,7 +39,9 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     /// - Parameters:
     ///   - credential: The credential of a user who is signed in already; nil, the default, for nobody.
     ///   - lifetime: How long a credential serves, from its receipt; nil for no expiry, which is the default. It is asked
-    ///     once for each credential. For one that was stored, return what is left of its lifetime.
+    ///     once for each credential. For one that was stored, return what is left of its lifetime. One that is over when
+    ///     it comes out of a refresh serves all the same, until the server rejects it: a clock is wrong, and another refresh
+    ///     would bring the same.
     ///   - origins: Where the credential may be sent. Default: ``CredentialOrigins/first``, where it is sent first, since
     ///     most services have one origin.
     ///   - limits: The bounds of refreshing. Default: those of ``RefreshLimits``.

@@ -96,12 +96,14 @@ extension RefreshMachine {
     ) -> [Action] {
         epoch += 1
         let grant = nextGrant(credential)
+        // Two clocks disagree, and another refresh would bring the same: the server tells by a 401 when it has expired.
+        let isBornExpired = ended != nil && lifetime.map { $0 <= .zero } ?? false
         let released = release(resumingWith: .success(grant), endOf: ended)
         state = .idle(
             RefreshSession(
                 firstGeneration: session.firstGeneration,
                 grant: grant,
-                expiry: expiry(of: lifetime, at: now)
+                expiry: isBornExpired ? nil : expiry(of: lifetime, at: now)
             )
         )
         return released + [.announce(.session(.refreshed(generation: grant.generation)))]

@@ -39,6 +39,7 @@ extension SharedCredential {
         return state.withLock { state in
             guard Known(state) == known else { return false }
             (state.isKnown, state.record, state.version) = (true, look.stored, look.version)
+            state.lastNumber = max(state.lastNumber, look.stored?.number ?? 0)
             state.unsaved = nil
             return true
         }

@@ -91,7 +91,7 @@ extension SharedCredential {
 
 extension StoredCredential {
     fileprivate func replacing(_ fresh: OAuthCredential) -> StoredCredential {
-        StoredCredential(session: session, began: began, credential: fresh)
+        StoredCredential(session: session, number: number, credential: fresh)
     }
 }
 

@@ -4,15 +4,31 @@ import Nautilus
 extension SharedCredential {
     /// Begins a session: here at once, then in the store.
     func signIn(_ credential: OAuthCredential) async throws(OAuthError) {
-        let record = StoredCredential(session: UUID(), began: endpoint.wallClock(), credential: credential)
+        let session = UUID()
         let coordinator = state.withLock { state in
+            state.lastNumber += 1
+            let record = StoredCredential(session: session, number: state.lastNumber, credential: credential)
             // First: from here on the store is overruled, and nothing that it has is adopted any more.
             (state.record, state.unsaved, state.isKnown) = (record, .signIn(record), true)
+            state.isNumbered = false
             return state.coordinator
         }
         coordinator?.signIn(credential)
+        // Before the wait for the lock, during which another process may sign in anew.
+        if let look = try? await store.look() { number(session, after: look.stored) }
         try await write()
-        guard state.withLock({ $0.record?.session == record.session }) else { throw OAuthError(.superseded) }
+        guard state.withLock({ $0.record?.session == session }) else { throw OAuthError(.superseded) }
+    }
+
+    /// Numbers a sign-in after the session whose place it takes: that which was stored when it could be read first.
+    private func number(_ session: UUID, after stored: StoredCredential?) {
+        state.withLock { state in
+            guard !state.isNumbered, let record = state.record, record.session == session else { return }
+            state.isNumbered = true
+            state.lastNumber = max(state.lastNumber, (stored?.number ?? 0) + 1)
+            let numbered = StoredCredential(session: session, number: state.lastNumber, credential: record.credential)
+            (state.record, state.unsaved) = (numbered, .signIn(numbered))
+        }
     }
 
     /// Ends the session: here at once, then in the store.
@@ -53,7 +69,7 @@ extension SharedCredential {
                 try await save(record)
                 return nil
             case .signIn(let record):
-                try await saveSignIn(record)
+                try await saveSignIn(record.session)
                 return nil
             case .signOut(let session):
                 return try await remove(session)
@@ -80,14 +96,16 @@ extension SharedCredential {
         storeWorked()
     }
 
-    /// Saves a sign-in with the lock held, unless a later one, of another process, has been saved before it.
-    private func saveSignIn(_ record: StoredCredential) async throws(OAuthError) {
-        let (epoch, known) = present()
+    /// Saves a sign-in with the lock held, unless another process has signed in since, which counts then.
+    private func saveSignIn(_ session: UUID) async throws(OAuthError) {
         let look = try? await store.look()
-        guard let look, let other = look.stored, other.session != record.session, other.began > record.began else {
+        if let look { number(session, after: look.stored) }
+        let (epoch, known) = present()
+        // Somebody has signed in or out here meanwhile: that is written next.
+        guard case .signIn(let record) = known.unsaved, record.session == session else { return }
+        guard let look, let other = look.stored, other.session != session, other.number >= record.number else {
             return try await save(record)
         }
-        // If this comes to nothing, somebody has signed in or out here meanwhile: that is written next.
         _ = follow(look, from: known, since: epoch)
     }
 

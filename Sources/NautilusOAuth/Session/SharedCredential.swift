@@ -32,6 +32,10 @@ final class SharedCredential: Sendable {
         /// The record that this process goes by; nil when nobody is signed in.
         var record: StoredCredential?
         var unsaved: Unsaved?
+        /// The largest number of a session that this process has heard of.
+        var lastNumber = 0
+        /// Whether the last sign-in is numbered after what was stored at that time; it has to be read for that.
+        var isNumbered = false
         /// The store's lock, kept while a renewal is unsaved and nobody is saving it.
         var keptLock: (any CredentialLock)?
         var isFailing = false

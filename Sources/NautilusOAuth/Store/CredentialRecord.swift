@@ -4,14 +4,14 @@ import Foundation
 /// what is stored, and numbers that could not be calculated with are not let in.
 struct CredentialRecord: Codable {
     private let session: UUID
-    /// Seconds since 2001, as `Date` counts them itself: any other count would be rounded. So is ``receivedAt``.
-    private let began: Double
+    private let number: Int
     private let unanswered: Int
     private let accessToken: String
     private let refreshToken: String?
     private let tokenType: String
     private let scope: [String]?
     private let lifetime: Lifetime?
+    /// Seconds since 2001, as `Date` counts them itself: any other count would be rounded.
     private let receivedAt: Double
 
     /// A `Duration`, whole; a single number would be rounded.
@@ -20,13 +20,14 @@ struct CredentialRecord: Codable {
         let attoseconds: Int64
     }
 
-    private static let maxUnanswered = Int(Int32.max)
+    /// The most that is counted of anything: sums stay far from the largest number.
+    private static let maxCount = Int(Int32.max)
 
     init(_ stored: StoredCredential) {
         let credential = stored.credential
         session = stored.session
-        began = stored.began.timeIntervalSinceReferenceDate
-        unanswered = min(max(0, stored.unanswered), Self.maxUnanswered)
+        number = min(max(1, stored.number), Self.maxCount)
+        unanswered = min(max(0, stored.unanswered), Self.maxCount)
         accessToken = credential.accessToken
         refreshToken = credential.refreshToken
         tokenType = credential.tokenType
@@ -41,7 +42,7 @@ struct CredentialRecord: Codable {
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         session = try container.decode(UUID.self, forKey: .session)
-        began = try container.decode(Double.self, forKey: .began)
+        number = try container.decode(Int.self, forKey: .number)
         unanswered = try container.decode(Int.self, forKey: .unanswered)
         accessToken = try container.decode(String.self, forKey: .accessToken)
         refreshToken = try container.decodeIfPresent(String.self, forKey: .refreshToken)
@@ -55,7 +56,7 @@ struct CredentialRecord: Codable {
     }
 
     private var isInRange: Bool {
-        guard (0...Self.maxUnanswered).contains(unanswered), receivedAt.isFinite, began.isFinite else {
+        guard (0...Self.maxCount).contains(unanswered), receivedAt.isFinite, (1...Self.maxCount).contains(number) else {
             return false
         }
         guard let lifetime else { return true }
@@ -75,7 +76,7 @@ struct CredentialRecord: Codable {
         )
         return StoredCredential(
             session: session,
-            began: Date(timeIntervalSinceReferenceDate: began),
+            number: number,
             credential: credential,
             unanswered: unanswered
         )

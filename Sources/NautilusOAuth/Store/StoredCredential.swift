@@ -5,8 +5,9 @@ public struct StoredCredential: Hashable, Sendable {
     /// The session: drawn at sign-in and kept by every refresh. It tells another process's refresh, which is adopted,
     /// from another user's sign-in, which is not.
     public let session: UUID
-    /// When it began, on this device's wall clock: of two sign-ins of two processes the later one counts.
-    public let began: Date
+    /// The session's number: one more than that of the session whose place it has taken. Of two sign-ins of two processes
+    /// it tells which one knew of the other; no clock does.
+    public let number: Int
     /// The credential.
     public let credential: OAuthCredential
     /// How often the refresh token has been sent, or was about to be, without an answer that is known: 0 for one that
@@ -17,12 +18,12 @@ public struct StoredCredential: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - session: The session it belongs to.
-    ///   - began: When that began. Default: nil, with the receipt of the credential.
+    ///   - number: The session's number. Default: 1, the first; less counts as that.
     ///   - credential: The credential.
     ///   - unanswered: How often its refresh token was sent without a known answer. Default: 0, never.
-    public init(session: UUID, began: Date? = nil, credential: OAuthCredential, unanswered: Int = 0) {
+    public init(session: UUID, number: Int = 1, credential: OAuthCredential, unanswered: Int = 0) {
         self.session = session
-        self.began = began ?? credential.receivedAt
+        self.number = max(1, number)
         self.credential = credential
         self.unanswered = unanswered
     }

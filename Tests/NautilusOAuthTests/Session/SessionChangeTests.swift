@@ -179,6 +179,40 @@ struct SessionChangeTests {
         }
     }
 
+    @Test(
+        "a sign-in takes the place of a session that is known, whatever the wall clock says",
+        arguments: [Duration.seconds(-86_400 * 365), .zero, .seconds(86_400 * 365)]
+    )
+    func clockSet(error: Duration) async throws {
+        try await SessionWorld.run { world in
+            let (first, second) = (try await world.signedIn(), world.process())
+            try await second.restore()
+            world.setWallClockError(error)
+            try await first.signIn(world.server.signIn("bert", at: world.date))
+            #expect(await world.call(first).isOk)
+            // Of one process that knows, and of one that has just started.
+            for process in [second, world.process()] {
+                try await process.signIn(world.server.signIn("carl", at: world.date))
+                #expect(await world.call(process).isOk)
+            }
+            #expect(world.server.carried == ["bert-a1", "carl-a1", "carl-a1"])
+            #expect(try await world.stored(first)?.credential.accessToken == "carl-a1")
+        }
+    }
+
+    @Test("a session is numbered after the one whose place it takes, and a refresh keeps its number")
+    func numbered() async throws {
+        try await SessionWorld.run { world in
+            let first = try await world.signedIn()
+            try await first.signIn(world.server.signIn("bert", at: world.date))
+            try await world.process().signIn(world.server.signIn("carl", at: world.date))
+            #expect(try await world.stored(first)?.number == 3)
+            try await world.sleep(.seconds(3600))
+            #expect(await world.call(first).isOk)
+            #expect(try await world.stored(first)?.number == 3)
+        }
+    }
+
     @Test("a sign-in elsewhere waits for the refresh that holds the lock, and wins", arguments: seeds)
     func signInElsewhere(seed: UInt64) async throws {
         try await SessionWorld.run(seed: seed) { world in

@@ -178,6 +178,6 @@ struct SlowStoreTests {
             refreshToken: refreshToken,
             receivedAt: stored.credential.receivedAt
         )
-        return StoredCredential(session: stored.session, began: stored.began, credential: credential)
+        return StoredCredential(session: stored.session, number: stored.number, credential: credential)
     }
 }

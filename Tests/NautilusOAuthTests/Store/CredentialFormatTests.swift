@@ -194,7 +194,7 @@ struct CredentialFormatTests {
 
     private static let keyField = #""key":{"issuer":"https://as.example/","client":"notes","account":"anna"}"#
     private static let recordField = #"""
-        "record":{"accessToken":"a","began":1,"lifetime":{"attoseconds":0,"seconds":5},"receivedAt":1,"scope":["s"],\#
+        "record":{"accessToken":"a","lifetime":{"attoseconds":0,"seconds":5},"number":1,"receivedAt":1,"scope":["s"],\#
         "session":"D9EEA514-7B66-475A-B317-D892F05DA985","tokenType":"Bearer","unanswered":0}
         """#
 }

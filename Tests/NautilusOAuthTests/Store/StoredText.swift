@@ -8,7 +8,7 @@ enum StoredText {
         session: UUID(
             uuid: (0xD9, 0xEE, 0xA5, 0x14, 0x7B, 0x66, 0x47, 0x5A, 0xB3, 0x17, 0xD8, 0x92, 0xF0, 0x5D, 0xA9, 0x85)
         ),
-        began: Date(timeIntervalSinceReferenceDate: 816_950_000.5),
+        number: 3,
         credential: OAuthCredential(
             accessToken: "access",
             refreshToken: "refresh",
@@ -23,11 +23,10 @@ enum StoredText {
     static let current = #"""
         {"format":"nautilus-credential","version":1,\#
         "key":{"account":"anna","client":"notes","issuer":"https://as.example/"},\#
-        "record":{"accessToken":"access","began":816950000.5,\#
-        "lifetime":{"attoseconds":500000000000000000,"seconds":3600},\#
-        "receivedAt":816964039.25,"refreshToken":"refresh","scope":["notes.read","notes.write"],\#
+        "record":{"accessToken":"access","lifetime":{"attoseconds":500000000000000000,"seconds":3600},\#
+        "number":3,"receivedAt":816964039.25,"refreshToken":"refresh","scope":["notes.read","notes.write"],\#
         "session":"D9EEA514-7B66-475A-B317-D892F05DA985","tokenType":"Bearer","unanswered":2},\#
-        "digest":"b036a3d58a360839678c4c5863b291e522b2a56baaf0750ac5c10ed289e14bee"}
+        "digest":"d83b701d96f28bf96dc38ad5fbcbef97ce30177743112a22108939c777ff2cf7"}
         """#
 
     /// Version 7, of which only the head and the digest are known.

@@ -12,7 +12,7 @@ extension StoredCredential {
             lifetime: credential.lifetime,
             receivedAt: credential.receivedAt - TimeInterval(duration.components.seconds)
         )
-        return StoredCredential(session: session, credential: aged, unanswered: unanswered)
+        return StoredCredential(session: session, number: number, credential: aged, unanswered: unanswered)
     }
 }
 
