@@ -25,9 +25,6 @@ public struct AttemptContext: Sendable {
     /// What ends the exchange when its time is over; nil when its task is cancelled instead, as it is for all but an
     /// ``InterruptibleTransport``.
     public private(set) var interruption: Interruption?
-    /// What the service's transport was when the attempt began, so that it is of the same environment as the request; nil in a
-    /// context that a test has made.
-    private(set) var transport: (any HttpTransport)?
     /// The transport's word on the exchange; nil in a context that a test has made.
     private(set) var progress: ExchangeProgress?
     /// The attempt, for what an interceptor does besides; nil where there is no interceptor.
@@ -74,7 +71,6 @@ public struct AttemptContext: Sendable {
         remaining: Duration?,
         streamsResponse: Bool,
         call: CallIdentity,
-        transport: any HttpTransport,
         facts: CallFacts
     ) {
         self.number = number
@@ -83,7 +79,6 @@ public struct AttemptContext: Sendable {
         self.remaining = remaining
         self.streamsResponse = streamsResponse
         self.call = call
-        self.transport = transport
         self.facts = facts
     }
 }

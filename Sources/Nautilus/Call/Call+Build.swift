@@ -7,8 +7,7 @@ extension Call {
         do {
             _ = try targetNow()
             let header = service.header.merging(try await service.asyncHeader)
-            interceptors = service.interceptors
-            let transport = service.transport
+            (interceptors, transport) = (service.interceptors, service.transport)
             // Once more: the service may have moved since, and all of this has to be of one environment.
             let target = try targetNow()
             let built = try builder.build(request, to: target, with: header)
@@ -19,7 +18,6 @@ extension Call {
                 remaining: remaining,
                 streamsResponse: request.streamsResponse,
                 call: book.identity,
-                transport: transport,
                 facts: scope.facts
             )
             return (built, context)
@@ -37,7 +35,7 @@ extension Call {
             try target.check(present)
         } else {
             // Nothing was known when the call began: its URL was invalid, and no longer is.
-            try sequence.begin(present)
+            try sequence.begin(at: present.service)
             target = present
         }
         return present

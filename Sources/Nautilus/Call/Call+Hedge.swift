@@ -24,7 +24,7 @@ extension Call {
                 delay: delay,
                 deadline: deadline,
                 interceptors: interceptors,
-                follower: follower(for: .main, context),
+                follower: follower(for: .main, over: transport),
                 clock: clock
             )
             let (ending, timedOut) = await run(exchange, within: context.timeout)

@@ -55,6 +55,7 @@ private final class InterceptedAttempt<R: Request, S: HttpService>: OngoingAttem
     private let call: Call<R, S>
     private let context: AttemptContext
     private let interceptors: [any HttpInterceptor]
+    private let transport: any HttpTransport
     private let state = Locked(State())
     let turn = Turn()
 
@@ -66,6 +67,7 @@ private final class InterceptedAttempt<R: Request, S: HttpService>: OngoingAttem
 
     init(_ call: Call<R, S>, _ context: AttemptContext, _ interceptors: [any HttpInterceptor]) {
         (self.call, self.context, self.interceptors) = (call, context, interceptors)
+        self.transport = call.transport
     }
 
     /// Passes a request on to the interceptors further in, and then to `exchange`.
@@ -124,7 +126,7 @@ private final class InterceptedAttempt<R: Request, S: HttpService>: OngoingAttem
             let context = context.preparing(self.call.book.takeNumber())
             let stamped = try await self.stamp(request, context)
             side.tell(.sending(stamped, .side))
-            return try await self.call.sendAside(stamped, context)
+            return try await self.call.sendAside(stamped, context, over: self.transport)
         }
     }
 

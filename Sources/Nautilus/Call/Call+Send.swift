@@ -8,7 +8,7 @@ extension Call {
         as role: CallTrace.Exchange.Role
     ) async throws(HttpError) -> HttpResponse<Data> {
         let opening = ExchangeBook.Opening(role: role, number: context.exchange, attempt: context.number)
-        let (outcome, timeout) = await follow(request, context, opening)
+        let (outcome, timeout) = await follow(request, context, opening, over: transport)
         let response = try settle(outcome, timedOut: timeout)
         guard let stream = response.stream else { return response }
         return await beginReading(stream, of: response)
@@ -17,7 +17,13 @@ extension Call {
     /// The exchange of a side request, which leaves the attempt as it was.
     ///
     /// Called from any task: it touches nothing of the call that changes.
-    func sendAside(_ request: HttpRequest, _ context: AttemptContext) async throws(HttpError) -> HttpResponse<Data> {
+    ///
+    /// - Parameter transport: The attempt's.
+    func sendAside(
+        _ request: HttpRequest,
+        _ context: AttemptContext,
+        over transport: any HttpTransport
+    ) async throws(HttpError) -> HttpResponse<Data> {
         let opening = ExchangeBook.Opening(
             role: .side,
             number: context.exchange,
@@ -25,7 +31,7 @@ extension Call {
             countsForAttempt: false,
             mayOutliveAttempt: true
         )
-        let (outcome, timeout) = await follow(request, context, opening)
+        let (outcome, timeout) = await follow(request, context, opening, over: transport)
         var error: HttpError
         switch outcome.ending {
         case .response(let response):
@@ -46,9 +52,10 @@ extension Call {
     private func follow(
         _ request: HttpRequest,
         _ context: AttemptContext,
-        _ opening: ExchangeBook.Opening
+        _ opening: ExchangeBook.Opening,
+        over transport: any HttpTransport
     ) async -> (RedirectFollower.Outcome, timeout: Duration?) {
-        let (follower, progress) = (follower(for: opening.role, context), ExchangeProgress(book.stopwatch))
+        let (follower, progress) = (follower(for: opening.role, over: transport), ExchangeProgress(book.stopwatch))
         guard let timeout = context.timeout else {
             return (await follower.send(request, context.following(progress), progress, opening), nil)
         }
@@ -67,9 +74,8 @@ extension Call {
     }
 
     /// Sends an exchange of this role, and follows its redirects.
-    func follower(for role: CallTrace.Exchange.Role, _ context: AttemptContext) -> RedirectFollower {
+    func follower(for role: CallTrace.Exchange.Role, over transport: any HttpTransport) -> RedirectFollower {
         let accepted = request.acceptedStatusCodes
-        let transport = context.transport ?? service.transport
         var follower = RedirectFollower(transport: transport, accepted: accepted, book: book)
         if role == .main, !request.streamsResponse {
             follower.rejection = { [answers] in answers.rejection(of: $0, accepting: accepted) }

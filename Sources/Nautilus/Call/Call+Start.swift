@@ -73,10 +73,11 @@ extension Call {
         _ stopwatch: Stopwatch
     ) async -> Result<HttpResponse<R.Result>, HttpError> {
         // Whose call it is, is noted in the same moment in which its retrier takes hold of a session.
-        var facts = CallFacts()
-        for interceptor in service.interceptors { interceptor.noteFacts(of: request, in: &facts) }
-        hook?.noteFacts(of: request, in: &facts)
-        service.transport.noteFacts(of: request, in: &facts)
+        let facts = beginning.sequence.facts { facts in
+            for interceptor in service.interceptors { interceptor.noteFacts(of: request, in: &facts) }
+            beginning.hook?.noteFacts(of: request, in: &facts)
+            service.transport.noteFacts(of: request, in: &facts)
+        }
         let factory = service.retrierFactory
         let retrier = beginning.sequence.making { factory.create(for: request) }
         let outer = CallScope.current
@@ -114,7 +115,7 @@ extension Call {
         if deadline == .zero { throw recorder.failed(failure(.deadline(.zero), in: .hook, delivery: .notSent)) }
         if let target {
             do {
-                try sequence.begin(target)
+                try sequence.begin(at: target.service)
             } catch {
                 throw recorder.failed(failure(error, in: .build, delivery: .notSent))
             }

@@ -21,8 +21,9 @@ final class Call<R: Request, S: HttpService> {
     let sequence: CallSequence
     /// Where it goes; nil as long as that is invalid.
     var target: CallTarget?
-    /// What wraps the attempt.
+    /// What wraps the attempt, and what moves its requests: of the same environment as they are.
     var interceptors: [any HttpInterceptor] = []
+    var transport: any HttpTransport
     var retrier: any Retrier
     var builder = RequestBuilder()
     var recorder: TraceRecorder
@@ -57,6 +58,7 @@ final class Call<R: Request, S: HttpService> {
         self.answers = DecodedAnswers(request)
         self.sequence = beginning.sequence
         self.target = beginning.target
+        self.transport = service.transport
         self.retrier = retrier
         self.recorder = TraceRecorder(book, observer: enabledObserver)
         self.request = request

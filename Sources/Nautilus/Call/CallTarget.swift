@@ -34,14 +34,3 @@ struct CallTarget: Sendable {
         }
     }
 }
-
-extension BaseUrl {
-    /// Looks whether a service is still at this base.
-    ///
-    /// - Throws: ``EnvironmentChange``.
-    func check(_ present: BaseUrl) throws(EnvironmentChange) {
-        guard self === present || isSamePlace(as: present) else {
-            throw EnvironmentChange(from: origin, to: present.origin)
-        }
-    }
-}

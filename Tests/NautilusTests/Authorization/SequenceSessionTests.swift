@@ -74,6 +74,36 @@ struct SequenceSessionTests {
         }
     }
 
+    @Test("and no page that the cache has for the next user")
+    func cached() async throws {
+        try await simulate { simulation in
+            let world = World(simulation)
+            let user = Locked("bob")
+            let accounts = CacheAccounts.separate { _ in user.withLock { $0 } }
+            let cache = HttpCache(accounts: accounts, wallClock: { simulation.clock.date })
+            let script = ScriptedTransport { request, _ in
+                .reply(
+                    header: ["Cache-Control": "max-age=100"],
+                    text: request.url.query == nil ? #"{"numbers": [1], "next": "b"}"# : #"{"numbers": [2]}"#
+                )
+            }
+            let service = world.service(script, interceptors: [cache])
+            var numbers: [Int] = []
+            for try await number in CursorPages().items(with: service) { numbers.append(number) }
+            #expect(numbers == [1, 2])
+
+            user.withLock { $0 = "alice" }
+            world.coordinator.signIn(Token(number: 2))
+            var pages = CursorPages().pages(with: service).makeAsyncIterator()
+            _ = try await pages.next()
+            user.withLock { $0 = "bob" }
+            world.coordinator.signIn(Token(number: 1))
+            let isOver = await isSuperseded { try await pages.next() }
+            #expect(isOver)
+            #expect(script.count == 3)
+        }
+    }
+
     @Test("the second page is the same user's after a refresh")
     func refreshed() async throws {
         try await simulate { simulation in

@@ -9,6 +9,7 @@ final class CallSequence: Sendable {
 
     private struct State: Sendable {
         var environment: BaseUrl?
+        var facts: CallFacts?
         /// Of each lease that the first call's retrier has, in the order in which they were made.
         var sessions: [any Hashable & Sendable] = []
     }
@@ -18,13 +19,23 @@ final class CallSequence: Sendable {
     /// Notes where the first call goes, and looks whether every other one goes there as well.
     ///
     /// - Throws: ``EnvironmentChange``.
-    func begin(_ target: CallTarget) throws(EnvironmentChange) {
+    func begin(at base: BaseUrl) throws(EnvironmentChange) {
         let first = state.withLock { state in
-            let first = state.environment ?? target.service
+            let first = state.environment ?? base
             state.environment = first
             return first
         }
-        try first.check(target.service)
+        try first.check(base)
+    }
+
+    /// The facts that were noted of the first call: all others belong to the same account.
+    func facts(noting note: (inout CallFacts) -> Void) -> CallFacts {
+        if let facts = state.withLock({ $0.facts }) { return facts }
+        // Not under the lock: it asks the user's own code.
+        var facts = CallFacts()
+        note(&facts)
+        state.withLock { $0.facts = $0.facts ?? facts }
+        return facts
     }
 
     /// Makes the retrier of one of the calls, whose leases find their places meanwhile.
@@ -79,6 +90,17 @@ final class CallSequence: Sendable {
             sequence.state.withLock { state in
                 if index < state.sessions.count { state.sessions[index] = session }
             }
+        }
+    }
+}
+
+extension BaseUrl {
+    /// Looks whether a service is still at this base.
+    ///
+    /// - Throws: ``EnvironmentChange``.
+    func check(_ present: BaseUrl) throws(EnvironmentChange) {
+        guard self === present || isSamePlace(as: present) else {
+            throw EnvironmentChange(from: origin, to: present.origin)
         }
     }
 }
