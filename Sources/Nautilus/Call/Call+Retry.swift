@@ -38,11 +38,19 @@ extension Call {
                 on: clock,
                 book.stopwatch,
                 deadline: deadline,
-                spread: retrier.spread
+                spread: { self.spread(over: $0, after: failure) }
             )
         } catch {
             throw interrupted(failure)
         }
+    }
+
+    /// The part of `span` that the retry is put off by; for calls that were given one answer it is the same, since they make
+    /// one retry of it.
+    private func spread(over span: Duration, after failure: HttpError) -> Duration {
+        guard let shared = failure.sharedAnswer, span > .zero else { return retrier.spread(over: span) }
+        let part = shared.agree { SharedSpread(fraction: retrier.spread(over: span) / span) }
+        return span.scaled(by: min(max(0, part.fraction), 1))
     }
 
     /// Why the call does not follow a retrier that wants another attempt; nil when it does.
@@ -67,4 +75,9 @@ extension Call {
         error.delivery = last.delivery
         return recorder.failed(error)
     }
+}
+
+/// The part of a span that the calls have drawn which were given one answer.
+private struct SharedSpread: Sendable {
+    let fraction: Double
 }

@@ -85,6 +85,24 @@ public struct Backoff: Sendable {
         return jitter != .none
     }
 
+    /// The delays that it may draw before any of so many retries; of a hundred at most, at which all have grown to their cap.
+    func range(ofRetries count: Int) -> ClosedRange<Duration> {
+        var (shortest, longest) = ([Duration](), [Duration]())
+        for retry in 1...max(1, min(count, 100)) {
+            let (before, most) = (shortest.last ?? .zero, longest.last ?? .zero)
+            shortest.append(delay(beforeRetry: retry, previous: before, random: Extreme(fraction: 0)))
+            longest.append(delay(beforeRetry: retry, previous: most, random: Extreme(fraction: 1)))
+        }
+        let lowest = shortest.min() ?? .zero
+        return lowest...max(lowest, longest.max() ?? lowest)
+    }
+
+    /// Draws the lowest number always, or the highest.
+    private struct Extreme: RandomSource {
+        let fraction: Double
+        func nextFraction() -> Double { fraction }
+    }
+
     /// The delay before a retry: never negative, never above the cap.
     ///
     /// - Parameters:

@@ -20,6 +20,19 @@ struct BackoffPolicy: Sendable {
         }
     }
 
+    /// Whether a delay is one that a retrier of this policy may choose after `error`, in any of its retries.
+    func couldChoose(_ delay: Duration, after error: HttpError) -> Bool {
+        let schedule = schedule(after: error)
+        let range = schedule.range(ofRetries: maxAttempts - 1)
+        guard let hint = error.retryAfter else { return range.contains(delay) }
+        let isDrawn = gate == nil && !error.isRefusal && schedule.isJittered
+        let latest = isDrawn ? hint + Self.longestSpread : hint
+        return delay >= max(range.lowerBound, hint) && delay <= max(range.upperBound, latest)
+    }
+
+    /// The longest span in which those that were told when to come back come back.
+    private static let longestSpread = Duration.seconds(10)
+
     /// The delay after an answer that says when to come back.
     ///
     /// Never less than that. Calls that were sent away together come back one after the other: where there is a gate it sees
@@ -29,9 +42,8 @@ struct BackoffPolicy: Sendable {
     /// - Parameter retry: The retry's number, from 1.
     func delay(after hint: Duration, beforeRetry retry: Int, _ error: HttpError) -> Duration {
         guard gate == nil, !error.isRefusal, schedule(after: error).isJittered else { return hint }
-        let longest = Duration.seconds(10)
-        var span = min(hint, longest)
-        for _ in 1..<max(1, min(retry, 64)) { span = min(span * 2, longest) }
+        var span = min(hint, Self.longestSpread)
+        for _ in 1..<max(1, min(retry, 64)) { span = min(span * 2, Self.longestSpread) }
         // Half of what is left is for the attempt.
         if let remaining = CallDeadline.remaining { span = max(.zero, min(span, (remaining - hint) / 2)) }
         return hint + span.scaled(by: random.clampedFraction())

@@ -100,16 +100,18 @@ public struct BackoffRetrier: Retrier {
         {
             (delay, reason) = (late, error.reason(for: hint))
         }
-        if let pause = policy.remainingPause(for: error), pause > delay { (delay, reason) = (pause, .gate(pause)) }
+        let pause = policy.remainingPause(for: error) ?? .zero
+        if pause > delay { reason = .gate(pause) }
 
         // A retry that the call would not make, for want of time, is not to be paid for.
-        if let lack = policy.lackOfTime(for: delay, after: error) { return refuse(because: lack) }
+        if let lack = policy.lackOfTime(for: max(delay, pause), after: error) { return refuse(because: lack) }
         // Calls that were given one answer make one retry of it: at one time, paid for once.
-        let (payment, agreed) = agreed(on: delay, after: error)
-        if case .refused = payment { return refuse(because: .budget) }
+        let retry = agreed(on: delay, pause, after: error)
+        if case .refused = retry.payment { return refuse(because: .budget) }
         (retries, lastDelay, self.reason) = (retries + 1, step, reason)
-        guard case .permit(let permit) = payment else { return .retry(after: agreed) }
-        return .retry(after: agreed, paying: permit)
+        delay = max(retry.delay, pause)
+        guard case .permit(let permit) = retry.payment else { return .retry(after: delay) }
+        return .retry(after: delay, paying: permit)
     }
 
     /// Has budget and latencies take note of the success.
@@ -119,14 +121,18 @@ public struct BackoffRetrier: Retrier {
         if let latencies = policy.latencies { success.record(in: latencies) }
     }
 
-    /// How the retry is paid for, and after which delay it is made.
-    private func agreed(on delay: Duration, after error: HttpError) -> (BackoffPolicy.Payment, Duration) {
+    /// How the retry is paid for, and after which delay it is made, apart from the gate's pause.
+    private func agreed(on delay: Duration, _ pause: Duration, after error: HttpError) -> SharedRetry {
         func pay() -> SharedRetry {
             SharedRetry(payment: policy.payment(for: RetryCharge(after: error), after: error), delay: delay)
         }
-        let budget = policy.budget.budget(of: error.request?.origin)
-        let retry = error.sharedAnswer?.agree(for: budget, on: pay) ?? pay()
-        return (retry.payment, retry.delay)
+        guard let shared = error.sharedAnswer else { return pay() }
+        let retry = shared.agree(for: policy.budget.budget(of: error.request?.origin), on: pay)
+        // Another service's retrier may have decided first, one that is more patient or has more time.
+        guard policy.couldChoose(retry.delay, after: error),
+            policy.lackOfTime(for: max(retry.delay, pause), after: error) == nil
+        else { return pay() }
+        return retry
     }
 
     /// The retry of calls that were given the same answer.
