@@ -51,11 +51,13 @@ private final class WatchedBody: @unchecked Sendable {  // Unchecked: one reader
     private func take() async -> Result<Data?, any Error> {
         do {
             return .success(try await chunks.next())
-        } catch is CancellationError {
+        } catch is CancellationError where Task.isCancelled {
             return .failure(CancellationError())
         } catch {
             var failure = HttpError(wrapping: error, stage: .send, delivery: .maybeExecuted)
             failure.request = request
+            // Nobody here has cancelled it: somebody on the way has, and the rest is lost.
+            if failure.kind == .cancelled, !Task.isCancelled { failure.kind = .transport(.networkConnectionLost) }
             return .failure(failure)
         }
     }

@@ -50,6 +50,10 @@ struct EventParser: Sendable {
         return nil
     }
 
+    /// The most bytes of an identifier that is kept: as much as servers commonly take in a header field, and it is sent back
+    /// with each connection. A longer one counts as none.
+    static let longestId = 8_192
+
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     private mutating func process(_ line: ArraySlice<UInt8>) throws(HttpBodyStream.ReadError) {
@@ -66,7 +70,7 @@ struct EventParser: Sendable {
         } else if name.elementsEqual("event".utf8) {
             type = String(decoding: value, as: UTF8.self)
         } else if name.elementsEqual("id".utf8) {
-            if !value.contains(0) { id = String(decoding: value, as: UTF8.self) }
+            if !value.contains(0), value.count <= Self.longestId { id = String(decoding: value, as: UTF8.self) }
         } else if name.elementsEqual("retry".utf8) {
             if !value.isEmpty, value.allSatisfy(\.isDigit) { reconnectionDelay = Self.delay(value) }
         }

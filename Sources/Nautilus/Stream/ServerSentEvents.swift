@@ -20,6 +20,9 @@ extension Request {
     /// method is not safe, as of a POST that is answered by events: to ask again would be to do it again. When the task is
     /// cancelled, it ends with `CancellationError`.
     ///
+    /// An identifier of more than 8 KiB is not kept, since it would be sent with each connection, and few servers take a header
+    /// field of that length: the one before it stays.
+    ///
     /// The request's timeout bounds each wait for something to come, comments included; nil for servers that are silent
     /// for longer.
     ///

@@ -55,6 +55,32 @@ struct ServerSentEventsTests {
         #expect(transport.attempts.map { $0.header[.accept] } == Array(repeating: "text/event-stream", count: 5))
     }
 
+    @Test("an identifier of more than 8 KiB is not kept, and the one before is told to the server")
+    func longIdentifier() async throws {
+        let (longest, longer) = (String(repeating: "x", count: 8_192), String(repeating: "y", count: 8_193))
+        let transport = ScriptedTransport(
+            Self.events("id: \(longest)\ndata: a\n\n"),
+            Self.events("id: \(longer)\ndata: b\n\n"),
+            .status(204)
+        )
+        #expect(try await data(transport) == ["a", "b"])
+        #expect(transport.attempts.map { $0.header["Last-Event-ID"] } == [nil, longest, longest])
+    }
+
+    @Test(
+        "a body that ends as if it had been cancelled, though nobody has, was lost: the next connection follows",
+        arguments: [URLError(.cancelled), CancellationError(), TransportError(.cancelled)] as [any Error]
+    )
+    func cancelledByNobody(error: any Error) async throws {
+        let transport = ScriptedTransport(
+            Self.events("id: 1\ndata: a\n\n", endingWith: error),
+            Self.events("data: b\n\n"),
+            .status(204)
+        )
+        #expect(try await data(transport) == ["a", "b"])
+        #expect(transport.attempts.map { $0.header["Last-Event-ID"] } == [nil, "1", "1"])
+    }
+
     @Test("a first identifier is told to the server")
     func continued() async throws {
         let transport = ScriptedTransport(.status(204))
