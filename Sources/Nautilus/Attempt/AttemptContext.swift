@@ -13,6 +13,8 @@ public struct AttemptContext: Sendable {
     public let remaining: Duration?
     /// Whether the response's body is read while it comes, so that ``HttpResponse/body`` is empty on the way.
     public private(set) var streamsResponse: Bool
+    /// The statuses that the request takes for answers; a redirect among them is not followed.
+    public let acceptedStatusCodes: HttpStatusCodes
     /// Whether it is about a side request, which another interceptor makes by ``send(_:)``; the attempt's own goes on besides.
     public private(set) var isSideRequest = false
     /// Which call it is; ``CallIdentity/none`` in a context that a test has made.
@@ -40,6 +42,7 @@ public struct AttemptContext: Sendable {
     ///   - timeout: How long one exchange may take. Default: nil, no limit, so that a test needs no clock.
     ///   - remaining: What is left until the deadline. Default: nil, there is none.
     ///   - streamsResponse: Whether the response's body is read while it comes. Default: false, as of most requests.
+    ///   - acceptedStatusCodes: The statuses that the request accepts. Default: the successes, as of most requests.
     ///   - interruption: What ends the exchange. Default: nil, only cancelling its task does.
     ///   - facts: What was noted when the call began. Default: nothing.
     ///   - onSend: Answers ``send(_:)``. Default: nil, which then throws ``AttemptIsOver``: there is no call.
@@ -49,6 +52,7 @@ public struct AttemptContext: Sendable {
         timeout: Duration? = nil,
         remaining: Duration? = nil,
         streamsResponse: Bool = false,
+        acceptedStatusCodes: HttpStatusCodes = .success,
         interruption: Interruption? = nil,
         facts: CallFacts = CallFacts(),
         onSend: (@Sendable (HttpRequest) async throws -> HttpResponse<Data>)? = nil
@@ -58,6 +62,7 @@ public struct AttemptContext: Sendable {
         self.timeout = timeout
         self.remaining = remaining
         self.streamsResponse = streamsResponse
+        self.acceptedStatusCodes = acceptedStatusCodes
         self.interruption = interruption
         self.call = .none
         self.facts = facts
@@ -70,6 +75,7 @@ public struct AttemptContext: Sendable {
         timeout: Duration?,
         remaining: Duration?,
         streamsResponse: Bool,
+        acceptedStatusCodes: HttpStatusCodes,
         call: CallIdentity,
         facts: CallFacts
     ) {
@@ -78,6 +84,7 @@ public struct AttemptContext: Sendable {
         self.timeout = timeout
         self.remaining = remaining
         self.streamsResponse = streamsResponse
+        self.acceptedStatusCodes = acceptedStatusCodes
         self.call = call
         self.facts = facts
     }
@@ -155,6 +162,7 @@ protocol OngoingAttempt: Sendable {
     /// - Parameter depth: How many of the interceptors it does not pass, from the outermost.
     func send(_ request: HttpRequest, past depth: Int) async throws -> HttpResponse<Data>
     func callAgain() async
+    func verdict(on response: HttpResponse<Data>) -> AnswerVerdict
     func follow(_ handler: @escaping AttemptFollowers.Handler)
     func tell(_ event: AttemptEvent)
 }
@@ -167,6 +175,7 @@ private struct AttemptOfATest: OngoingAttempt {
     var isFollowed: Bool { false }
     func send(_ request: HttpRequest, past depth: Int) async throws -> HttpResponse<Data> { try await onSend(request) }
     func callAgain() async {}
+    func verdict(on response: HttpResponse<Data>) -> AnswerVerdict { .taken }
     func follow(_ handler: @escaping AttemptFollowers.Handler) {}
     func tell(_ event: AttemptEvent) {}
 }

@@ -20,6 +20,9 @@ extension HttpResponse<Data> {
     /// interceptors have seen its 200 then, and it is the retrier alone that is told. So it is with an answer that an
     /// interceptor has changed or made.
     ///
+    /// It is this type's word alone. Calls of another type that share the answer read it for themselves
+    /// (``HttpResponse/asReceived``), and a cache does not keep it.
+    ///
     /// - Parameter status: The status that it should have had, from 400 to 599.
     public func rejection(as status: Int) -> HttpError {
         var response = self
@@ -31,5 +34,11 @@ extension HttpResponse<Data> {
             response: response,
             retryAfter: header.retryAfter()
         )
+    }
+
+    /// Gives the response the status and the header of its rejection.
+    mutating func reject(by error: HttpError) {
+        guard case .status(let status) = error.kind else { return }
+        reject(as: status, error.response?.header ?? header, error.delivery)
     }
 }

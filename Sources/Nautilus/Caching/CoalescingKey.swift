@@ -6,20 +6,18 @@ struct CoalescingKey: Hashable, Sendable {
     private let header: HttpHeader
     /// One that may take longer must not fail with another's timeout.
     private let timeout: Duration?
-    /// How many changes have ended before it was asked: what an exchange brings that began before one may be older than
-    /// the change.
-    private let changes: Int64
+    /// The redirects that it takes for answers: one that does is not to get what another was led to.
+    private let redirects: [Int]
 
     init(
         _ request: HttpRequest,
         _ target: CacheTarget,
         _ partition: CachePartition,
-        _ timeout: Duration?,
-        after changes: Int64,
+        _ context: AttemptContext,
         ignoring ignoredNames: Set<HttpHeader.Name>
     ) {
-        (self.partition, self.method, self.target, self.timeout) = (partition, request.method, target, timeout)
-        self.changes = changes
+        (self.partition, self.method, self.target, self.timeout) = (partition, request.method, target, context.timeout)
+        redirects = [301, 302, 303, 307, 308].filter(context.acceptedStatusCodes.contains)
         header =
             ignoredNames.isEmpty
             ? request.header : HttpHeader(request.header.fields.filter { !ignoredNames.contains($0.name) })

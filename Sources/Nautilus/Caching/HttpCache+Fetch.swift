@@ -42,7 +42,7 @@ extension HttpCache {
         }
         if question.request.method == .head {
             compare(stored, answer)
-        } else {
+        } else if question.context.isAnswer(response) {
             store(answer, replacing: stored)
         }
         return response
@@ -133,6 +133,16 @@ extension HttpCache {
     private func writeVariants(_ answer: CacheAnswer, of core: CacheCore) {
         let (target, partition) = (answer.question.target, answer.question.partition)
         disk?.write(core.variants(target, partition), target, partition)
+    }
+}
+
+extension AttemptContext {
+    /// Whether a response is what its status says. One type's word on it is not another's, and a page that does not decode is
+    /// none of this server's: neither says anything of what is stored.
+    fileprivate func isAnswer(_ response: HttpResponse<Data>) -> Bool {
+        guard !response.isRejected else { return false }
+        if case .undecodable = verdict(on: response) { return false }
+        return true
     }
 }
 

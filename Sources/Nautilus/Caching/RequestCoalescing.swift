@@ -13,21 +13,24 @@ import Foundation
 /// Keep it in a stored property: one that is made anew in `interceptors` sees no two requests. Put it behind an
 /// ``HttpCache`` and whatever stamps fields on requests, and before whatever holds requests back.
 ///
-/// Identical are requests with the same method, GET or HEAD, the same URL, header and timeout, and of the same account.
+/// Identical are requests with the same method, GET or HEAD, the same URL, header and timeout, of the same account, and that
+/// take the same redirects for answers.
 /// Unlike a cache, it needs no word of the server for it, since all of them were asked for before the answer came. A
 /// request that is made after a POST, or another method that is not safe, has come back from here gets no answer from
-/// before it. One of a higher `RequestPriority` does not wait behind one of a lower: it is sent as well, and those that
+/// before it, unless nothing has changed by it: it was never sent, or answered by an error of the client's (RFC 9110 §15.5),
+/// or was part of a refresh. One of a higher `RequestPriority` does not wait behind one of a lower: it is sent as well, and those that
 /// wait get whichever answer comes first.
 ///
-/// What followers share: every answer but 401, 407 and a redirect, and every failure of the network, of timeouts and of
+/// What followers share: every answer but 401 and 407, as it came from the server, and every failure of the network, of timeouts and of
 /// limits, with its record (``HttpResponse/exchange``, ``HttpResponse/sharedAnswer``). So one 503 to a hundred calls is
-/// repeated after one delay, paid for once, as one exchange. What is one call's own is not shared:
+/// repeated after one delay, paid for once, as one exchange. Each reads the answer by its own type
+/// (``AttemptContext/verdict(on:)``): a 200 that one of them rejects as a 503 is a 200 to another. What is one call's own is not shared:
 ///
 /// - The first is cancelled, or its deadline passes: the most urgent of the others takes its place, of these the one that
 ///   has waited for longest.
-/// - Its credential is refused: the others wait until its call comes again, with a new one. When it ends instead, each goes
-///   on alone, and so does each when the first fails in another way of its own.
-/// - Its type accepts a redirect, which another's may follow: each goes on alone.
+/// - Its credential is refused: the others wait until its call comes again, with a new one; where it is a type that reads a
+///   refusal in the body, those that do so, too. When it ends instead, each goes on alone, and so does each when the first
+///   fails in another way of its own.
 /// - An interceptor further in has changed what is asked for, by what is known to that call alone, such as its user's
 ///   language: the URL, the method, the body, what the client accepts (RFC 9110 §12.5), or a field that the answer's `Vary`
 ///   names. Each goes on alone.
@@ -40,7 +43,7 @@ public final class RequestCoalescing: HttpInterceptor {
     typealias Core = CoalescingCore<CoalescingKey, Outcome, Waiter<Verdict>>
 
     private let accounts: CacheAccounts
-    private let ignoredNames: Set<HttpHeader.Name>
+    let ignoredNames: Set<HttpHeader.Name>
     private let core = Locked(Core())
 
     /// Creates one that knows of no request.
@@ -69,7 +72,7 @@ public final class RequestCoalescing: HttpInterceptor {
         context: AttemptContext,
         next: Next
     ) async throws -> HttpResponse<Data> {
-        if CacheStorage.isUnsafe(request.method) { return try await change(request, next) }
+        if CacheStorage.isUnsafe(request.method) { return try await change(request, context, next) }
         // A body that is read while it comes has one reader.
         guard request.method == .get || request.method == .head, request.body.isEmpty, !context.streamsResponse,
             !context.isPartOfRefresh, let target = CacheTarget(request)
@@ -80,8 +83,7 @@ public final class RequestCoalescing: HttpInterceptor {
         }
         let partition = account.partition
         if partition.account == nil, request.hasCredential { return try await next(request) }
-        let changes = core.withLock { $0.changes }
-        let key = CoalescingKey(request, target, partition, context.timeout, after: changes, ignoring: ignoredNames)
+        let key = CoalescingKey(request, target, partition, context, ignoring: ignoredNames)
         let visit = Core.Visit(key: key, urgency: request.priority.rawValue, call: context.call)
         // Asked here, without a suspension: mostly nobody else asks for the same.
         switch core.withLock({ $0.begin(visit) }) {
@@ -89,10 +91,20 @@ public final class RequestCoalescing: HttpInterceptor {
         case .goAlone: return try await next(request)
         case .follow: break
         }
-        switch try await follow(visit) {
-        case .lead(let number): return try await lead(visit, number, account, request, context, next)
-        case .goAlone: return try await next(request)
-        case .share(let outcome): return try outcome.get()
+        var (awaited, hasRefused) = (UInt64?.none, false)
+        while true {
+            switch try await follow(visit, awaited) {
+            case .lead(let number): return try await lead(visit, number, account, request, context, next)
+            case .goAlone: return try await next(request)
+            case .share(let outcome):
+                if let response = try context.read(outcome) { return response }
+                // The next exchange may be that of a type which takes it, too.
+                if hasRefused { return try await next(request) }
+                (awaited, hasRefused) = (nil, true)
+            case .shareWhileAway(let outcome, let call):
+                if let response = try context.read(outcome) { return response }
+                awaited = call
+            }
         }
     }
 
@@ -108,10 +120,16 @@ public final class RequestCoalescing: HttpInterceptor {
 extension RequestCoalescing {
     /// Sends what may change something. Which URLs show it nobody knows here; asking once more for another one costs
     /// little.
-    private func change(_ request: HttpRequest, _ next: Next) async throws -> HttpResponse<Data> {
+    private func change(
+        _ request: HttpRequest,
+        _ context: AttemptContext,
+        _ next: Next
+    ) async throws -> HttpResponse<Data> {
+        // It changes the credential, and nothing that is asked for with it.
+        guard !context.isPartOfRefresh else { return try await next(request) }
         do {
             let response = try await next(request)
-            core.withLock { $0.noteChange() }
+            if response.asReceived.mayHaveChanged { core.withLock { $0.noteChange() } }
             return response
         } catch {
             // An answer that got lost may have been a good one.
@@ -120,9 +138,10 @@ extension RequestCoalescing {
         }
     }
 
-    private func follow(_ visit: Core.Visit) async throws -> Verdict {
+    /// - Parameter call: The call whose exchange it is to be; nil for any.
+    private func follow(_ visit: Core.Visit, _ call: UInt64?) async throws -> Verdict {
         try await core.wait { core, waiter in
-            core.join(visit, waiter)
+            core.join(visit, waiter, awaiting: call)
         } joined: { role, waiter in
             switch role {
             case .lead(let number): waiter.resume(returning: .lead(number))
@@ -160,12 +179,13 @@ extension RequestCoalescing {
         do {
             var response = try await next(request)
             let fate = fate(of: response, to: request, context, watch)
-            if fate == .shared, response.sharedAnswer == nil { response.sharedAnswer = SharedAnswer() }
-            end(key, number, fate, .success(response))
+            if fate.isShared, response.sharedAnswer == nil { response.sharedAnswer = SharedAnswer() }
+            // What this call's type has made of it is nobody else's.
+            end(key, number, fate, .success(response.asReceived))
             return response
         } catch var error as HttpError {
             let fate = fate(of: error, to: request, watch)
-            if fate == .shared, error.sharedAnswer == nil { error.sharedAnswer = SharedAnswer() }
+            if fate.isShared, error.sharedAnswer == nil { error.sharedAnswer = SharedAnswer() }
             end(key, number, fate, .failure(error))
             throw error
         } catch {
@@ -182,6 +202,7 @@ extension RequestCoalescing {
         let verdicts = core.withLock { core in
             switch fate {
             case .shared: return core.end(key, leader: number, sharing: outcome)
+            case .sharedWhileAway: return core.endForReturn(key, leader: number, sharing: outcome)
             case .anothersTurn: return core.leave(key, leader: number)
             case .awaitedAgain:
                 core.leaveForReturn(key, leader: number)
@@ -197,73 +218,26 @@ extension RequestCoalescing {
     }
 }
 
-// MARK: - What is everybody's
-
-extension RequestCoalescing {
-    /// What the end of an exchange is to those that wait for it.
-    private enum Fate {
-        /// It is theirs, too.
-        case shared
-        /// It says nothing of theirs, and the next one asks.
-        case anothersTurn
-        /// The same call is going to ask again, with what it needs.
-        case awaitedAgain
-        /// It may be theirs or not: each asks for itself.
-        case own
-    }
-
-    private func fate(
-        of response: HttpResponse<Data>,
-        to request: HttpRequest,
-        _ context: AttemptContext,
-        _ watch: ExchangeWatch
-    ) -> Fate {
-        switch response.status {
-        // A side request does not come again, and neither does what belongs to no call.
-        case 401, 407: return context.isSideRequest || context.call == .none ? .own : .awaitedAgain
-        // Whether it is followed is the type's own word, which is not seen here.
-        case 301, 302, 303, 307, 308: return .own
-        default: break
-        }
-        // The account may have changed after the request was stamped.
-        guard watch.allowsSharing else { return .own }
-        // Made further in without asking the server, for whom nobody knows. And it costs as little once more.
-        guard response.exchange != nil || watch.sent != nil || context.call == .none else { return .own }
-        let sent = watch.sent ?? response.request ?? request
-        // In place of it an interceptor has passed on a request of another kind, of which `sending` told as of one besides.
-        guard sent.asksTheSame(as: request, ignoring: ignoredNames) else { return .own }
-        // Credentials are the account's business.
-        let names = response.header.varyingNames.filter { !$0.isSensitive && !ignoredNames.contains($0) }
-        return sent.isSelected(like: request, by: names) ? .shared : .own
-    }
-
-    private func fate(of error: HttpError, to request: HttpRequest, _ watch: ExchangeWatch) -> Fate {
-        // It was cancelled, or its deadline has passed.
-        if Task.isCancelled { return .anothersTurn }
-        switch error.kind {
-        case .deadline, .refused(.waitPastDeadline): return .anothersTurn
-        // It would have been any identical request's failure as well: a circuit is open for all.
-        case .transport, .timeout, .responseTooLarge, .refused: return watch.allowsSharing ? .shared : .own
-        default: return .own
-        }
+extension AttemptContext {
+    /// What has been shared, as the call's own request reads it; nil when it refuses the credential by that, and the call has
+    /// to ask for itself.
+    ///
+    /// - Throws: The failure that has been shared.
+    fileprivate func read(_ outcome: RequestCoalescing.Outcome) throws -> HttpResponse<Data>? {
+        let response = try outcome.get()
+        guard case .rejected(let rejected) = verdict(on: response) else { return response }
+        return rejected.refusesCredential ? nil : rejected
     }
 }
 
-extension HttpRequest {
-    /// What the client accepts (RFC 9110 §12.5).
-    private static let negotiationNames: [HttpHeader.Name] = [
-        .accept, "Accept-Charset", "Accept-Encoding", .acceptLanguage,
-    ]
-
-    /// Whether it still asks for what `seen` asked for before it passed the interceptors further in.
-    fileprivate func asksTheSame(as seen: HttpRequest, ignoring ignoredNames: Set<HttpHeader.Name>) -> Bool {
-        method == seen.method && body.isEmpty && CacheTarget(self) == CacheTarget(seen)
-            && isSelected(like: seen, by: Self.negotiationNames.filter { !ignoredNames.contains($0) })
-    }
-
-    /// Whether a server that chooses an answer by these fields chooses the same for both.
-    fileprivate func isSelected(like other: HttpRequest, by names: [HttpHeader.Name]) -> Bool {
-        names.allSatisfy { header.selector($0) == other.header.selector($0) }
+extension HttpResponse {
+    /// Whether a request that is not safe may have changed something: an error of the client's says that it has not (but for
+    /// 408, which may come too late), and so does a server that asks to come back.
+    fileprivate var mayHaveChanged: Bool {
+        switch status {
+        case 400..<500 where status != 408: false
+        default: Delivery(status: status, hasRetryAfter: header.retryAfter() != nil) == .maybeExecuted || status < 400
+        }
     }
 }
 

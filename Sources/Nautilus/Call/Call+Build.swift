@@ -17,6 +17,7 @@ extension Call {
                 timeout: request.timeout,
                 remaining: remaining,
                 streamsResponse: request.streamsResponse,
+                acceptedStatusCodes: request.acceptedStatusCodes,
                 call: book.identity,
                 facts: scope.facts
             )

@@ -103,6 +103,10 @@ private final class InterceptedAttempt<R: Request, S: HttpService>: OngoingAttem
         await Call.callAgain(call.request, with: call.service, in: call.sequence)
     }
 
+    func verdict(on response: HttpResponse<Data>) -> AnswerVerdict {
+        call.answers.verdict(on: response, accepting: context.acceptedStatusCodes)
+    }
+
     func follow(_ handler: @escaping AttemptFollowers.Handler) {
         state.withLock { state in
             if !state.isOver { state.followers.add(handler) }
@@ -179,6 +183,8 @@ private final class SideRequest: OngoingAttempt {
     func callAgain() async {
         await attempt.callAgain()
     }
+
+    func verdict(on response: HttpResponse<Data>) -> AnswerVerdict { .taken }
 
     func follow(_ handler: @escaping AttemptFollowers.Handler) {
         followers.withLock { $0.add(handler) }

@@ -7,9 +7,13 @@ import Foundation
 /// of the exchange. Its result is kept, and an answer is not decoded again unless an interceptor has changed it.
 final class DecodedAnswers<R: Request>: Sendable {
     private struct Answer: Sendable {
+        /// As it came in.
+        let received: HttpResponse<Data>
         /// As it goes on to the interceptors.
-        var response: HttpResponse<Data>
+        var seen: HttpResponse<Data>
         let result: Result<R.Result, any Error>
+        /// The failure that it is in truth; nil for none.
+        let rejection: HttpError?
     }
 
     private let request: R
@@ -31,34 +35,50 @@ final class DecodedAnswers<R: Request>: Sendable {
     ///   - response: The answer, with its exchange.
     ///   - accepted: The statuses that are decoded at all.
     func rejection(of response: HttpResponse<Data>, accepting accepted: HttpStatusCodes) -> HttpError? {
-        guard accepted.contains(response.status) else { return nil }
-        let result = Result { try request.decode(response) }
+        accepted.contains(response.status) ? decode(response)?.rejection : nil
+    }
+
+    /// What the request makes of an answer, of this call's exchange or of another's.
+    func verdict(on response: HttpResponse<Data>, accepting accepted: HttpStatusCodes) -> AnswerVerdict {
+        let response = response.asReceived
+        guard accepted.contains(response.status) else { return .taken }
         // Its time was over: who goes on decodes it again.
+        guard let answer = known(response, as: \.received) ?? decode(response) else { return .taken }
+        guard case .failure = answer.result else { return .taken }
+        guard let rejection = answer.rejection else { return .undecodable }
+        var rejected = response
+        rejected.reject(by: rejection)
+        return .rejected(rejected)
+    }
+
+    /// The result of an answer that is as it came in; nil for any other.
+    func result(of response: HttpResponse<Data>) -> Result<R.Result, any Error>? {
+        known(response, as: \.seen)?.result
+    }
+
+    private func decode(_ response: HttpResponse<Data>) -> Answer? {
+        let result = Result { try request.decode(response) }
         if case .failure(is CancellationError) = result { return nil }
         var (seen, rejection) = (response, HttpError?.none)
         if case .failure(let error as HttpError) = result, !error.isFinal,
             case .status(let status) = error.kind, (400...599).contains(status)
         {
             rejection = error
-            (seen.status, seen.header) = (status, error.response?.header ?? seen.header)
+            seen.reject(by: error)
         }
-        let answer = Answer(response: seen, result: result)
+        let answer = Answer(received: response, seen: seen, result: result, rejection: rejection)
         answers.withLock { $0.append(answer) }
-        return rejection
+        return answer
     }
 
-    /// The result of an answer that is as it came in; nil for any other.
-    func result(of response: HttpResponse<Data>) -> Result<R.Result, any Error>? {
+    private func known(_ response: HttpResponse<Data>, as form: KeyPath<Answer, HttpResponse<Data>>) -> Answer? {
         guard let exchange = response.exchange else { return nil }
         return answers.withLock { answers in
             answers.first { answer in
-                guard let own = answer.response.exchange, (own.call, own.number) == (exchange.call, exchange.number)
-                else {
-                    return false
-                }
-                return answer.response.status == response.status && answer.response.header == response.header
-                    && answer.response.body == response.body
-            }?.result
+                let own = answer[keyPath: form]
+                return own.exchange.map { ($0.call, $0.number) == (exchange.call, exchange.number) } == true
+                    && own.status == response.status && own.header == response.header && own.body == response.body
+            }
         }
     }
 }

@@ -99,14 +99,10 @@ struct RedirectFollower: Sendable {
         _ entry: ExchangeBook.Entry,
         of request: HttpRequest
     ) -> CallTrace.Exchange {
-        var record = book.record(of: entry, .answered(status: response.status), Delivery(response))
-        response.answer(record, to: request)
-        if let error = rejection?(response), case .status(let status) = error.kind {
-            response.status = status
-            response.header = error.response?.header ?? response.header
-            (record.outcome, record.delivery) = (.answered(status: status), error.delivery)
-            response.answer(record, to: request)
-        }
+        let received = book.record(of: entry, .answered(status: response.status), Delivery(response))
+        response.answer(received, to: request)
+        if let error = rejection?(response) { response.reject(by: error) }
+        let record = response.exchange ?? received
         book.end(entry, as: record)
         return record
     }

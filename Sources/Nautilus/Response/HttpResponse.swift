@@ -26,6 +26,18 @@ public struct HttpResponse<Body: Sendable>: Sendable {
         get { origins?.sharedAnswer }
         set { origins = ResponseOrigins(origins, sharedAnswer: newValue) }
     }
+    /// Whether its status is the word of a request that has read it, and not the server's: see ``rejection(as:)``.
+    public var isRejected: Bool { origins?.received != nil }
+    /// The response as it came from the server, without what a request has made of it: for an interceptor that gives it to
+    /// calls of another type. The same where no request has rejected it. What an interceptor has changed since stays.
+    public var asReceived: HttpResponse {
+        guard let received = origins?.received else { return self }
+        var response = self
+        if status == received.rejection.status { response.status = received.status }
+        if header == received.rejection.header { response.header = received.header }
+        response.origins = origins.map { ResponseOrigins($0, exchange: received.exchange, received: nil) }
+        return response
+    }
     /// Where it comes from, beside the response, which is copied on its way through the call; nil when there is nothing to
     /// tell.
     private var origins: ResponseOrigins?
@@ -66,6 +78,21 @@ extension HttpResponse {
         origins = ResponseOrigins(exchange: exchange, request: request)
     }
 
+    /// Gives it the status and the header of a request's own word on it.
+    mutating func reject(as status: Int, _ header: HttpHeader, _ delivery: Delivery) {
+        var exchange = exchange
+        exchange?.outcome = .answered(status: status)
+        exchange?.delivery = delivery
+        let received = Received(
+            status: self.status,
+            header: self.header,
+            exchange: self.exchange,
+            rejection: (status, header)
+        )
+        (self.status, self.header) = (status, header)
+        origins = ResponseOrigins(origins, exchange: exchange, received: received)
+    }
+
     /// This response as an error keeps it: without the request, which may carry a credential, and without a body that is
     /// still to come, whose connection would stay open for as long as the error is kept.
     var withoutOrigins: HttpResponse {
@@ -75,23 +102,40 @@ extension HttpResponse {
     }
 }
 
+/// The status, the header and the exchange of a response before a request has rejected it.
+private struct Received: Sendable {
+    let status: Int
+    let header: HttpHeader
+    let exchange: CallTrace.Exchange?
+    let rejection: (status: Int, header: HttpHeader)
+}
+
 private final class ResponseOrigins: Sendable {
     let trace: CallTrace
     let exchange: CallTrace.Exchange?
     let request: HttpRequest?
     let sharedAnswer: SharedAnswer?
+    /// What a request's own word has taken the place of; nil when the request has said nothing.
+    let received: Received?
 
     init(trace: CallTrace) {
-        (self.trace, self.exchange, self.request, self.sharedAnswer) = (trace, nil, nil, nil)
+        (self.trace, self.exchange, self.request) = (trace, nil, nil)
+        (self.sharedAnswer, self.received) = (nil, nil)
     }
 
     init(exchange: CallTrace.Exchange, request: HttpRequest) {
-        (self.trace, self.exchange, self.request, self.sharedAnswer) = (CallTrace(), exchange, request, nil)
+        (self.trace, self.exchange, self.request) = (CallTrace(), exchange, request)
+        (self.sharedAnswer, self.received) = (nil, nil)
     }
 
     init(_ others: ResponseOrigins?, sharedAnswer: SharedAnswer?) {
         (self.trace, self.exchange) = (others?.trace ?? CallTrace(), others?.exchange)
-        (self.request, self.sharedAnswer) = (others?.request, sharedAnswer)
+        (self.request, self.sharedAnswer, self.received) = (others?.request, sharedAnswer, others?.received)
+    }
+
+    init(_ others: ResponseOrigins?, exchange: CallTrace.Exchange?, received: Received?) {
+        (self.trace, self.exchange) = (others?.trace ?? CallTrace(), exchange)
+        (self.request, self.sharedAnswer, self.received) = (others?.request, others?.sharedAnswer, received)
     }
 }
 

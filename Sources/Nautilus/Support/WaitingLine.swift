@@ -22,6 +22,9 @@ struct WaitingLine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
         count += 1
     }
 
+    /// The first of the most urgent; nil when nobody waits.
+    var first: Waiter? { ranks.lazy.compactMap(\.waiters.first).first }
+
     /// Takes out the first of the most urgent; nil when nobody waits.
     mutating func popFirst() -> Waiter? {
         guard let index = ranks.firstIndex(where: { $0.waiters.count > 0 }) else { return nil }

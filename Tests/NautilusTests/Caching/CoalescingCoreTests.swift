@@ -17,6 +17,7 @@ struct CoalescingCoreTests {
         verdicts.map { waiter, verdict in
             switch verdict {
             case .share(let outcome): "\(waiter.id): share \(outcome)"
+            case .shareWhileAway(let outcome, let call): "\(waiter.id): share \(outcome), or wait for \(call)"
             case .lead(let number): "\(waiter.id): lead \(number)"
             case .goAlone: "\(waiter.id): go alone"
             }
@@ -198,5 +199,76 @@ struct CoalescingCoreTests {
         #expect(core.begin(Self.visit("b", call: 9, in: 7)) == .goAlone)
         _ = core.endCall("a", 7)
         #expect(core.begin(Self.visit("b", call: 9, in: 7)) == .lead(2))
+    }
+
+    // MARK: - Changes, and calls that come again
+
+    @Test("what is asked after a change is not answered by an exchange from before it")
+    func change() {
+        var core = Self.led(followedBy: [("anna", Self.visit())])
+        core.noteChange()
+        #expect(core.begin(Self.visit()) == .lead(2))
+        #expect(core.join(Self.visit(), NamedWaiter("bert")) == .follow)
+        #expect(core.counts == (2, 2))
+        #expect(Self.told(core.end("a", leader: 1, sharing: "old")) == ["anna: share old"])
+        #expect(core.leave("a", "bert") == NamedWaiter("bert"))
+        #expect(Self.told(core.end("a", leader: 2, sharing: "new")) == [])
+        #expect(core.counts == (0, 0))
+    }
+
+    @Test("a call that comes again after a change is still waited for by those that have waited for it")
+    func returnAfterChange() {
+        var core = Self.led(by: Self.visit(call: 1), followedBy: [("anna", Self.visit(call: 2))])
+        core.leaveForReturn("a", leader: 1)
+        core.noteChange()
+        #expect(core.begin(Self.visit(call: 1)) == .lead(2))
+        #expect(core.counts == (1, 1))
+        #expect(Self.told(core.end("a", leader: 2, sharing: "new")) == ["anna: share new"])
+        #expect(core.counts == (0, 0))
+    }
+
+    @Test("so it is where another call leads since the change: all of them wait for that one")
+    func returnBehindAnother() {
+        var core = Self.led(by: Self.visit(call: 1), followedBy: [("anna", Self.visit(call: 2))])
+        core.leaveForReturn("a", leader: 1)
+        core.noteChange()
+        #expect(core.begin(Self.visit(call: 3)) == .lead(2))
+        #expect(core.join(Self.visit(call: 1), NamedWaiter("first")) == .follow)
+        #expect(core.counts == (1, 2))
+        #expect(core.leave("a", "anna") == NamedWaiter("anna"))
+        #expect(Self.told(core.end("a", leader: 2, sharing: "new")) == ["first: share new"])
+        #expect(core.counts == (0, 0))
+    }
+
+    @Test("an answer that its own call cannot take is everybody's, and those that cannot either wait for the call")
+    func endForReturn() {
+        var core = Self.led(by: Self.visit(call: 1), followedBy: [("anna", Self.visit(call: 2))])
+        #expect(Self.told(core.endForReturn("a", leader: 1, sharing: "1")) == ["anna: share 1, or wait for 1"])
+        // It is waited for though nobody is in the line yet.
+        #expect(core.join(Self.visit(call: 2), NamedWaiter("anna"), awaiting: 1) == .follow)
+        #expect(core.begin(Self.visit(call: 1)) == .lead(2))
+        #expect(Self.told(core.end("a", leader: 2, sharing: "2")) == ["anna: share 2"])
+        #expect(core.counts == (0, 0))
+    }
+
+    @Test("a call that ends instead of coming again leaves nothing behind, and those that would wait for it go alone")
+    func endWithoutReturn() {
+        var core = Self.led(by: Self.visit(call: 1), followedBy: [("anna", Self.visit(call: 2))])
+        #expect(Self.told(core.endForReturn("a", leader: 1, sharing: "1")) == ["anna: share 1, or wait for 1"])
+        #expect(Self.told(core.endCall("a", 1)) == [])
+        #expect(core.counts == (0, 0))
+        #expect(core.join(Self.visit(call: 2), NamedWaiter("anna"), awaiting: 1) == .goAlone)
+        #expect(core.counts == (0, 0))
+    }
+
+    @Test("a leader that leaves is not followed by another while one leads that is urgent enough for all that wait")
+    func urgentLeaves() {
+        var core = Self.led(followedBy: [("anna", Self.visit())])
+        #expect(core.begin(Self.visit(urgency: 1)) == .lead(2))
+        #expect(Self.told(core.leave("a", leader: 2)) == [])
+        #expect(core.begin(Self.visit(urgency: 1)) == .lead(3))
+        #expect(core.join(Self.visit(urgency: 1), NamedWaiter("bert")) == .follow)
+        #expect(Self.told(core.leave("a", leader: 3)) == ["bert: lead 4"])
+        #expect(Set(Self.told(core.end("a", leader: 1, sharing: "1"))) == ["anna: share 1"])
     }
 }

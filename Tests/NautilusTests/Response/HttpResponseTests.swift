@@ -25,4 +25,17 @@ struct HttpResponseTests {
         #expect(other.url == response.url)
         #expect(other.trace == response.trace)
     }
+
+    @Test("as it was received, it has nothing of a request's own word, and all that was changed since")
+    func asReceived() {
+        var response = HttpResponse(header: ["A": "1"], body: "x")
+        #expect(!response.isRejected && response.asReceived.status == 200)
+        response.reject(as: 503, ["A": "1", "Retry-After": "2"], .maybeExecuted)
+        #expect((response.status, response.isRejected) == (503, true))
+        #expect((response.asReceived.status, response.asReceived.isRejected) == (200, false))
+        #expect(response.asReceived.header == ["A": "1"])
+        response.header["B"] = "2"
+        #expect(response.asReceived.status == 200)
+        #expect(response.asReceived.header == ["A": "1", "Retry-After": "2", "B": "2"])
+    }
 }
