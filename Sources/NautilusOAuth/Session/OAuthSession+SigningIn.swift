@@ -14,21 +14,37 @@ extension OAuthSession {
         try await shared.signIn(credential)
     }
 
-    /// Ends the session: in this process at once, then in the store, then at the server, which is asked to forget the
-    /// tokens where it can be (RFC 7009).
+    /// Ends the session that goes on when this is called: in this process at once, before anything is waited for, and in the
+    /// others as soon as the store takes a note of it, which needs no lock. Then the record is removed from the store, and
+    /// the server is asked to forget the tokens where it can be (RFC 7009).
     ///
-    /// - Throws: ``OAuthError`` of the first of the last two steps that failed; the other one was done. The user is signed
-    ///   out all the same, and what could not be removed from the store is tried again.
+    /// No store keeps the user signed in here: one that hangs, cannot be read or is locked elsewhere only delays what is left
+    /// to do, and a damaged record is removed. A user who signs in while this goes on stays signed in.
+    ///
+    /// - Throws: ``OAuthError`` of the removal or else of the revocation when they failed; both were tried. The user is
+    ///   signed out all the same, and what could not be done now is tried again in the background.
     public func signOut() async throws(OAuthError) {
-        var (ended, failure) = await shared.signOut()
-        if let ended, endpoint.server.revocationEndpoint != nil {
-            do throws(OAuthError) {
-                try await endpoint.revoke(ended)
-            } catch {
-                failure = failure ?? error
-            }
+        let ended = await shared.signOut()
+        async let revocation = revoke(ended)
+        var failure: OAuthError?
+        do throws(OAuthError) {
+            try await shared.write()
+        } catch {
+            failure = error
         }
-        if let failure { throw failure }
+        let refusal = await revocation
+        if let failure = failure ?? refusal { throw failure }
+    }
+
+    /// - Returns: Why the server may not have forgotten the tokens; nil when it has, or cannot be asked.
+    private func revoke(_ credential: OAuthCredential?) async -> OAuthError? {
+        guard let credential, endpoint.server.revocationEndpoint != nil else { return nil }
+        do throws(OAuthError) {
+            try await endpoint.revoke(credential)
+            return nil
+        } catch {
+            return error
+        }
     }
 
     /// Waits for the refresh that is in flight, if there is one, and saves what could not be saved before. A command-line

@@ -19,7 +19,20 @@ extension SharedCredential {
         defer { release(lock) }  // 6
         let base = try await latest(after: tried)  // 2
         if base.credential != tried && serves(base.credential) { return base.credential }
-        return try await renew(base).credential  // 3 to 5
+        let renewed = try await renew(base)  // 3 to 5
+        try await heedEnd(of: renewed)
+        return renewed.credential
+    }
+
+    /// Looks whether another process has ended the session during the refresh, for which it needs no lock.
+    ///
+    /// - Throws: ``OAuthError/Kind/superseded`` when it has; calls have heard of it by then.
+    private func heedEnd(of renewed: StoredCredential) async throws(OAuthError) {
+        let (epoch, known) = present()
+        // What could not be saved is not looked for; a store that cannot be read tells nothing.
+        guard known.unsaved == nil, let look = try? await store.look() else { return }
+        guard look.stored?.session != renewed.session, follow(look, from: known, since: epoch) else { return }
+        throw OAuthError(.superseded)
     }
 
     /// The lock; or, while another process holds it, the credential that it was taken for.

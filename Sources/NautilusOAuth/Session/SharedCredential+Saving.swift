@@ -2,77 +2,19 @@ import Foundation
 import Nautilus
 
 extension SharedCredential {
-    /// Begins a session: here at once, then in the store.
-    func signIn(_ credential: OAuthCredential) async throws(OAuthError) {
-        let session = UUID()
-        let coordinator = state.withLock { state in
-            state.lastNumber += 1
-            let record = StoredCredential(session: session, number: state.lastNumber, credential: credential)
-            // First: from here on the store is overruled, and nothing that it has is adopted any more.
-            (state.record, state.unsaved, state.isKnown) = (record, .signIn(record), true)
-            state.isNumbered = false
-            return state.coordinator
-        }
-        coordinator?.signIn(credential)
-        // Before the wait for the lock, during which another process may sign in anew.
-        if let look = try? await store.look() { number(session, after: look.stored) }
-        try await write()
-        guard state.withLock({ $0.record?.session == session }) else { throw OAuthError(.superseded) }
-    }
-
-    /// Numbers a sign-in after the session whose place it takes: that which was stored when it could be read first.
-    private func number(_ session: UUID, after stored: StoredCredential?) {
-        state.withLock { state in
-            guard !state.isNumbered, let record = state.record, record.session == session else { return }
-            state.isNumbered = true
-            state.lastNumber = max(state.lastNumber, (stored?.number ?? 0) + 1)
-            let numbered = StoredCredential(session: session, number: state.lastNumber, credential: record.credential)
-            (state.record, state.unsaved) = (numbered, .signIn(numbered))
-        }
-    }
-
-    /// Ends the session: here at once, then in the store.
-    ///
-    /// - Returns: The last credential of the session, wherever it was, and why it is still in the store if it is.
-    func signOut() async -> (ended: OAuthCredential?, failure: OAuthError?) {
-        // A process that has just started does not know yet whose session it ends.
-        var failure: OAuthError?
-        do throws(OAuthError) { try await catchUp() } catch { failure = error }
-        let (coordinator, record) = state.withLock { state in
-            let record = state.record
-            // What another process saves from here on is another session, and stays.
-            if let record { (state.record, state.unsaved) = (nil, .signOut(session: record.session)) }
-            return (state.coordinator, record)
-        }
-        coordinator?.signOut()
-        guard let record else { return (nil, failure) }
-        do throws(OAuthError) {
-            return (try await write() ?? record.credential, nil)
-        } catch {
-            return (record.credential, error)
-        }
-    }
-
     /// Brings to the store what it does not have yet.
     ///
-    /// - Returns: The credential that was removed from the store; nil when none was.
     /// - Throws: ``OAuthError`` when that fails; it is tried again in the background then.
-    @discardableResult
-    func write() async throws(OAuthError) -> OAuthCredential? {
-        guard state.withLock({ $0.unsaved != nil }) else { return nil }
+    func write() async throws(OAuthError) {
+        guard state.withLock({ $0.unsaved != nil }) else { return }
         do throws(OAuthError) {
-            guard let lock = try await lockForWriting() else { return nil }
+            guard let lock = try await lockForWriting() else { return }
             defer { release(lock) }
             switch state.withLock({ $0.unsaved }) {
-            case nil: return nil
-            case .renewal(let record):
-                try await save(record)
-                return nil
-            case .signIn(let record):
-                try await saveSignIn(record.session)
-                return nil
-            case .signOut(let session):
-                return try await remove(session)
+            case nil: break
+            case .renewal(let record): try await save(record)
+            case .signIn(let record): try await saveSignIn(record.session)
+            case .signOut(let session): try await remove(session)
             }
         } catch {
             storeFailed(error)
@@ -121,21 +63,32 @@ extension SharedCredential {
 
     /// Removes a session from the store with the lock held, unless something else has taken its place.
     ///
-    /// - Parameter isMeant: Whether what is stored is what shall go.
-    @discardableResult
+    /// - Parameters:
+    ///   - session: The session; nil for whichever is stored.
+    ///   - isMeant: Whether what is stored is what shall go.
     func remove(
-        _ session: UUID,
+        _ session: UUID?,
         where isMeant: (StoredCredential) -> Bool = { _ in true }
-    ) async throws(OAuthError) -> OAuthCredential? {
-        let stored = try await store.look().stored.flatMap { $0.session == session && isMeant($0) ? $0 : nil }
-        if stored != nil { try await store.delete() }
+    ) async throws(OAuthError) {
+        let isRemovable = try await isRemovable { (session == nil || $0.session == session) && isMeant($0) }
+        if isRemovable { try await store.delete() }
         state.withLock { state in
             guard state.unsaved == .signOut(session: session) else { return }
             // Whoever has signed in elsewhere is looked at by the next call.
-            (state.unsaved, state.isKnown, state.version) = (nil, false, nil)
+            (state.unsaved, state.isKnown, state.version) = (nil, isRemovable, nil)
         }
         storeWorked()
-        return stored?.credential
+    }
+
+    private func isRemovable(_ isMeant: (StoredCredential) -> Bool) async throws(OAuthError) -> Bool {
+        do throws(OAuthError) {
+            // Where nothing is shown, something may be stored that has been ended.
+            return try await store.look().stored.map(isMeant) ?? true
+        } catch {
+            // It tells nobody's session any more.
+            guard case .store(.damaged) = error.kind else { throw error }
+            return true
+        }
     }
 
     /// Gives the lock back, unless what it protects is still unsaved.
@@ -176,6 +129,7 @@ extension SharedCredential {
             for retry in 1... {
                 // The session is gone, or nobody is there to wait.
                 guard (try? await store.pause(beforeRetry: retry)) != nil, let self else { break }
+                await self.endForAll()
                 _ = try? await self.write()
                 let isDone = self.state.withLock { state in
                     if state.unsaved == nil { state.isTryingAgain = false }

@@ -19,8 +19,8 @@ final class SharedCredential: Sendable {
         case signIn(StoredCredential)
         /// What has become of a refresh. The store is wrong about its token: the lock is kept, so that nobody spends it.
         case renewal(StoredCredential)
-        /// The end of this session.
-        case signOut(session: UUID)
+        /// The end of this session; nil for whichever is stored, where it has not been read yet.
+        case signOut(session: UUID?)
     }
 
     struct State {
@@ -46,6 +46,9 @@ final class SharedCredential: Sendable {
     let endpoint: TokenEndpoint
     let renewal: OAuthSession.Renewal
     let state = Locked(State())
+    /// Held while the state and the coordinator change together. The coordinator tells its listeners meanwhile, so nothing that
+    /// they may call takes it without a suspension.
+    let turn = Locked(())
     private let report: @Sendable (SessionEvent) -> Void
 
     init(

@@ -37,6 +37,13 @@ struct SharedStore: Sendable {
         }
     }
 
+    /// Ends a session for all processes, without the lock.
+    ///
+    /// - Returns: What was stored of it; nil when nothing was.
+    func end(_ session: UUID) async throws(OAuthError) -> StoredCredential? {
+        try await translated { try await store.end(session, for: key) }
+    }
+
     /// Deletes, with the lock held.
     func delete() async throws(OAuthError) {
         try await translated { try await store.delete(key) }

@@ -1,9 +1,11 @@
+import Foundation
+
 /// Where credentials outlive a process, and where processes meet: each key has one record and one lock.
 ///
 /// A store decides nothing. Who refreshes, who waits and what is adopted is up to ``OAuthSession``, which saves and
-/// deletes only while it holds the key's lock, and loads at any time. So a store has to see to three things: a load
-/// never shows half a save, a lock has one holder among all processes that share the store, and a holder that dies
-/// loses it.
+/// deletes only while it holds the key's lock, and loads at any time. So a store has to see to four things: a load
+/// never shows half a save, nor a session that has been ended, a lock has one holder among all processes that share the
+/// store, and a holder that dies loses it.
 ///
 /// ``MemoryStore`` is for tests and for credentials that need not be kept, ``FileStore`` for files on one machine,
 /// `KeychainStore` for Apple's platforms. A fleet of servers can write one over a database that they share, with
@@ -22,7 +24,17 @@ public protocol CredentialStore: Sendable {
     /// - Throws: ``CredentialStoreError``; what was stored before is still there then.
     func save(_ stored: StoredCredential, for key: CredentialKey) async throws
 
-    /// Removes what is stored; nothing when nothing is.
+    /// Ends a session for every process that shares the store, without the key's lock, which may be held for long: no load
+    /// shows a record of it any more, be it stored already or saved later by a process that has not heard of it, until
+    /// ``delete(_:)``. What is stored of other sessions stays. The ``version(of:)`` is another one afterwards, if the session
+    /// was stored.
+    ///
+    /// - Returns: What was stored of the session; nil when nothing was, or it cannot be read.
+    /// - Throws: ``CredentialStoreError`` when the session may still be shown.
+    @discardableResult
+    func end(_ session: UUID, for key: CredentialKey) async throws -> StoredCredential?
+
+    /// Removes what is stored, of whichever session, and forgets which sessions have been ended; nothing when nothing is.
     ///
     /// - Throws: ``CredentialStoreError``.
     func delete(_ key: CredentialKey) async throws

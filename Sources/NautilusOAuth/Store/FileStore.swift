@@ -32,7 +32,8 @@ public final class FileStore: CredentialStore {
         let (folder, file) = (folder, folder.file(of: key))
         return try await queue.run { () throws(CredentialStoreError) in
             guard try folder.exists(), let content = try file.read() else { return nil }
-            return try CredentialFormat.decode(content.data, for: key, place: file.place)
+            let stored = try CredentialFormat.decode(content.data, for: key, place: file.place)
+            return try file.isEnded(stored.session) ? nil : stored
         }
     }
 
@@ -51,15 +52,39 @@ public final class FileStore: CredentialStore {
         }
     }
 
-    /// Removes what is stored; nothing when nothing is.
+    /// Ends a session, by an empty file that has its name, and returns once that would survive a power failure.
+    ///
+    /// - Returns: What was stored of the session; nil when nothing was, or it cannot be read.
+    /// - Throws: ``CredentialStoreError``.
+    @discardableResult
+    public func end(
+        _ session: UUID,
+        for key: CredentialKey
+    ) async throws(CredentialStoreError) -> StoredCredential? {
+        let (folder, file) = (folder, folder.file(of: key))
+        return try await queue.run { () throws(CredentialStoreError) in
+            try folder.create()
+            try file.noteEnd(of: session)
+            try folder.synchronize()
+            try file.touch()
+            guard let content = try? file.read() else { return nil }
+            let stored = try? CredentialFormat.decode(content.data, for: key, place: file.place)
+            return stored?.session == session ? stored : nil
+        }
+    }
+
+    /// Removes what is stored, and the notes of which sessions have been ended; nothing when nothing is.
     ///
     /// - Throws: ``CredentialStoreError``.
     public func delete(_ key: CredentialKey) async throws(CredentialStoreError) {
         let (folder, file) = (folder, folder.file(of: key))
         try await queue.run { () throws(CredentialStoreError) in
-            guard try folder.exists(), try Self.replaceable(file, of: key) != nil else { return }
-            try file.remove()
-            try folder.synchronize()
+            guard try folder.exists() else { return }
+            if try Self.replaceable(file, of: key) != nil {
+                try file.remove()
+                try folder.synchronize()
+            }
+            folder.removeEnds(of: file)
         }
     }
 

@@ -35,7 +35,33 @@
         ///
         /// - Throws: ``CredentialStoreError``.
         public func load(_ key: CredentialKey) async throws(CredentialStoreError) -> StoredCredential? {
-            try await run { () throws(CredentialStoreError) in try self.stored(key) }
+            try await run { () throws(CredentialStoreError) in
+                guard let stored = try self.stored(key) else { return nil }
+                return try self.isEnded(stored.session, key) ? nil : stored
+            }
+        }
+
+        /// Ends a session, by an item that has its name.
+        ///
+        /// - Returns: What was stored of the session; nil when nothing was, or it cannot be read.
+        /// - Throws: ``CredentialStoreError``.
+        @discardableResult
+        public func end(
+            _ session: UUID,
+            for key: CredentialKey
+        ) async throws(CredentialStoreError) -> StoredCredential? {
+            try await run { () throws(CredentialStoreError) in
+                var added = self.end(of: session, key)
+                added[kSecAttrAccessible as String] = kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly
+                let status = SecItemAdd(added as CFDictionary, nil)
+                if status != errSecDuplicateItem { try Self.check(status, "end", key) }
+                // So that others look at it anew.
+                let mark = [kSecAttrGeneric as String: Data(UUID().uuidString.utf8)]
+                let touched = SecItemUpdate(self.item(key) as CFDictionary, mark as CFDictionary)
+                if touched != errSecItemNotFound { try Self.check(touched, "end", key) }
+                guard let stored = try? self.stored(key), stored.session == session else { return nil }
+                return stored
+            }
         }
 
         /// Replaces what is stored.
@@ -58,7 +84,7 @@
             }
         }
 
-        /// Removes what is stored; nothing when nothing is.
+        /// Removes what is stored, and the notes of which sessions have been ended; nothing when nothing is.
         ///
         /// - Throws: ``CredentialStoreError``.
         public func delete(_ key: CredentialKey) async throws(CredentialStoreError) {
@@ -66,6 +92,8 @@
                 try self.checkReplaceable(key)
                 let status = SecItemDelete(self.item(key) as CFDictionary)
                 if status != errSecItemNotFound { try Self.check(status, "delete", key) }
+                // One that stays does no harm: its session never comes back.
+                _ = SecItemDelete(self.end(of: nil, key) as CFDictionary)
             }
         }
 
@@ -97,6 +125,22 @@
             let place = Self.service(of: key)
             guard let data = found as? Data else { throw .damaged(place: place) }
             return try CredentialFormat.decode(data, for: key, place: place)
+        }
+
+        /// The item whose presence says that a session of the key has been ended.
+        private func end(of session: UUID?, _ key: CredentialKey) -> [String: Any] {
+            var item = item(key)
+            item[kSecAttrService as String] = Self.service(of: key) + " ended"
+            item[kSecAttrAccount as String] = session.map { "\($0) \(key.account)" }
+            item[kSecAttrLabel as String] = key.account
+            return item
+        }
+
+        private func isEnded(_ session: UUID, _ key: CredentialKey) throws(CredentialStoreError) -> Bool {
+            let status = SecItemCopyMatching(end(of: session, key) as CFDictionary, nil)
+            guard status != errSecItemNotFound else { return false }
+            try Self.check(status, "load", key)
+            return true
         }
 
         private func checkReplaceable(_ key: CredentialKey) throws(CredentialStoreError) {

@@ -1,3 +1,4 @@
+import Foundation
 import Nautilus
 
 /// Keeps credentials for as long as the process lives: for tests, and for what need not outlive it.
@@ -10,6 +11,8 @@ public final class MemoryStore: CredentialStore {
         /// Counts saves of all keys, so that no version comes back after a delete.
         var saves = 0
         var lockedKeys: Set<CredentialKey> = []
+        /// The sessions that have been ended, and not deleted since.
+        var ended: [CredentialKey: Set<UUID>] = [:]
     }
 
     private let state = Locked(State())
@@ -25,14 +28,26 @@ public final class MemoryStore: CredentialStore {
     /// Replaces what is stored.
     public func save(_ stored: StoredCredential, for key: CredentialKey) {
         state.withLock { state in
+            guard state.ended[key]?.contains(stored.session) != true else { return }
             state.saves += 1
             state.entries[key] = (stored, state.saves)
         }
     }
 
+    /// Ends a session: what is stored of it is removed, and what is saved of it later dropped.
+    @discardableResult
+    public func end(_ session: UUID, for key: CredentialKey) -> StoredCredential? {
+        state.withLock { state in
+            state.ended[key, default: []].insert(session)
+            guard let stored = state.entries[key]?.stored, stored.session == session else { return nil }
+            state.entries[key] = nil
+            return stored
+        }
+    }
+
     /// Removes what is stored; nothing when nothing is.
     public func delete(_ key: CredentialKey) {
-        state.withLock { $0.entries[key] = nil }
+        state.withLock { ($0.entries[key], $0.ended[key]) = (nil, nil) }
     }
 
     /// The number of the save; nil when nothing is stored.

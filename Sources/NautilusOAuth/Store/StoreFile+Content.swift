@@ -47,6 +47,36 @@ extension StoreFile {
         }
     }
 
+    /// Whether a session has been ended.
+    func isEnded(_ session: UUID) throws(CredentialStoreError) -> Bool {
+        let path = endPath(of: session)
+        return try at(place) { () throws(SystemFailure) in try FileStatus(of: path, followsLinks: false) } != nil
+    }
+
+    /// Notes that a session has been ended, in an empty file of its own: nothing is read or replaced for it, so it needs no
+    /// lock.
+    func noteEnd(of session: UUID) throws(CredentialStoreError) {
+        let path = endPath(of: session)
+        try at(place) { () throws(SystemFailure) in
+            let file = try OpenFile(path, O_WRONLY | O_CREAT, mode: 0o600)
+            try file.synchronize()
+            try file.finish()
+        }
+    }
+
+    /// Dates the file later than it is, so that others look at it anew; nothing when there is none.
+    func touch() throws(CredentialStoreError) {
+        guard let status = try status() else { return }
+        let modified = timespec.now(after: status.modified)
+        try at(place) { () throws(SystemFailure) in
+            do throws(SystemFailure) {
+                _ = try repeating("utimensat") { utimensat(AT_FDCWD, path, [modified, modified], AT_SYMLINK_NOFOLLOW) }
+            } catch {
+                guard error.code == ENOENT else { throw error }
+            }
+        }
+    }
+
     /// Removes the file; nothing when there is none.
     func remove() throws(CredentialStoreError) {
         do {

@@ -28,6 +28,14 @@ struct StoreFile: Sendable {
         "\(folder)/\(stem).\(String(UInt64.random(in: 0...UInt64.max), radix: 16)).tmp"
     }
 
+    /// The file whose presence says that a session has been ended.
+    func endPath(of session: UUID) -> String { "\(folder)/\(stem).\(session.uuidString).ended" }
+
+    /// Whether a file of this name says that a session has been ended.
+    func isEnd(_ name: String) -> Bool {
+        name.hasPrefix(stem + ".") && name.hasSuffix(".ended")
+    }
+
     /// Whether a file of this name was left by a save that was killed.
     func isTemporary(_ name: String) -> Bool {
         name.hasPrefix(stem + ".") && name.hasSuffix(".tmp")

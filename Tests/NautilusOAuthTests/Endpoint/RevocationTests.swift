@@ -10,21 +10,45 @@ struct RevocationTests {
         credential: OAuthCredential = EndpointFixture.credential,
         server: AuthorizationServer = EndpointFixture.server,
         client: OAuthClient = OAuthClient(id: "app"),
-        _ replies: ScriptedReply...
+        _ reply: ScriptedReply = .status(200)
     ) async -> (error: OAuthError?, transport: ScriptedTransport) {
         let transport = ScriptedTransport()
-        for reply in replies { transport.on(.post, "/revoke", reply) }
+        transport.on(.post, "/revoke") { _, _ in reply }
         let endpoint = EndpointFixture.endpoint(transport, server: server, client: client)
         let error = await EndpointFixture.error { () async throws(OAuthError) in try await endpoint.revoke(credential) }
         return (error, transport)
     }
 
-    @Test("the refresh token is revoked, and with it the access token (RFC 7009 §2.1)")
+    @Test("the refresh token is revoked, and the access token, which need not end with it (RFC 7009 §2.1)")
     func refreshToken() async {
         let (error, transport) = await Self.revoke(.status(200))
         #expect(error == nil)
-        #expect(transport.attempts.map(\.request.url.absoluteString) == ["https://id.test/revoke"])
-        #expect(transport.attempts.map(\.form) == ["token=s3cret-refresh&token_type_hint=refresh_token&client_id=app"])
+        let url = "https://id.test/revoke"
+        #expect(transport.attempts.map(\.request.url.absoluteString) == [url, url])
+        #expect(
+            transport.attempts.map(\.form) == [
+                "token=s3cret-refresh&token_type_hint=refresh_token&client_id=app",
+                "token=s3cret-old&token_type_hint=access_token&client_id=app",
+            ]
+        )
+    }
+
+    @Test("that a server cannot end access tokens is no error, and any other failure is", arguments: [true, false])
+    func unsupported(isUnsupported: Bool) async {
+        let transport = ScriptedTransport()
+        transport.on(.post, "/revoke") { _, _ in
+            guard transport.count > 1 else { return .status(200) }
+            return isUnsupported ? .json(["error": "unsupported_token_type"], status: 400) : .status(503)
+        }
+        let endpoint = EndpointFixture.endpoint(
+            transport,
+            server: EndpointFixture.server,
+            client: OAuthClient(id: "app")
+        )
+        let error = await EndpointFixture.error { () async throws(OAuthError) in
+            try await endpoint.revoke(EndpointFixture.credential)
+        }
+        #expect(error?.kind == (isUnsupported ? nil : .unavailable))
     }
 
     @Test("without a refresh token it is the access token, by a client that proves who it is")

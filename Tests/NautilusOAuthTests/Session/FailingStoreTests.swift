@@ -98,7 +98,7 @@ struct FailingStoreTests {
             world.store.failSaves(with: .notPermitted(place: "folder"))
             let error = await EndpointFixture.error { () async throws(OAuthError) in try await session.signOut() }
             #expect(error?.kind == .store(.notPermitted(place: "folder")))
-            #expect(world.server.revoked == ["anna-r1"])
+            #expect(world.server.revoked == ["anna-r1", "anna-a1"])
             #expect(await world.call(session).refreshError.map { "\($0)" } == RefreshError.signedOut.description)
             world.store.failSaves(with: nil)
             try await world.sleep(.seconds(60))

@@ -56,7 +56,7 @@ struct SessionChangeTests {
             world.server.revokeAccessTokens()
             #expect(await world.call(first).isOk)
             try await second.signOut()
-            #expect(world.server.revoked == ["anna-r2"])
+            #expect(world.server.revoked == ["anna-r2", "anna-a2"])
             #expect(try await world.stored(first) == nil)
             #expect(first.isSignedIn)
             let events = EventLog(first)
@@ -72,7 +72,7 @@ struct SessionChangeTests {
             let first = try await world.signedIn()
             try await world.process().signOut()
             #expect(try await world.stored(first) == nil)
-            #expect(world.server.revoked == ["anna-r1"])
+            #expect(world.server.revoked == ["anna-r1", "anna-a1"])
         }
     }
 

@@ -113,7 +113,7 @@ struct SlowStoreTests {
             try await signIn
             #expect(try await world.stored(first)?.credential.accessToken == "bert-a1")
             #expect(await world.call(second).isOk)
-            #expect(world.server.revoked == ["anna-r1"])
+            #expect(world.server.revoked == ["anna-r1", "anna-a1"])
         }
     }
 

@@ -1,3 +1,4 @@
+import Foundation
 import Nautilus
 import NautilusOAuth
 import NautilusTesting
@@ -43,11 +44,25 @@ final class UnreliableStore: CredentialStore {
         if let error = state.withLock({ $0.saveError }) { throw error }
         memory.save(stored, for: key)
         state.withLock { $0.saves += 1 }
+        mend()
+    }
+
+    func end(_ session: UUID, for key: CredentialKey) async throws -> StoredCredential? {
+        if let error = state.withLock({ $0.saveError }) { throw error }
+        return memory.end(session, for: key)
     }
 
     func delete(_ key: CredentialKey) async throws {
         if let error = state.withLock({ $0.saveError }) { throw error }
         memory.delete(key)
+        mend()
+    }
+
+    /// What is damaged is replaced by a save, and removed by a delete.
+    private func mend() {
+        state.withLock { state in
+            if case .damaged = state.loadError { state.loadError = nil }
+        }
     }
 
     func version(of key: CredentialKey) async throws -> CredentialVersion? {

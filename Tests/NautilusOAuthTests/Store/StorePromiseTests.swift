@@ -18,6 +18,31 @@ struct StorePromiseTests {
         withExtendedLifetime(next) {}
     }
 
+    @Test(
+        "a session that is ended is shown no more, whoever holds the lock, nor is what is saved of it",
+        arguments: StoreSubject.all
+    )
+    func ended(_ subject: StoreSubject) async throws {
+        let place = try subject.open()
+        let (one, two) = (place.store(), place.store())
+        let held = try await #require(one.lock(place.key))
+        try await one.save(.first, for: place.key)
+        let version = try await two.version(of: place.key)
+        #expect(try await two.end(UUID(), for: place.key) == nil)
+        #expect(try await one.load(place.key) == .first, "of another session nothing changes")
+        #expect(try await two.end(StoredCredential.first.session, for: place.key) == .first)
+        #expect(try await one.load(place.key) == nil)
+        #expect(try await one.version(of: place.key) != version)
+        try await one.save(.first, for: place.key)
+        #expect(try await two.load(place.key) == nil, "a process that has not heard of it")
+        try await one.save(.second, for: place.key)
+        #expect(try await two.load(place.key) == .second, "another session")
+        try await one.delete(place.key)
+        try await one.save(.first, for: place.key)
+        #expect(try await two.load(place.key) == .first, "a delete forgets what was ended")
+        withExtendedLifetime(held) {}
+    }
+
     @Test("a lock ends with its value", arguments: StoreSubject.all)
     func forgotten(_ subject: StoreSubject) async throws {
         let place = try subject.open()

@@ -1,0 +1,167 @@
+import Foundation
+import Nautilus
+import NautilusOAuth
+import NautilusTesting
+import Testing
+
+@Suite("A sign-out wins at once, whatever the store does")
+struct SignOutTests {
+    /// What is the matter with the store when the user signs out.
+    enum Trouble: CaseIterable {
+        case none, hanging, unreadable, lockedElsewhere, damaged
+
+        /// - Returns: The lock that another process holds; nil when none does.
+        func begin(_ world: SessionWorld, _ session: OAuthSession) async throws -> (any CredentialLock)? {
+            switch self {
+            case .none: return nil
+            case .hanging:
+                world.store.slowLoads(to: .seconds(1_000))
+                world.store.slowSaves(to: .seconds(1_000))
+                return nil
+            case .unreadable:
+                world.store.failLoads(with: .notPermitted(place: "file"))
+                return nil
+            case .lockedElsewhere: return try await world.store.lock(session.key)
+            case .damaged:
+                world.store.failLoads(with: .damaged(place: "file"))
+                return nil
+            }
+        }
+    }
+
+    private static func heal(_ store: UnreliableStore) {
+        store.slowLoads(to: .zero)
+        store.slowSaves(to: .zero)
+        store.failLoads(with: nil)
+    }
+
+    @Test(
+        "this process is signed out before anything is waited for, and the next one as well",
+        arguments: Trouble.allCases
+    )
+    func everywhere(trouble: Trouble) async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn()
+            let lock = try await trouble.begin(world, session)
+            async let signOut: Void? = try? session.signOut()
+            try await world.sleep(.milliseconds(1))
+            #expect(!session.isSignedIn)
+            #expect(session.header.isEmpty)
+            #expect(await world.call(session).isSignedOut)
+
+            Self.heal(world.store)
+            let next = world.process()
+            #expect(await world.call(next).isSignedOut)
+            #expect(!next.isSignedIn)
+            #expect(world.server.carried.isEmpty)
+            lock?.unlock()
+            _ = await signOut
+            try await world.sleep(.seconds(2_000))
+            #expect(try await world.store.version(of: session.key) == nil, "the record is removed in the end")
+            #expect(await world.call(session).isSignedOut)
+            #expect(world.server.revoked == ["anna-r1", "anna-a1"])
+        }
+    }
+
+    @Test(
+        "a process that has just started signs out whoever is stored, and nobody comes back",
+        arguments: Trouble.allCases
+    )
+    func justStarted(trouble: Trouble) async throws {
+        try await SessionWorld.run { world in
+            let session = world.process()
+            let lock = try await trouble.begin(world, try await world.signedIn())
+            async let signOut: Void? = try? session.signOut()
+            try await world.sleep(.milliseconds(1))
+            #expect(!session.isSignedIn)
+            #expect(await world.call(session).isSignedOut)
+            Self.heal(world.store)
+            lock?.unlock()
+            _ = await signOut
+            try await world.sleep(.seconds(2_000))
+            #expect(await world.call(session).isSignedOut)
+            #expect(await world.call(world.process()).isSignedOut)
+            #expect(try await world.store.version(of: session.key) == nil)
+            #expect(world.server.carried.isEmpty)
+        }
+    }
+
+    @Test(
+        "a user who signs in while the sign-out of another waits for the store stays signed in",
+        arguments: Trouble.allCases
+    )
+    func signInMeanwhile(trouble: Trouble) async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn()
+            let lock = try await trouble.begin(world, session)
+            async let signOut: Void? = try? session.signOut()
+            try await world.sleep(.milliseconds(1))
+            let credential = world.server.signIn("bert", at: world.date)
+            async let signIn: Void? = try? session.signIn(credential)
+            try await world.sleep(.milliseconds(1))
+            #expect(session.header[.authorization] == "Bearer bert-a1")
+            Self.heal(world.store)
+            lock?.unlock()
+            _ = await (signOut, signIn)
+            try await world.sleep(.seconds(2_000))
+            #expect(session.header[.authorization] == "Bearer bert-a1")
+            #expect(try await world.stored(session)?.credential == credential)
+            #expect(world.server.revoked == ["anna-r1", "anna-a1"])
+        }
+    }
+
+    @Test("a sign-out wins over a refresh of another process, which saves its credential afterwards")
+    func savedLater() async throws {
+        try await SessionWorld.run { world in
+            let (first, second) = (try await world.signedIn(), world.process())
+            try await second.restore()
+            try await world.sleep(.seconds(3_600))
+            // The refresh holds the lock for a second and more.
+            world.store.slowSaves(to: .seconds(1))
+            async let call = world.call(second)
+            try await world.sleep(.milliseconds(1_500))
+            async let signOut: Void = first.signOut()
+            #expect(!(await call.isOk))
+            try await signOut
+            #expect(try await world.stored(first) == nil)
+            #expect(await world.call(world.process()).isSignedOut)
+            #expect(world.server.carried.isEmpty)
+        }
+    }
+
+    @Test("somebody who is not signed in can sign out, and nothing is asked of a server or saved")
+    func nobody() async throws {
+        try await SessionWorld.run { world in
+            let session = world.process()
+            world.store.failSaves(with: .full(place: "disk"))
+            try await session.signOut()
+            #expect(world.server.transport.count == 0)
+            #expect(await world.call(session).isSignedOut)
+        }
+    }
+
+    @Test(
+        "a sign-out and a sign-in at a time leave the session that came last, here and in the store",
+        arguments: 0..<25
+    )
+    func atOnce(seed: UInt64) async throws {
+        try await SessionWorld.run(seed: seed) { world in
+            let session = try await world.signedIn()
+            let credential = world.server.signIn("bert", at: world.date)
+            async let signOut: Void? = try? session.signOut()
+            async let signIn: Void? = try? session.signIn(credential)
+            _ = await (signOut, signIn)
+            try await world.sleep(.seconds(10))
+            let stored = try await world.stored(session)
+            #expect(session.isSignedIn == (stored != nil))
+            #expect(stored?.credential.accessToken != "anna-a1")
+            #expect(session.header[.authorization] != "Bearer anna-a1")
+        }
+    }
+}
+
+extension Result where Success == String, Failure == HttpError {
+    fileprivate var isSignedOut: Bool {
+        if case .signedOut? = refreshError { true } else { false }
+    }
+}
