@@ -4,7 +4,7 @@ import Nautilus
 public struct CredentialSharing: Sendable {
     /// The longest that a process waits for the store's lock.
     public let lockWait: Duration
-    /// How often a refresh token whose answer was lost is sent again.
+    /// How often a refresh token whose answer was lost is sent again by the same refresh.
     public let lostAnswerRetries: Int
     /// The pauses before a refresh token is sent again, and before what could not be saved is saved again.
     public let backoff: Backoff
@@ -15,8 +15,9 @@ public struct CredentialSharing: Sendable {
     ///   - lockWait: Default: 30 s, longer than the 25 s of another process's request; one that is killed frees the lock
     ///     at once.
     ///   - lostAnswerRetries: Default: 1. A server that rotates refresh tokens may have spent it: one that grants a
-    ///     period of grace answers a second time (RFC 9700 §4.14.2), any other ends the session, and a third time helps
-    ///     with neither. When that answer is lost as well, the session ends.
+    ///     period of grace answers a second time (RFC 9700 §4.14.2), so it is sent again soon. When that answer is lost as
+    ///     well, the refresh fails for now and the token is kept, since only the server can tell whether it is spent: it is
+    ///     asked once more after each cool-down.
     ///   - backoff: Default: exponential from 1 s to 30 s with equal jitter: within a server's usual grace of some ten
     ///     seconds, and no busy loop on a disk that is full.
     public init(

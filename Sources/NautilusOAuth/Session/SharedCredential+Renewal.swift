@@ -1,3 +1,4 @@
+import Foundation
 import Nautilus
 
 /// Steps 3 to 5 of a refresh: what is sent, and what becomes of each answer.
@@ -11,8 +12,6 @@ extension SharedCredential {
     private func spend(_ first: StoredCredential) async throws -> StoredCredential {
         var base = first
         while true {
-            // Its answers have been lost: another one would tell no more.
-            guard mayBeSent(base) else { throw await end(base, OAuthError(.answerLost)) }
             base.unanswered += 1
             await mark(base)
             do throws(OAuthError) {
@@ -31,13 +30,15 @@ extension SharedCredential {
                     continue
                 }
                 if error.endsSession { throw await end(base, error) }
-                guard error.kind == .answerLost else { throw error }
-                if mayBeSent(base) { try await store.pause(beforeRetry: base.unanswered) }
+                // The note stays. Only the server can tell whether the token is spent, and it is asked after the cool-down.
+                guard error.kind == .answerLost, isSentAgain(base) else { throw error }
+                try await store.pause(beforeRetry: base.unanswered)
             }
         }
     }
 
-    private func mayBeSent(_ record: StoredCredential) -> Bool {
+    /// Whether a token whose answer was lost is sent again by the same refresh, within a server's period of grace.
+    private func isSentAgain(_ record: StoredCredential) -> Bool {
         record.unanswered <= store.sharing.lostAnswerRetries
     }
 
@@ -96,12 +97,23 @@ extension StoredCredential {
 }
 
 extension OAuthError {
-    /// Whether the refresh token may be spent though nothing came of it: the request was sent, and no answer is known.
+    /// Whether the refresh token may be spent though nothing came of it: the request was sent, and no whole answer is known.
     fileprivate var mayHaveSpent: Bool {
         switch kind {
         case .answerLost: true
         case .cancelled: httpError.map { $0.delivery != .notSent } ?? false
+        // A gateway has lost the answer of the server behind it.
+        case .unavailable: [502, 504].contains(httpError?.status)
+        case .malformedReply: httpError?.response?.isCutTokenReply ?? false
         default: false
         }
+    }
+}
+
+extension HttpResponse<Data> {
+    /// Whether it says that there is a token, though none can be read from it. A page of a hotel's network says no such thing.
+    fileprivate var isCutTokenReply: Bool {
+        (200...299).contains(status)
+            && header.values(of: .contentType).first.map { $0.lowercased().contains("json") } ?? false
     }
 }

@@ -1,5 +1,6 @@
 import Nautilus
 import NautilusOAuth
+import NautilusTesting
 import Testing
 
 @Suite("A refresh whose answer is lost")
@@ -48,36 +49,39 @@ struct LostAnswerTests {
         }
     }
 
-    @Test("when the second answer is lost, too, the session ends, and nobody sends the token a third time")
+    @Test("two lost answers end no session: the call waits out the cool-down, and the server is asked once more")
     func twice() async throws {
         try await SessionWorld.run { world in
             let session = try await world.signedIn()
             world.server.fail(.droppedBefore, .droppedBefore)
             try await world.sleep(.seconds(3600))
-            #expect(await world.call(session).oauthKind == .answerLost)
-            #expect(
-                await world.call(world.process()).refreshError.map { "\($0)" } == RefreshError.signedOut.description
-            )
-            #expect(world.server.tokenRequests == 2)
-            #expect(try await world.stored(session) == nil)
+            #expect(await world.call(session).isOk)
+            #expect(world.server.tokenRequests == 3)
+            #expect(try await world.stored(session)?.unanswered == 0)
         }
     }
 
-    @Test("the count outlives the process: what two others have sent in vain is not sent a third time")
-    func acrossProcesses() async throws {
+    @Test("a call without the time for the cool-down fails for now, and the record stays with its note")
+    func kept() async throws {
         try await SessionWorld.run { world in
-            let first = try await world.signedIn()
-            var stored = try #require(try await world.stored(first))
-            stored.unanswered = 2
-            try await world.store.save(stored, for: first.key)
+            let session = try await world.signedIn(limits: SessionWorld.impatient)
+            world.server.fail(.droppedBefore, .droppedBefore)
             try await world.sleep(.seconds(3600))
-            #expect(await world.call(world.process()).oauthKind == .answerLost)
-            #expect(world.server.tokenRequests == 0)
+            let result = await world.call(session)
+            #expect(result.oauthKind == .answerLost)
+            #expect(result.error?.isTransient == true)
+            #expect(session.isSignedIn)
+            #expect(try await world.stored(session)?.unanswered == 2)
+            // At once nothing is sent, here; a process that is started later asks the server.
+            #expect(await world.call(session).oauthKind == .answerLost)
+            #expect(world.server.tokenRequests == 2)
+            #expect(await world.call(world.process()).isOk)
+            #expect(world.server.tokenRequests == 3)
         }
     }
 
-    @Test("a process that was killed while it waited counts as one lost answer: the next sends the token once")
-    func killed() async throws {
+    @Test("what others have sent in vain is sent once after each cool-down, and not twice by one refresh")
+    func acrossProcesses() async throws {
         try await SessionWorld.run { world in
             let first = try await world.signedIn()
             var stored = try #require(try await world.stored(first))
@@ -85,8 +89,31 @@ struct LostAnswerTests {
             try await world.store.save(stored, for: first.key)
             world.server.fail(.droppedBefore)
             try await world.sleep(.seconds(3600))
-            #expect(await world.call(world.process()).oauthKind == .answerLost)
+            #expect(await world.call(world.process(limits: SessionWorld.impatient)).oauthKind == .answerLost)
             #expect(world.server.tokenRequests == 1)
+            #expect(try await world.stored(first)?.unanswered == 2)
+        }
+    }
+
+    @Test(
+        "an answer that a gateway loses, or that breaks off, keeps the note, and one that came whole does not",
+        arguments: [
+            (.status(502), 1), (.status(504), 1),
+            (.reply(header: [.contentType: "application/json"], text: #"{"access_token":"ann"#), 1),
+            (.status(500), 0), (.status(503), 0), (.status(429), 0),
+            (.reply(header: [.contentType: "text/html"], text: "<html>Welcome!</html>"), 0),
+        ] as [(ScriptedReply, Int)]
+    )
+    func note(reply: ScriptedReply, unanswered: Int) async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn(limits: SessionWorld.impatient)
+            world.server.fail(.answered(reply))
+            try await world.sleep(.seconds(3600))
+            #expect(!(await world.call(session).isOk))
+            #expect(session.isSignedIn)
+            #expect(try await world.stored(session)?.unanswered == unanswered)
+            try await world.sleep(.seconds(60))
+            #expect(await world.call(session).isOk)
         }
     }
 
@@ -109,7 +136,8 @@ struct LostAnswerTests {
     @Test("how often it is sent again can be chosen: not at all")
     func never() async throws {
         try await SessionWorld.run { world in
-            let session = try await world.signedIn(sharing: CredentialSharing(lostAnswerRetries: 0))
+            let sharing = CredentialSharing(lostAnswerRetries: 0)
+            let session = try await world.signedIn(sharing: sharing, limits: SessionWorld.impatient)
             world.server.fail(.droppedBefore)
             try await world.sleep(.seconds(3600))
             #expect(await world.call(session).oauthKind == .answerLost)

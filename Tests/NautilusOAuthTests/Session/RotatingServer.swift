@@ -33,20 +33,6 @@ final class RotatingServer: Sendable {
         /// Whose token is being refreshed, and how often that began while it went on: two processes at a time.
         var refreshing: Set<String> = []
         var overlaps = 0
-        /// The tokens of which an answer was lost, and whether a second one is spared.
-        var lost: Set<String> = []
-        var sparesLost = false
-
-        mutating func nextFault(of token: String) -> Fault? {
-            guard !faults.isEmpty else { return nil }
-            let fault = faults.removeFirst()
-            switch fault {
-            case .refused, .answered: return fault
-            case .answerLost, .droppedBefore:
-                let isFirst = lost.insert(token).inserted
-                return isFirst || !sparesLost ? fault : nil
-            }
-        }
     }
 
     private let books = Locked(Books())
@@ -67,8 +53,6 @@ final class RotatingServer: Sendable {
 
     func fail(_ faults: Fault...) { books.withLock { $0.faults += faults } }
     func grantGrace() { books.withLock { $0.hasGrace = true } }
-    /// Of one token at most one answer is lost: two end the session.
-    func spareLostTokens() { books.withLock { $0.sparesLost = true } }
     func setDelay(_ delay: Duration) { books.withLock { $0.delay = delay } }
     func revokeAccessTokens() { books.withLock { $0.live = [] } }
     func endSession(of user: String) { books.withLock { _ = $0.ended.insert(user) } }
@@ -121,7 +105,7 @@ final class RotatingServer: Sendable {
         let user = String(token.prefix { $0 != "-" })
         let (fault, delay) = books.withLock { books in
             if !books.refreshing.insert(user).inserted { books.overlaps += 1 }
-            return (books.nextFault(of: token), books.delay)
+            return (books.faults.isEmpty ? nil : books.faults.removeFirst(), books.delay)
         }
         defer { books.withLock { _ = $0.refreshing.remove(user) } }
         if case .refused = fault { return .fail(.cannotConnectToHost, delivery: .notSent) }
