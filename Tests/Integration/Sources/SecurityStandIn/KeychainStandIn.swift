@@ -32,6 +32,7 @@ package final class KeychainStandIn: @unchecked Sendable {
     private struct Item {
         var data: Data
         var generic: Data?
+        var label: String?
         let accessible: String
         var modified: Date
     }
@@ -76,11 +77,15 @@ package final class KeychainStandIn: @unchecked Sendable {
             let group = group ?? Self.accessGroups[0]
             let identity = Identity(group: group, service: service, account: account)
             guard items[identity] == nil else { return errSecDuplicateItem }
-            guard let data = attributes[kSecValueData] as? Data,
-                let accessible = attributes[kSecAttrAccessible] as? String
-            else { return errSecParam }
-            let generic = attributes[kSecAttrGeneric] as? Data
-            items[identity] = Item(data: data, generic: generic, accessible: accessible, modified: Self.now())
+            guard let accessible = attributes[kSecAttrAccessible] as? String else { return errSecParam }
+            items[identity] = Item(
+                // An item may be there for its name alone.
+                data: attributes[kSecValueData] as? Data ?? Data(),
+                generic: attributes[kSecAttrGeneric] as? Data,
+                label: attributes[kSecAttrLabel] as? String,
+                accessible: accessible,
+                modified: Self.now()
+            )
             return errSecSuccess
         }
     }
@@ -89,7 +94,8 @@ package final class KeychainStandIn: @unchecked Sendable {
         let known = Self.itemKeys + [kSecMatchLimit, kSecReturnData, kSecReturnAttributes]
         var found: Any?
         let status = answer(query, known, .find) { service, account, group in
-            guard query[kSecMatchLimit] as? String == kSecMatchLimitOne else { return errSecParam }
+            // One is the default.
+            guard query[kSecMatchLimit] as? String ?? kSecMatchLimitOne == kSecMatchLimitOne else { return errSecParam }
             guard let identity = identity(service, account, group), let item = items[identity] else {
                 return errSecItemNotFound
             }
@@ -103,6 +109,8 @@ package final class KeychainStandIn: @unchecked Sendable {
                 ]
                 attributes[kSecAttrGeneric] = item.generic
                 found = attributes
+            // Asked whether it is there, and for nothing of it.
+            case (nil, nil): break
             default: return errSecParam
             }
             return errSecSuccess
@@ -122,15 +130,29 @@ package final class KeychainStandIn: @unchecked Sendable {
     }
 
     func delete(_ query: CFDictionary) -> OSStatus {
-        answer(query, Self.itemKeys, .delete) { service, account, group in
+        if query[kSecAttrAccount] == nil { return deleteAll(query) }
+        return answer(query, Self.itemKeys, .delete) { service, account, group in
             guard let identity = identity(service, account, group) else { return errSecItemNotFound }
             items[identity] = nil
             return errSecSuccess
         }
     }
 
+    /// Removes all items of a service that have a label, whichever their account.
+    private func deleteAll(_ query: CFDictionary) -> OSStatus {
+        guard let label = query[kSecAttrLabel] as? String else { return errSecParam }
+        return answer(query.merging([kSecAttrAccount: ""]) { $1 }, Self.itemKeys, .delete) { service, _, group in
+            let groups = group.map { [$0] } ?? Self.accessGroups
+            let found = items.filter {
+                groups.contains($0.key.group) && $0.key.service == service && $0.value.label == label
+            }
+            for identity in found.keys { items[identity] = nil }
+            return found.isEmpty ? errSecItemNotFound : errSecSuccess
+        }
+    }
+
     private static let itemKeys = [
-        kSecClass, kSecAttrService, kSecAttrAccount, kSecAttrAccessGroup, kSecUseDataProtectionKeychain,
+        kSecClass, kSecAttrService, kSecAttrAccount, kSecAttrAccessGroup, kSecAttrLabel, kSecUseDataProtectionKeychain,
     ]
 
     /// Answers a well-formed query about one item that the app may ask for.
