@@ -19,16 +19,32 @@ extension SharedCredential {
         defer { release(lock) }  // 6
         let base = try await latest(after: tried)  // 2
         if base.credential != tried && serves(base.credential) { return base.credential }
-        let renewed = try await renew(base)  // 3 to 5
-        try await heedEnd(of: renewed)
-        return renewed.credential
+        do {
+            let renewed = try await renew(base)  // 3 to 5
+            try await heedEnd(of: renewed)
+            return renewed.credential
+        } catch {
+            // The server's word goes for this very token only: another process may have a newer one.
+            if !(error is TerminalRefreshFailure) { await endIfOver(base.session) }
+            throw error
+        }
     }
 
-    /// Looks whether another process has ended the session during the refresh, for which it needs no lock.
+    /// Ends a session for the other processes, with the lock still held, if it is over in this one: its refresh was cancelled,
+    /// perhaps after its token was sent, and whoever has the lock next would send that once more.
+    private func endIfOver(_ session: UUID) async {
+        guard state.withLock({ $0.record?.session != session }) else { return }
+        // The task is cancelled, and this has to be done all the same.
+        await BackgroundTask.start { [store] in _ = try? await store.end(session) }.value
+    }
+
+    /// Looks whether the session has been ended during the refresh, here or by another process, which needs no lock for it.
     ///
     /// - Throws: ``OAuthError/Kind/superseded`` when it has; calls have heard of it by then.
     private func heedEnd(of renewed: StoredCredential) async throws(OAuthError) {
         let (epoch, known) = present()
+        // It may not even have been saved: the sign-in or sign-out has cancelled that.
+        guard known.record?.session == renewed.session else { throw OAuthError(.superseded) }
         // What could not be saved is not looked for; a store that cannot be read tells nothing.
         guard known.unsaved == nil, let look = try? await store.look() else { return }
         guard look.stored?.session != renewed.session, follow(look, from: known, since: epoch) else { return }

@@ -244,6 +244,32 @@ struct SessionChangeTests {
         }
     }
 
+    @Test(
+        "a token that is on its way when its session is replaced or ended is not sent again by a process that waits",
+        arguments: seeds,
+        [true, false]
+    )
+    func replacedWhileSent(seed: UInt64, isSignIn: Bool) async throws {
+        try await SessionWorld.run(seed: seed) { world in
+            let (first, second) = (try await world.signedIn(), world.process())
+            try await second.restore()
+            try await world.sleep(.seconds(3600))
+            async let call = world.call(first)
+            try await world.sleep(.milliseconds(50))
+            async let other = world.call(second)
+            try await world.sleep(.milliseconds(20))
+            if isSignIn {
+                try await first.signIn(world.server.signIn("bert", at: world.date))
+            } else {
+                try await first.signOut()
+            }
+            #expect(await call.refreshError.map { "\($0)" } == RefreshError.superseded.description)
+            #expect(!(await other.isOk))
+            #expect(world.server.tokenRequests == 1)
+            #expect(world.server.reuses == 0)
+        }
+    }
+
     @Test("a sign-out elsewhere while this process waits for the lock to refresh: nothing is sent", arguments: seeds)
     func signedOutWhileWaiting(seed: UInt64) async throws {
         try await SessionWorld.run(seed: seed) { world in
