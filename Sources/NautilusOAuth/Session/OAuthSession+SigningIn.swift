@@ -7,11 +7,19 @@ extension OAuthSession {
     /// Calls of the session before fail, and never go out with the new credential; a refresh of it that is under way
     /// comes to nothing.
     ///
-    /// - Parameter credential: What a sign-in has brought: ``TokenEndpoint`` knows the ways.
+    /// - Parameters:
+    ///   - credential: What a sign-in has brought: ``TokenEndpoint`` knows the ways.
+    ///   - revokesReplaced: Whether the server is asked to forget the tokens of the session before, in the background and
+    ///     until it has been reached. Default: false, since it may be the same user, who signs in for a wider scope, and there
+    ///     are servers that end everything which a user has ever allowed an app when one token of it is revoked. Pass true for
+    ///     another user, or call ``signOut()`` first.
     /// - Throws: ``OAuthError`` when it could not be saved. The user is signed in all the same, in this process, and the
     ///   saving is tried again: nobody needs to repeat the sign-in.
-    public func signIn(_ credential: OAuthCredential) async throws(OAuthError) {
-        try await shared.signIn(credential)
+    public func signIn(
+        _ credential: OAuthCredential,
+        revokingReplaced revokesReplaced: Bool = false
+    ) async throws(OAuthError) {
+        try await shared.signIn(credential, revokingReplaced: revokesReplaced)
     }
 
     /// Ends the session that goes on when this is called: in this process at once, before anything is waited for, and in the
@@ -25,7 +33,7 @@ extension OAuthSession {
     ///   signed out all the same, and what could not be done now is tried again in the background.
     public func signOut() async throws(OAuthError) {
         let ended = await shared.signOut()
-        async let revocation = revoke(ended)
+        async let revocation = revocation(of: ended)
         var failure: OAuthError?
         do throws(OAuthError) {
             try await shared.write()
@@ -36,15 +44,9 @@ extension OAuthSession {
         if let failure = failure ?? refusal { throw failure }
     }
 
-    /// - Returns: Why the server may not have forgotten the tokens; nil when it has, or cannot be asked.
-    private func revoke(_ credential: OAuthCredential?) async -> OAuthError? {
-        guard let credential, endpoint.server.revocationEndpoint != nil else { return nil }
-        do throws(OAuthError) {
-            try await endpoint.revoke(credential)
-            return nil
-        } catch {
-            return error
-        }
+    private func revocation(of credential: OAuthCredential?) async -> OAuthError? {
+        guard let credential else { return nil }
+        return await shared.revoke(credential)
     }
 
     /// Waits for the refresh that is in flight, if there is one, and saves what could not be saved before. A command-line

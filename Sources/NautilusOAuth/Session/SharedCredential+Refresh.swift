@@ -44,7 +44,10 @@ extension SharedCredential {
     private func heedEnd(of renewed: StoredCredential) async throws(OAuthError) {
         let (epoch, known) = present()
         // It may not even have been saved: the sign-in or sign-out has cancelled that.
-        guard known.record?.session == renewed.session else { throw OAuthError(.superseded) }
+        guard known.record?.session == renewed.session else {
+            revokeIfSignedOut(renewed)
+            throw OAuthError(.superseded)
+        }
         // What could not be saved is not looked for; a store that cannot be read tells nothing.
         guard known.unsaved == nil, let look = try? await store.look() else { return }
         guard look.stored?.session != renewed.session, follow(look, from: known, since: epoch) else { return }

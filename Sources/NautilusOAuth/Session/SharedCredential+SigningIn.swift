@@ -4,19 +4,26 @@ import Nautilus
 /// Sign-ins and sign-outs of this process. Both count here before anything is waited for, and whatever the store does.
 extension SharedCredential {
     /// Begins a session: here at once, then in the store.
-    func signIn(_ credential: OAuthCredential) async throws(OAuthError) {
+    ///
+    /// - Parameter revokesReplaced: Whether the server is asked to forget the tokens of the session before.
+    func signIn(_ credential: OAuthCredential, revokingReplaced revokesReplaced: Bool) async throws(OAuthError) {
         let session = UUID()
-        change { state in
+        let replaced = change { state in
+            let replaced = state.record
+            if revokesReplaced { state.revokedSession = replaced?.session }
             state.lastNumber += 1
             let record = StoredCredential(session: session, number: state.lastNumber, credential: credential)
             // First: from here on the store is overruled, and nothing that it has is adopted any more.
             (state.record, state.unsaved, state.isKnown) = (record, .signIn(record), true)
             state.isNumbered = false
+            return replaced
         } following: {
             $0.signIn(credential)
         }
         // Before the wait for the lock, during which another process may sign in anew.
-        if let look = try? await store.look() { number(session, after: look.stored) }
+        let look = try? await store.look()
+        if let look { number(session, after: look.stored) }
+        if revokesReplaced, let over = look?.stored ?? replaced { revokeInBackground(over.credential) }
         try await write()
         guard state.withLock({ $0.record?.session == session }) else { throw OAuthError(.superseded) }
     }
@@ -39,6 +46,7 @@ extension SharedCredential {
     func signOut() async -> OAuthCredential? {
         let record = change { state in
             let record = state.record
+            state.revokedSession = record?.session
             // Where nobody is known to be signed in, it is meant for whoever is stored.
             (state.record, state.unsaved, state.isKnown) = (nil, .signOut(session: record?.session), true)
             return record
@@ -63,7 +71,7 @@ extension SharedCredential {
             state.withLock { state in
                 guard state.unsaved == .signOut(session: nil) else { return }
                 if let session {
-                    state.unsaved = .signOut(session: session)
+                    (state.unsaved, state.revokedSession) = (.signOut(session: session), session)
                 } else if look.version == nil {
                     (state.unsaved, state.version) = (nil, nil)
                 }

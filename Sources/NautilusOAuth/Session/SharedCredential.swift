@@ -36,6 +36,8 @@ final class SharedCredential: Sendable {
         var lastNumber = 0
         /// Whether the last sign-in is numbered after what was stored at that time; it has to be read for that.
         var isNumbered = false
+        /// The session whose tokens the server has been asked to forget last; nil for none.
+        var revokedSession: UUID?
         /// The store's lock, kept while a renewal is unsaved and nobody is saving it.
         var keptLock: (any CredentialLock)?
         var isFailing = false
