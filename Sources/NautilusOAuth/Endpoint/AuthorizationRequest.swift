@@ -1,4 +1,5 @@
 import Foundation
+import Nautilus
 
 /// A sign-in by browser that has begun: where the browser goes, and what its answer is checked against.
 ///
@@ -17,6 +18,26 @@ public struct AuthorizationRequest: Sendable {
     let state: Secret
     /// What proves that the one who began is the one who ends (RFC 7636).
     let verifier: Secret
+    /// Shared by all copies.
+    private let isRedeemed = Locked(false)
+
+    init(url: URL, redirect: String, issuer: String, scope: OAuthScope?, state: Secret, verifier: Secret) {
+        (self.url, self.redirect, self.issuer) = (url, redirect, issuer)
+        (self.scope, self.state, self.verifier) = (scope, state, verifier)
+    }
+
+    /// Takes note that it is being exchanged.
+    ///
+    /// - Returns: False when that has happened before.
+    func redeem() -> Bool {
+        isRedeemed.withLock { isRedeemed in
+            defer { isRedeemed = true }
+            return !isRedeemed
+        }
+    }
+
+    /// Takes the note back: its code was never sent.
+    func unredeem() { isRedeemed.withLock { $0 = false } }
 }
 
 extension AuthorizationRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

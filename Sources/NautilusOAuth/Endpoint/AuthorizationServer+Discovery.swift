@@ -23,7 +23,7 @@ extension AuthorizationServer {
         let service = AnyHttpService(
             apiUrl: try document.url(of: issuer).text,
             retrierFactory: retrierFactory,
-            transport: transport,
+            transport: LimitedTransport(base: transport),
             clock: clock
         )
         let response: HttpResponse<Data>

@@ -21,6 +21,8 @@ public struct AuthorizationServer: Hashable, Sendable {
     public let revocationEndpoint: String?
     /// Whether every redirect names the issuer (RFC 9207 §3), so that one which does not is refused.
     public let namesIssuerInRedirects: Bool
+    /// The ways of proof of RFC 7636 that it takes (`code_challenge_methods_supported`); nil when it does not say.
+    public let codeChallengeMethods: [String]?
 
     /// Creates a server whose endpoints are known.
     ///
@@ -32,13 +34,15 @@ public struct AuthorizationServer: Hashable, Sendable {
     ///   - revocationEndpoint: Where tokens are revoked. Default: nil, many servers have none.
     ///   - namesIssuerInRedirects: Whether every redirect names the issuer. Default: false: most servers do not, and one
     ///     that does is checked all the same.
+    ///   - codeChallengeMethods: The ways of proof that it takes. Default: nil, unknown: S256 is used.
     public init(
         issuer: String,
         tokenEndpoint: any UrlConvertible,
         authorizationEndpoint: (any UrlConvertible)? = nil,
         deviceAuthorizationEndpoint: (any UrlConvertible)? = nil,
         revocationEndpoint: (any UrlConvertible)? = nil,
-        namesIssuerInRedirects: Bool = false
+        namesIssuerInRedirects: Bool = false,
+        codeChallengeMethods: [String]? = nil
     ) {
         self.issuer = issuer
         self.tokenEndpoint = tokenEndpoint.urlString
@@ -46,6 +50,7 @@ public struct AuthorizationServer: Hashable, Sendable {
         self.deviceAuthorizationEndpoint = deviceAuthorizationEndpoint?.urlString
         self.revocationEndpoint = revocationEndpoint?.urlString
         self.namesIssuerInRedirects = namesIssuerInRedirects
+        self.codeChallengeMethods = codeChallengeMethods
     }
 }
 

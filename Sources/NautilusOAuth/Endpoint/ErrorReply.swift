@@ -7,11 +7,18 @@ struct ErrorReply: Sendable {
     /// What the server tells developers; nil when it does not.
     let serverDescription: String?
 
-    /// Reads a reply; nil when it names no error. Its `Content-Type` is not looked at: a body that parses is what it is.
+    /// Reads a reply; nil when it names no error. One that is not called a form is JSON whatever it is called: a body that
+    /// parses is what it is.
     ///
-    /// - Parameter secrets: What was sent, and is not printed if the server repeats it in its code.
-    init?(_ body: Data, hiding secrets: [String] = []) {
-        guard let fields = try? ReplyFields(body), let code = try? fields.text("error") else { return nil }
+    /// - Parameters:
+    ///   - body: The reply's body.
+    ///   - contentType: Its `Content-Type`. Default: nil, it has none.
+    ///   - secrets: What was sent, and is not printed if the server repeats it in its code.
+    init?(_ body: Data, contentType: String? = nil, hiding secrets: [String] = []) {
+        let form = contentType.flatMap { ReplyFields.isForm($0) ? $0 : nil }
+        guard let fields = try? ReplyFields(body, contentType: form), let code = try? fields.text("error") else {
+            return nil
+        }
         self.init(code: code, serverDescription: try? fields.text("error_description"), hiding: secrets)
     }
 

@@ -9,7 +9,7 @@ extension OAuthError {
     ///   - secrets: What was sent, and is not printed if the server repeats it.
     ///   - spends: Whether the request spends something, so that it matters whether it ran. Default: true, as a refresh.
     init(_ error: HttpError, hiding secrets: [String] = [], spends: Bool = true) {
-        let reply = error.response.flatMap { ErrorReply($0.body, hiding: secrets) }
+        let reply = error.response.flatMap { ErrorReply($0.body, contentType: $0.contentType, hiding: secrets) }
         var kind = Kind(error, reply)
         if kind == .unavailable, spends, error.hasUnansweredAttempt { kind = .answerLost }
         self.init(kind, serverDescription: reply?.serverDescription, httpError: error)
@@ -24,7 +24,8 @@ extension OAuthError {
     init(_ response: HttpResponse<Data>, _ malformed: MalformedReply, hiding secrets: [String] = []) {
         // Some servers refuse with 200. A redirect is not theirs for certain, and must not end a session.
         let isSuccess = (200...299).contains(response.status)
-        let reply = isSuccess ? ErrorReply(response.body, hiding: secrets) : nil
+        let reply =
+            isSuccess ? ErrorReply(response.body, contentType: response.contentType, hiding: secrets) : nil
         self.init(
             reply?.kind ?? .malformedReply(reason: malformed.reason),
             serverDescription: reply?.serverDescription,
@@ -82,4 +83,8 @@ extension HttpError {
         )
         trace = response.trace
     }
+}
+
+extension HttpResponse<Data> {
+    fileprivate var contentType: String? { header.values(of: .contentType).first }
 }

@@ -1,7 +1,8 @@
 import Foundation
 import Nautilus
 
-/// The JSON object that an authorization server replies with, by its top-level fields.
+/// The JSON object that an authorization server replies with, by its top-level fields; or the form, as some servers send in
+/// its place.
 ///
 /// Foundation's decoder bounds how deep a body may nest; nothing below the top level is looked at.
 struct ReplyFields: Sendable {
@@ -22,12 +23,25 @@ struct ReplyFields: Sendable {
         }
     }
 
-    /// Reads a body that has to be called JSON, or nothing.
+    /// Reads a body that has to be called JSON, or a form, or nothing.
     ///
     /// - Throws: ``MalformedReply``.
     init(_ body: Data, contentType: String?) throws(MalformedReply) {
+        if let contentType, Self.isForm(contentType) {
+            try self.init(form: body)
+            return
+        }
         if let contentType, !Self.isJson(contentType) { throw MalformedReply("its Content-Type is not JSON") }
         try self.init(body)
+    }
+
+    /// Reads a form, all of whose values are texts; of a repeated name the first one counts.
+    private init(form body: Data) throws(MalformedReply) {
+        guard body.count <= Self.sizeLimit else { throw MalformedReply("it is larger than \(Self.sizeLimit) bytes") }
+        guard let fields = FormFields(String(decoding: body, as: UTF8.self)[...]) else {
+            throw MalformedReply("it is no form")
+        }
+        values = fields.firstValues.mapValues(Value.text)
     }
 
     /// A text; nil when it is missing, or null.
@@ -58,6 +72,11 @@ struct ReplyFields: Sendable {
         return try text(name)
     }
 
+    /// A list of texts; nil when it is missing, or something else.
+    func texts(_ name: String) -> [String]? {
+        if case .texts(let texts) = values[name] { texts } else { nil }
+    }
+
     /// Whether it says true; a missing one, or one of another type, does not.
     func isTrue(_ name: String) -> Bool {
         if case .flag(true) = values[name] { true } else { false }
@@ -78,9 +97,17 @@ struct ReplyFields: Sendable {
 
     /// Whether a media type is JSON: `application/json`, or one that ends in `+json` (RFC 6839 §3.1).
     private static func isJson(_ contentType: String) -> Bool {
-        let type = contentType.prefix { $0 != ";" && $0 != "," }.lowercased()
-            .trimmingCharacters(in: .whitespaces)
+        let type = mediaType(contentType)
         return type == "application/json" || type.hasSuffix("+json")
+    }
+
+    /// Whether a media type is that of a form.
+    static func isForm(_ contentType: String) -> Bool {
+        mediaType(contentType) == "application/x-www-form-urlencoded"
+    }
+
+    private static func mediaType(_ contentType: String) -> String {
+        contentType.prefix { $0 != ";" && $0 != "," }.lowercased().trimmingCharacters(in: .whitespaces)
     }
 }
 

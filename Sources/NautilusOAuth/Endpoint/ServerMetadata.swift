@@ -9,6 +9,7 @@ struct ServerMetadata: Sendable {
     let deviceAuthorizationEndpoint: String?
     let revocationEndpoint: String?
     let namesIssuerInRedirects: Bool
+    let codeChallengeMethods: [String]?
 
     /// Reads a document.
     ///
@@ -21,6 +22,7 @@ struct ServerMetadata: Sendable {
         deviceAuthorizationEndpoint = try fields.text("device_authorization_endpoint")
         revocationEndpoint = try fields.text("revocation_endpoint")
         namesIssuerInRedirects = fields.isTrue("authorization_response_iss_parameter_supported")
+        codeChallengeMethods = fields.texts("code_challenge_methods_supported")
     }
 
     /// The server, if the document is that of the issuer that was asked, and all its URLs can be used.
@@ -35,7 +37,8 @@ struct ServerMetadata: Sendable {
             authorizationEndpoint: try Self.checked(authorizationEndpoint, "authorization_endpoint"),
             deviceAuthorizationEndpoint: try Self.checked(deviceAuthorizationEndpoint, "device_authorization_endpoint"),
             revocationEndpoint: try Self.checked(revocationEndpoint, "revocation_endpoint"),
-            namesIssuerInRedirects: namesIssuerInRedirects
+            namesIssuerInRedirects: namesIssuerInRedirects,
+            codeChallengeMethods: codeChallengeMethods
         )
     }
 

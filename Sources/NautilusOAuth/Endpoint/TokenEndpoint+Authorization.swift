@@ -13,13 +13,17 @@ extension TokenEndpoint {
     ///   - parameters: What else the server is told: `prompt`, `login_hint`, `audience`. Sent sorted by name. Default:
     ///     none, which every server takes.
     /// - Throws: ``OAuthError``: ``OAuthError/Kind/noEndpoint(name:)``, ``OAuthError/Kind/insecureUrl`` for the endpoint
-    ///   or the redirect, ``OAuthError/Kind/invalidParameter(reason:)`` for one that is the library's own.
+    ///   or the redirect, ``OAuthError/Kind/invalidParameter(reason:)`` for one that is the library's own, and when the
+    ///   server says that it does not take S256, without which a stolen code could be used (RFC 9700 §2.1.1).
     public func authorize(
         redirect: any UrlConvertible,
         scope: OAuthScope? = nil,
         parameters: [String: String] = [:]
     ) throws(OAuthError) -> AuthorizationRequest {
         let endpoint = try EndpointUrl(server.authorizationEndpoint, name: "authorization_endpoint")
+        guard server.codeChallengeMethods?.contains("S256") ?? true else {
+            throw OAuthError(.invalidParameter(reason: "code_challenge_method: the server does not take S256"))
+        }
         let redirect = redirect.urlString
         try Self.check(redirect: redirect)
         let (state, verifier) = (randomness.secret(), randomness.secret())
@@ -53,7 +57,8 @@ extension TokenEndpoint {
     /// - Throws: ``OAuthError``. Nothing is sent unless the redirect is the answer to `request`: it leads to the same
     ///   URL, or else ``OAuthError/Kind/invalidParameter(reason:)``; its `state` is the request's
     ///   (``OAuthError/Kind/stateMismatch``); its issuer, where it names one, too (RFC 9207,
-    ///   ``OAuthError/Kind/issuerMismatch``); and it has a code, once, and no error.
+    ///   ``OAuthError/Kind/issuerMismatch``); and it has a code, once, and no error. Nor when a request has been exchanged
+    ///   before, unless its code was never sent: ``OAuthError/Kind/invalidParameter(reason:)``.
     public func exchange(
         _ redirect: URL,
         for request: AuthorizationRequest
@@ -68,7 +73,16 @@ extension TokenEndpoint {
             .init("redirect_uri", request.redirect),
             .init("code_verifier", request.verifier.text)
         )
-        return try await reply(to: form).credential(requested: request.scope, receivedAt: wallClock())
+        // A server takes a code that comes a second time for a stolen one, and ends what the first has begun (§4.1.2).
+        guard request.redeem() else {
+            throw OAuthError(.invalidParameter(reason: "this sign-in has been exchanged before; begin another one"))
+        }
+        do throws(OAuthError) {
+            return try await reply(to: form).credential(requested: request.scope, receivedAt: wallClock())
+        } catch {
+            if error.httpError?.delivery == .notSent { request.unredeem() }
+            throw error
+        }
     }
 
     /// The challenge of a verifier: S256 of RFC 7636 §4.2.

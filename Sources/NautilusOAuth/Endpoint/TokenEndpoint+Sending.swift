@@ -54,7 +54,7 @@ extension TokenEndpoint {
         let service = AnyHttpService(
             apiUrl: endpoint.text,
             retrierFactory: retrier,
-            transport: transport,
+            transport: LimitedTransport(base: transport),
             clock: clock
         )
         do throws(HttpError) {

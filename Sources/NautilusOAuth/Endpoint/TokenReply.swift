@@ -6,7 +6,8 @@ struct TokenReply: Sendable {
     let accessToken: String
     /// Nil when there is none: then the one that was paid with stays good (§6).
     let refreshToken: String?
-    /// As the server writes it; always some spelling of `Bearer`.
+    /// As the server writes it. One that is not some spelling of `Bearer` is kept as well, with the refresh token that may
+    /// have been rotated for it; ``OAuthRetrier`` stamps none but `Bearer`.
     let tokenType: String
     /// Nil when the server does not say: then it is what was asked for.
     let scope: OAuthScope?
@@ -27,8 +28,6 @@ struct TokenReply: Sendable {
             throw MalformedReply("access_token has characters that no token has")
         }
         tokenType = try fields.requiredText("token_type")
-        // A token of a type that one does not understand must not be used (§7.1).
-        guard tokenType.lowercased() == "bearer" else { throw MalformedReply("token_type is not Bearer") }
         // Some servers send an empty text in place of nothing.
         refreshToken = try fields.text("refresh_token").flatMap { $0.isEmpty ? nil : $0 }
         let scope = try fields.joinedTexts("scope").map(OAuthScope.init(parsing:))

@@ -22,6 +22,11 @@ struct FormFields: Sendable {
         fields.filter { $0.name == name }.map(\.value)
     }
 
+    /// The first value of each name.
+    var firstValues: [String: String] {
+        .init(fields.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
+    }
+
     private static func decoded(_ text: Substring.UTF8View) -> String? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)

@@ -62,6 +62,60 @@ struct AuthorizationTests {
         #expect(request.redirect == Self.redirect)
     }
 
+    @Test("a sign-in is exchanged once, and once more only if its code was never sent", arguments: [true, false])
+    func redeemedOnce(isSent: Bool) async throws {
+        let tries = Locked(0)
+        let transport = ScriptedTransport { _, _ in
+            let number = tries.withLock { tries in
+                tries += 1
+                return tries
+            }
+            guard isSent || number > 3 else { return .fail(.cannotConnectToHost, delivery: .notSent) }
+            return .json(EndpointFixture.token)
+        }
+        let endpoint = TokenEndpoint(
+            server: EndpointFixture.server,
+            client: OAuthClient(id: "app"),
+            transport: transport,
+            retrierFactory: NilRetrier.factory(),
+            clock: ManualClock()
+        )
+        let request = try endpoint.authorize(redirect: Self.redirect)
+        let url = try #require(URL(string: "\(Self.redirect)?code=c&state=\(request.state.text)"))
+        for _ in 1...3 {
+            let error = await EndpointFixture.error { () async throws(OAuthError) in
+                try await endpoint.exchange(url, for: request)
+            }
+            if !isSent { #expect(error?.kind == .unavailable) }
+        }
+        #expect(transport.count == (isSent ? 1 : 3))
+        let copy = request
+        let error = await EndpointFixture.error { () async throws(OAuthError) in
+            try await endpoint.exchange(url, for: copy)
+        }
+        guard isSent else { return #expect(error == nil) }
+        guard case .invalidParameter? = error?.kind else { return #expect(Bool(false), "\(String(describing: error))") }
+    }
+
+    @Test(
+        "a server that says which proofs it takes, and not S256, is refused",
+        arguments: [nil, ["plain", "S256"], ["plain"]]
+    )
+    func methods(supported: [String]?) throws {
+        let server = AuthorizationServer(
+            issuer: "https://id.test",
+            tokenEndpoint: "https://id.test/token",
+            authorizationEndpoint: "https://id.test/authorize",
+            codeChallengeMethods: supported
+        )
+        let endpoint = Self.endpoint(server: server)
+        guard supported == ["plain"] else {
+            _ = try endpoint.authorize(redirect: Self.redirect)
+            return
+        }
+        #expect(throws: OAuthError.self) { try endpoint.authorize(redirect: Self.redirect) }
+    }
+
     @Test("the endpoint's own query stays, and a scope that is empty is left out (RFC 6749 §3.1)")
     func query() throws {
         let server = AuthorizationServer(

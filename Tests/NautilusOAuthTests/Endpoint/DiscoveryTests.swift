@@ -27,6 +27,23 @@ struct DiscoveryTests {
         await EndpointFixture.error { () async throws(OAuthError) in try await discover(issuer, transport) }
     }
 
+    @Test("the ways of proof that the server takes are read")
+    func codeChallengeMethods() async throws {
+        let document = #"{"issuer":"https://id.test/tenant","token_endpoint":"https://id.test/token","#
+        let methods = #""code_challenge_methods_supported":["plain"]}"#
+        let reply = ScriptedReply.reply(header: [.contentType: "application/json"], text: document + methods)
+        #expect(try await Self.discover(Self.issuer, ScriptedTransport(reply)).codeChallengeMethods == ["plain"])
+    }
+
+    @Test("a reply that does not end is given up at 256 KiB, and not kept in memory")
+    func endless() async {
+        let transport = ScriptedTransport { _, _ in
+            .chunks(Array(repeating: Data(count: 100_000), count: 1_000))
+        }
+        let error = await Self.error(Self.issuer, transport)
+        #expect(error?.httpError?.kind == .responseTooLarge(limit: 262_144))
+    }
+
     @Test(
         "the document's place is made of the issuer (RFC 8414 §3.1, OpenID Connect Discovery §4)",
         arguments: [

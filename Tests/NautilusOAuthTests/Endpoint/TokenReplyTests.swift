@@ -87,7 +87,10 @@ struct TokenReplyTests {
         #expect(credential.scope == OAuthScope(expected))
     }
 
-    @Test("the type of a token is compared without case, and kept as it is written", arguments: ["Bearer", "bEARER"])
+    @Test(
+        "the type of a token is kept as it is written, also another one",
+        arguments: ["Bearer", "bEARER", "DPoP", "mac"]
+    )
     func tokenType(type: String) throws {
         let reply = try Self.reply(#"{"access_token":"a","token_type":"\#(type)"}"#)
         #expect(reply.credential(receivedAt: .distantPast).tokenType == type)
@@ -141,7 +144,6 @@ struct TokenReplyTests {
             (#"{"access_token":"a"}"#, "token_type is missing"),
             (#"{"access_token":"a","token_type":""}"#, "token_type is empty"),
             (#"{"access_token":"a","token_type":true}"#, "token_type is no text"),
-            (#"{"access_token":"a","token_type":"mac"}"#, "token_type is not Bearer"),
             (#"{"access_token":"a","token_type":"Bearer","refresh_token":1}"#, "refresh_token is no text"),
             (#"{"access_token":"a","token_type":"Bearer","scope":1}"#, "scope is no text"),
             (#"{"access_token":"a","token_type":"Bearer","scope":[1]}"#, "scope is no text"),
@@ -156,13 +158,28 @@ struct TokenReplyTests {
         arguments: [
             (nil, true), ("application/json", true), ("application/json;charset=UTF-8", true),
             ("Application/JSON ; charset=utf-8", true), ("application/token+json", true), ("text/html", false),
-            ("text/plain", false), ("application/x-www-form-urlencoded", false), ("application/jsonx", false),
+            ("text/plain", false), ("application/jsonx", false),
             ("", false), ("json", false),
         ] as [(String?, Bool)]
     )
     func contentType(type: String?, isAccepted: Bool) {
         let reason = Self.reason(#"{"access_token":"a","token_type":"Bearer"}"#, type)
         #expect(reason == (isAccepted ? nil : "its Content-Type is not JSON"))
+    }
+
+    @Test("a form is read like JSON, and one that is none refused")
+    func form() throws {
+        let body = "access_token=a%2Bb&token_type=bearer&scope=repo+user&expires_in=3600&refresh_token=r"
+        let type = "application/x-www-form-urlencoded; charset=utf-8"
+        let reply = try TokenReply(Data(body.utf8), contentType: type)
+        #expect((reply.accessToken, reply.refreshToken) == ("a+b", "r"))
+        #expect(reply.scope == ["repo", "user"])
+        #expect(reply.lifetime == .seconds(3600))
+        #expect(Self.reason("access_token=%", type) == "it is no form")
+        #expect(Self.reason("token_type=bearer", type) == "access_token is missing")
+        let refusal = try #require(ErrorReply(Data("error=invalid_grant".utf8), contentType: type))
+        #expect(refusal.kind == .invalidGrant)
+        #expect(ErrorReply(Data("error=invalid_grant".utf8), contentType: "text/html") == nil)
     }
 
     @Test("a reply of 256 KiB is read, and one of a byte more is not")

@@ -162,10 +162,6 @@ struct TokenRequestErrorTests {
                 .json(EndpointFixture.token, header: ["Content-Type": "text/html"]),
                 .malformedReply(reason: "its Content-Type is not JSON")
             ),
-            (
-                .reply(body: Data(repeating: 0x20, count: 262_145)),
-                .malformedReply(reason: "it is larger than 262144 bytes")
-            ),
             (.json(["error": "invalid_grant"]), .invalidGrant),
             (.json(["error": "bad_code"], header: ["Content-Type": "text/plain"]), .misconfigured(code: "bad_code")),
         ] as [(ScriptedReply, OAuthError.Kind)]

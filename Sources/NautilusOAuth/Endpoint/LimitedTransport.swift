@@ -1,0 +1,26 @@
+import Foundation
+import Nautilus
+
+/// A transport for small replies: one that is larger is given up while it comes, before it fills the memory.
+struct LimitedTransport: HttpTransport {
+    let base: any HttpTransport
+    /// In bytes.
+    var limit = ReplyFields.sizeLimit
+
+    var sharedObjects: [any AnyObject & Sendable] { base.sharedObjects }
+
+    func noteFacts<R: Request>(of request: R, in facts: inout CallFacts) { base.noteFacts(of: request, in: &facts) }
+
+    /// Reads the reply up to the limit.
+    ///
+    /// - Throws: `TransportError.responseTooLarge(limit:)`; what the transport throws.
+    func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+        let response = try await base.stream(request, context: context)
+        var body = Data()
+        for try await chunk in response.body {
+            guard body.count + chunk.count <= limit else { throw TransportError.responseTooLarge(limit: limit) }
+            body.append(chunk)
+        }
+        return response.replacingBody(body)
+    }
+}
