@@ -74,33 +74,34 @@ public final class CachingServiceHook: ServiceHook {
 
     /// Notes whose call it is.
     public func noteFacts<R: Request>(of request: R, in facts: inout CallFacts) {
-        guard let key = RequestKey(request), let account = account() else { return }
+        guard let account = account() else { return }
         let removals = core.withLock { $0.removals }
-        facts.note(Beginning(request: key, account: account, removals: removals), by: self)
+        facts.note(Beginning(account: account, removals: removals), by: self)
     }
 
     /// Answers with a result that is still good.
     public func onSchedule<R: Request>(_ request: R) async throws -> HttpResponse<R.Result>? {
-        guard let beginning = beginning(of: request) else { return nil }
+        guard let key = RequestKey(request), let beginning else { return nil }
         let now = stopwatch.elapsed
-        return core.withLock { $0.find(beginning, at: now) } as? HttpResponse<R.Result>
+        return core.withLock { $0.find(key, beginning, at: now) } as? HttpResponse<R.Result>
     }
 
     /// Remembers a result, unless the account has changed since the call began, or the result was removed meanwhile.
     public func onSuccess<R: Request>(_ request: R, response: HttpResponse<R.Result>) async {
-        guard let beginning = beginning(of: request) else { return }
+        guard let key = RequestKey(request), let beginning else { return }
         let now = stopwatch.elapsed
         var response = response
         // It is that of another call.
         response.trace = CallTrace()
-        core.withLock { [response] in $0.store(response, for: beginning, at: now) }
+        core.withLock { [response] in $0.store(response, for: key, beginning, at: now) }
     }
 
-    /// How the call began; nil when it is not remembered, or nobody's, or when the account has changed since.
-    private func beginning<R: Request>(of request: R) -> Beginning? {
-        guard let beginning = CallFacts.current?.fact(notedBy: self) as? Beginning,
-            beginning.request.value is R, account() == beginning.account
-        else { return nil }
+    /// How the call began; nil when it is nobody's, or not known here, or when the account has changed since.
+    private var beginning: Beginning? {
+        guard let beginning = CallFacts.current?.fact(notedBy: self) as? Beginning, account() == beginning.account
+        else {
+            return nil
+        }
         return beginning
     }
 }

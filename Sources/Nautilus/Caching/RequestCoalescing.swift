@@ -133,7 +133,8 @@ extension RequestCoalescing {
             return response
         } catch {
             // An answer that got lost may have been a good one.
-            if (error as? HttpError)?.delivery != .notSent { core.withLock { $0.noteChange() } }
+            let delivery = (error as? HttpError)?.delivery ?? .maybeExecuted
+            if delivery == .maybeExecuted { core.withLock { $0.noteChange() } }
             throw error
         }
     }

@@ -1,9 +1,8 @@
 /// What a caching hook guards by its lock: the results. Users' values are compared and released under it, as the hook's
 /// documentation says.
 struct ResultCore: Sendable {
-    /// A call that may be answered, or bring a result, as it was when it began.
+    /// A call, or a sequence of them, that may be answered, or bring results, as it was when it began.
     struct Beginning: Sendable {
-        let request: RequestKey
         let account: String
         /// How often results had been removed by then.
         let removals: Int64
@@ -12,10 +11,6 @@ struct ResultCore: Sendable {
     private struct Key: Hashable, Sendable {
         let request: RequestKey
         let account: String
-
-        init(_ beginning: Beginning) {
-            (request, account) = (beginning.request, beginning.account)
-        }
     }
 
     private struct Entry: Sendable {
@@ -36,8 +31,8 @@ struct ResultCore: Sendable {
     var count: Int { entries.count }
 
     /// The response to a request; nil when there is none that is still good.
-    mutating func find(_ call: Beginning, at now: Duration) -> (any Sendable)? {
-        let key = Key(call)
+    mutating func find(_ request: RequestKey, _ call: Beginning, at now: Duration) -> (any Sendable)? {
+        let key = Key(request: request, account: call.account)
         guard let entry = entries.value(for: key) else { return nil }
         if now - entry.time < timeToLive { return entry.response }
         entries.removeValue(for: key)
@@ -45,10 +40,10 @@ struct ResultCore: Sendable {
     }
 
     /// Stores what a call has brought, if nothing has been removed since it began.
-    mutating func store(_ response: any Sendable, for call: Beginning, at now: Duration) {
+    mutating func store(_ response: any Sendable, for request: RequestKey, _ call: Beginning, at now: Duration) {
         guard call.removals == removals else { return }
         let entry = Entry(response: response, time: now)
-        entries.update(Key(call), default: entry) { $0 = entry }
+        entries.update(Key(request: request, account: call.account), default: entry) { $0 = entry }
     }
 
     /// Removes results, and has the calls under way bring none: what they bring may be older than the change.

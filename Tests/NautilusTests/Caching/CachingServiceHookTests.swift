@@ -151,6 +151,25 @@ struct CachingServiceHookTests {
         }
     }
 
+    @Test("the pages of a list, which belong to one account, are told apart")
+    func pages() async throws {
+        struct ListNotes: NumberPaginatedRequest, Hashable {
+            typealias Result = String
+            var page = 1
+            var route: HttpRoute { ["notes"] }
+            var query: HttpQuery { ["page": page] }
+            func decode(_ data: Data) throws -> String { String(decoding: data, as: UTF8.self) }
+            func items(of page: String) -> [String] { [page] }
+        }
+        let world = World()
+        for _ in 1...2 {
+            var items: [String] = []
+            for try await item in ListNotes().items(with: world.service, pageLimit: 3) { items.append(item) }
+            #expect(items == ["answer 1", "answer 2", "answer 3"])
+        }
+        #expect(world.transport.count == 3)
+    }
+
     @Test("neither a result nor an account shows in a description")
     func redaction() async throws {
         let world = World()
