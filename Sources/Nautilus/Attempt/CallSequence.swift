@@ -11,7 +11,17 @@ final class CallSequence: Sendable {
         var environment: BaseUrl?
         var facts: CallFacts?
         /// Of each lease that the first call's retrier has, in the order in which they were made.
-        var sessions: [any Hashable & Sendable] = []
+        var sessions: [Session] = []
+    }
+
+    private struct Session: Sendable {
+        let mark: any Hashable & Sendable
+        let waitForEnd: @Sendable () async -> Void
+
+        init<Mark: Hashable & Sendable>(_ mark: Mark, _ waitForEnd: @escaping @Sendable (Mark) async -> Void) {
+            self.mark = mark
+            self.waitForEnd = { await waitForEnd(mark) }
+        }
     }
 
     private let state = Locked(State())
@@ -29,10 +39,12 @@ final class CallSequence: Sendable {
     }
 
     /// The facts that were noted of the first call: all others belong to the same account.
-    func facts(noting note: (inout CallFacts) -> Void) -> CallFacts {
+    ///
+    /// - Parameter base: The service's; nil when it is invalid.
+    func facts(at base: BaseUrl?, noting note: (inout CallFacts) -> Void) -> CallFacts {
         if let facts = state.withLock({ $0.facts }) { return facts }
         // Not under the lock: it asks the user's own code.
-        var facts = CallFacts()
+        var facts = CallFacts(environment: base?.place ?? "")
         note(&facts)
         state.withLock { $0.facts = $0.facts ?? facts }
         return facts
@@ -73,23 +85,46 @@ final class CallSequence: Sendable {
 
         /// The session that the first call's lease began in: `present` for the first call itself.
         ///
+        /// - Parameter waitForEnd: Returns when a session is over, and when the task is cancelled.
         /// - Returns: Nil when the first call had none, or one of another kind: then nothing is known of it.
-        func session<Session: Hashable & Sendable>(orBeginningIn present: Session) -> (Session, isFirst: Bool)? {
+        func session<Mark: Hashable & Sendable>(
+            orBeginning present: Mark,
+            _ waitForEnd: @escaping @Sendable (Mark) async -> Void
+        ) -> (Mark, isFirst: Bool)? {
             sequence.state.withLock { state in
                 if index < state.sessions.count {
-                    return (state.sessions[index] as? Session).map { ($0, false) }
+                    return (state.sessions[index].mark as? Mark).map { ($0, false) }
                 }
                 guard index == state.sessions.count else { return nil }
-                state.sessions.append(present)
+                state.sessions.append(Session(present, waitForEnd))
                 return (present, true)
             }
         }
 
         /// Notes that the first call turns out to have begun in another session.
-        func replaceSession(by session: some Hashable & Sendable) {
+        func replaceSession<Mark: Hashable & Sendable>(
+            by mark: Mark,
+            _ waitForEnd: @escaping @Sendable (Mark) async -> Void
+        ) {
             sequence.state.withLock { state in
-                if index < state.sessions.count { state.sessions[index] = session }
+                if index < state.sessions.count { state.sessions[index] = Session(mark, waitForEnd) }
             }
+        }
+    }
+}
+
+extension CallSequence {
+    /// Whether its calls carry somebody's credential.
+    var hasSession: Bool { state.withLock { !$0.sessions.isEmpty } }
+
+    /// Returns when one of the sessions is over that the first call began in, and when the task is cancelled; at once when it
+    /// began in none.
+    func waitForEndOfSession() async {
+        let sessions = state.withLock { $0.sessions }
+        await withTaskGroup(of: Void.self) { group in
+            for session in sessions { group.addTask { await session.waitForEnd() } }
+            await group.next()
+            group.cancelAll()
         }
     }
 }

@@ -10,6 +10,9 @@ public protocol CredentialSource<Credential>: Sendable {
     /// begins, so it does not wait for anything.
     var session: RefreshCoordinator<Credential>.Session { get }
 
+    /// Returns when a session is over, and when the task is cancelled; see ``RefreshCoordinator/waitForEnd(of:)``.
+    func waitForEnd(of session: RefreshCoordinator<Credential>.Session) async
+
     /// The credential to stamp on an attempt; see ``RefreshCoordinator/grant(continuing:for:)``.
     ///
     /// - Parameters:
@@ -83,7 +86,9 @@ public struct CredentialLease<Source: CredentialSource> {
     public init(_ source: Source) {
         self.source = source
         session = source.session
-        guard let place = CallSequence.nextPlace(), let (first, isFirst) = place.session(orBeginningIn: session) else {
+        guard let place = CallSequence.nextPlace(),
+            let (first, isFirst) = place.session(orBeginning: session, source.waitForEnd)
+        else {
             return
         }
         session = first
@@ -99,7 +104,7 @@ public struct CredentialLease<Source: CredentialSource> {
     public mutating func join(_ session: RefreshCoordinator<Source.Credential>.Session) {
         guard !isFixed, session.mark.changesHere == self.session.mark.changesHere else { return }
         self.session = session
-        place?.replaceSession(by: session)
+        place?.replaceSession(by: session, source.waitForEnd)
     }
 
     /// Stamps a request that is about to be sent, and waits for a credential while a refresh is in flight. To be called in

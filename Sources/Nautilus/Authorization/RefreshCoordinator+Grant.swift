@@ -13,6 +13,15 @@ extension RefreshCoordinator {
     /// which that brings: it was going on all along.
     public var session: Session { Session(mark: core.withLock { $0.machine.mark }) }
 
+    /// Returns when a session is over, since somebody has signed in or out: for what has to end with it, such as an open
+    /// connection. At once when it is over already; also when the task is cancelled.
+    public func waitForEnd(of session: Session) async {
+        // Before the look, so that no end falls between the two.
+        let events = events
+        guard self.session == session else { return }
+        for await _ in events where self.session != session { return }
+    }
+
     /// A credential with its version: what an attempt is stamped with.
     public struct Grant: Sendable {
         private let sealed: SealedGrant

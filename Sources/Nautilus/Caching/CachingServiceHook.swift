@@ -76,7 +76,7 @@ public final class CachingServiceHook: ServiceHook {
     public func noteFacts<R: Request>(of request: R, in facts: inout CallFacts) {
         guard let account = account() else { return }
         let removals = core.withLock { $0.removals }
-        facts.note(Beginning(account: account, removals: removals), by: self)
+        facts.note(Beginning(account: account, environment: facts.environment, removals: removals), by: self)
     }
 
     /// Answers with a result that is still good.

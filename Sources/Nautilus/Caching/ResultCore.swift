@@ -4,6 +4,8 @@ struct ResultCore: Sendable {
     /// A call, or a sequence of them, that may be answered, or bring results, as it was when it began.
     struct Beginning: Sendable {
         let account: String
+        /// Where its service was.
+        let environment: String
         /// How often results had been removed by then.
         let removals: Int64
     }
@@ -11,6 +13,11 @@ struct ResultCore: Sendable {
     private struct Key: Hashable, Sendable {
         let request: RequestKey
         let account: String
+        let environment: String
+
+        init(_ request: RequestKey, of call: Beginning) {
+            (self.request, account, environment) = (request, call.account, call.environment)
+        }
     }
 
     private struct Entry: Sendable {
@@ -32,7 +39,7 @@ struct ResultCore: Sendable {
 
     /// The response to a request; nil when there is none that is still good.
     mutating func find(_ request: RequestKey, _ call: Beginning, at now: Duration) -> (any Sendable)? {
-        let key = Key(request: request, account: call.account)
+        let key = Key(request, of: call)
         guard let entry = entries.value(for: key) else { return nil }
         if now - entry.time < timeToLive { return entry.response }
         entries.removeValue(for: key)
@@ -43,7 +50,7 @@ struct ResultCore: Sendable {
     mutating func store(_ response: any Sendable, for request: RequestKey, _ call: Beginning, at now: Duration) {
         guard call.removals == removals else { return }
         let entry = Entry(response: response, time: now)
-        entries.update(Key(request: request, account: call.account), default: entry) { $0 = entry }
+        entries.update(Key(request, of: call), default: entry) { $0 = entry }
     }
 
     /// Removes results, and has the calls under way bring none: what they bring may be older than the change.

@@ -73,7 +73,7 @@ extension Call {
         _ stopwatch: Stopwatch
     ) async -> Result<HttpResponse<R.Result>, HttpError> {
         // Whose call it is, is noted in the same moment in which its retrier takes hold of a session.
-        let facts = beginning.sequence.facts { facts in
+        let facts = beginning.sequence.facts(at: beginning.target?.service) { facts in
             for interceptor in service.interceptors { interceptor.noteFacts(of: request, in: &facts) }
             beginning.hook?.noteFacts(of: request, in: &facts)
             service.transport.noteFacts(of: request, in: &facts)

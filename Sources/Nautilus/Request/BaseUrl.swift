@@ -54,7 +54,10 @@ package final class BaseUrl: Sendable {
         return url
     }
 
-    /// Whether another one has the same origin and path; their queries may differ, as signatures in them do.
+    /// Origin and path: the same for each way to write them. The query is none of it, since it may be a signature.
+    package var place: String { "\(origin)\(path.withoutTrailingSlashes)" }
+
+    /// Whether another one has the same origin and path.
     package func isSamePlace(as other: BaseUrl) -> Bool {
         origin == other.origin && path.withoutTrailingSlashes == other.path.withoutTrailingSlashes
     }

@@ -17,10 +17,17 @@
 /// }
 /// ```
 public struct CallFacts: Sendable {
+    /// Where the call's service was when the call began: its base URL, without the query. What differs in it belongs to
+    /// different environments. Empty while that URL is invalid, and where a test names none.
+    public let environment: String
     private var facts: [(owner: any AnyObject & Sendable, fact: any Sendable)] = []
 
     /// Creates an empty collection, as a test of an interceptor does.
-    public init() {}
+    ///
+    /// - Parameter environment: The service's base URL. Default: none, since most parts of a service do not ask.
+    public init(environment: String = "") {
+        self.environment = environment
+    }
 
     /// The facts about the call that the current task works for: for a ``ServiceHook``. Interceptors and transports have
     /// them in ``AttemptContext/facts``. Nil outside of all calls.

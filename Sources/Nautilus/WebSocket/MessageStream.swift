@@ -18,6 +18,9 @@ import Foundation
 /// - A message whose sending had returned may be lost with the connection all the same, as with any socket; who must
 ///   know that it arrived needs an answer to it.
 ///
+/// A socket belongs to the session in which it was opened: when the user signs out, or another signs in, it is closed, and the
+/// stream ends with the service's error for ``RefreshError/superseded``.
+///
 /// One task reads; any may send. Somebody has to read, since it is the reader who finds out that the server has closed the
 /// socket, behind the last message. Releasing the stream closes the socket, and so does cancelling the task that reads.
 public final class MessageStream<R: StreamRequest>: AsyncSequence, Sendable {
@@ -51,7 +54,14 @@ public final class MessageStream<R: StreamRequest>: AsyncSequence, Sendable {
         let stopwatch = Stopwatch(service.clock)
         // It outlives the deadline of the call around it.
         self.keeper = Task.detached {
-            await Self.keep(link, request, WebSocketService(service), calls, opened: trace, stopwatch, mapError)
+            await withTaskGroup(of: Void.self) { group in
+                if calls.hasSession { group.addTask { await Self.endWithSession(link, calls, mapError) } }
+                group.addTask {
+                    await Self.keep(link, request, WebSocketService(service), calls, opened: trace, stopwatch, mapError)
+                }
+                await group.next()
+                group.cancelAll()
+            }
         }
     }
 
@@ -192,6 +202,20 @@ extension MessageStream {
         loss.delivery = .notSent
         if loss.kind == .custom { loss.kind = .transport(.networkConnectionLost) }
         return loss
+    }
+
+    /// Closes the socket when the session is over that it was opened in: what the next user sends and reads is not for it.
+    private static func endWithSession(
+        _ link: WebSocketLink,
+        _ calls: CallSequence,
+        _ mapError: (HttpError) -> any Error
+    ) async {
+        await calls.waitForEndOfSession()
+        guard !Task.isCancelled else { return }
+        let connection = link.end(
+            mapError(HttpError(wrapping: RefreshError.superseded, stage: .prepare, delivery: .notSent))
+        )
+        await connection?.close(WebSocketClosure(.goingAway))
     }
 
     /// Replaces connections that are lost, until the retrier gives up or the stream is released.

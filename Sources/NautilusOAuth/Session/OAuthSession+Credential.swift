@@ -11,6 +11,11 @@ extension OAuthSession: CredentialSource {
     /// store later, having been there all along, is the same one.
     public var session: Session { coordinator.session }
 
+    /// Returns when a session is over, since somebody has signed in or out, and when the task is cancelled.
+    public func waitForEnd(of session: Session) async {
+        await coordinator.waitForEnd(of: session)
+    }
+
     /// Looks at the store: who was signed in by an earlier run, or by another process, is so here.
     ///
     /// Calls do this by themselves. An app does it at its start, to know which screen to show.

@@ -75,6 +75,16 @@ struct CachingServiceHookTests {
         #expect((world.transport.count, world.hook.count) == (4, 0))
     }
 
+    @Test("environments do not share, also where only their paths differ")
+    func environments() async throws {
+        let world = World()
+        #expect(try await world.get(GetNote()) == "answer 1")
+        for (url, answer) in [("api.example.com/staging", 2), ("staging.example.com", 3), ("api.example.com", 1)] {
+            let other = world.service.overriding(apiUrl: url)
+            #expect(try await GetNote().schedule(with: other) == "answer \(answer)")
+        }
+    }
+
     @Test("accounts do not share, and nobody signed in has nothing")
     func accounts() async throws {
         let world = World()

@@ -22,6 +22,53 @@ struct WebSocketClosingTests: WebSocketSuite {
         #expect(try await lines.next() == nil)
     }
 
+    @Test("a sign-out closes it, and so does the next user's sign-in", arguments: [nil, Token(number: 2)])
+    func session(next: Token?) async throws {
+        let coordinator = RefreshCoordinator(credential: Token(number: 1), clock: clock) { $0 }
+        let (ended, end) = AsyncStream<Void>.makeStream()
+        let transport = ScriptedWebSocketTransport(
+            .accept { socket in
+                defer { end.finish() }
+                while true { try await socket.send(socket.receive()) }
+            }
+        )
+        let retrierFactory = AuthorizationRetrier.factory(coordinator)
+        let chat = try await Chat().schedule(with: service(transport, retrierFactory: retrierFactory))
+        var lines = chat.makeAsyncIterator()
+        try await chat.send("a")
+        #expect(try await lines.next() == "a")
+        // The session goes on with another credential.
+        coordinator.replace(try #require(coordinator.current), with: Token(number: 11))
+        try await chat.send("b")
+        #expect(try await lines.next() == "b")
+        if let next { coordinator.signIn(next) } else { coordinator.signOut() }
+        let error = await error { _ = try await lines.next() }
+        #expect(error?.isSuperseded == true)
+        for await _ in ended {}
+        #expect(transport.sockets.first?.closure == WebSocketClosure(.goingAway))
+        #expect(chat.connectionCount == 0)
+    }
+
+    @Test("one that is to be replaced is not, once the user has signed out")
+    func sessionWhileLost() async throws {
+        let coordinator = RefreshCoordinator(credential: Token(number: 1), clock: clock) { $0 }
+        let transport = ScriptedWebSocketTransport(.accept { $0.drop() }, Self.echo)
+        let retrierFactory = ComposedRetrier.factory(
+            AuthorizationRetrier.factory(coordinator),
+            Self.backoff(.seconds(9))
+        )
+        let chat = try await Chat().schedule(with: service(transport, retrierFactory: retrierFactory))
+        let reader = Task {
+            var lines = chat.makeAsyncIterator()
+            return await error { _ = try await lines.next() }
+        }
+        try await clock.waitForSleepers(count: 1)
+        coordinator.signOut()
+        #expect(await reader.value?.isSuperseded == true)
+        clock.advance(by: .seconds(10))
+        #expect(transport.requests.count == 1)
+    }
+
     @Test("a connection that replaces a lost one is wanted, unless the end has come first")
     func tooLate() async throws {
         let connection = GoneAtFirst(next: ScriptedWebSocketTransport())
@@ -34,5 +81,11 @@ struct WebSocketClosingTests: WebSocketSuite {
             #expect(link.reopened(connection) == !endsFirst)
             #expect(link.connectionCount == (endsFirst ? 0 : 2))
         }
+    }
+}
+
+extension HttpError {
+    fileprivate var isSuperseded: Bool {
+        if case .superseded? = underlying as? RefreshError { true } else { false }
     }
 }

@@ -48,6 +48,10 @@ final class FileSession: CredentialSource {
         return coordinator.session
     }
 
+    func waitForEnd(of session: RefreshCoordinator<SessionRecord>.Session) async {
+        await coordinator.waitForEnd(of: session)
+    }
+
     func grant(continuing previous: Grant?, for origin: HttpOrigin) async throws -> Grant {
         try follow()
         return try await coordinator.grant(continuing: previous, for: origin)
