@@ -24,6 +24,9 @@ extension RefreshCoordinator {
         case signedIn(Credential)
         /// The user has signed out there.
         case signedOut
+        /// A refresh there has failed for good, as the error says: calls fail with ``RefreshError/sessionExpired(underlying:)``
+        /// as they do there.
+        case expired(any Error)
     }
 
     /// What has become of the session so far: every sign-in, sign-out, fresh credential and expiry makes it another one.
@@ -48,6 +51,7 @@ extension RefreshCoordinator {
             case .refreshed(let credential): .replacement(CredentialBox(credential), lifetime: lifetime(credential))
             case .signedIn(let credential): .session(CredentialBox(credential), lifetime: lifetime(credential))
             case .signedOut: .nothing
+            case .expired(let error): .expiry(error)
             }
         let now = stopwatch.elapsed
         let effects: [RefreshCore.Effect]? = core.withLock { core in

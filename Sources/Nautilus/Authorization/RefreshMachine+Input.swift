@@ -29,6 +29,8 @@ extension RefreshMachine {
         case session(any SealedCredential, lifetime: Duration?)
         /// The user has signed out.
         case nothing
+        /// A refresh has failed for good.
+        case expiry(any Error)
     }
 
     /// How a refresh failed.

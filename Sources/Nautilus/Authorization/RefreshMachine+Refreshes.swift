@@ -43,15 +43,19 @@ extension RefreshMachine {
         noteEnd(of: flight)
         let ended = Action.announce(.call(.refreshEnded(generation: nil)))
         // A refresh that another one has replaced may have failed because of it.
-        guard let session = state.session, state.flight == flight else { return [ended] }
+        guard state.session != nil, state.flight == flight else { return [ended] }
+        return expire(with: error, endOf: flight) + [ended]
+    }
+
+    /// Ends the session for good, if there is one; without one, calls hear from now on why there is none.
+    mutating func expire(with error: any Error, endOf flight: RefreshFlight? = nil) -> [Action] {
+        let session = state.session
         let failure = RefreshError.sessionExpired(underlying: error)
         let released = release(resumingWith: .failure(failure), endOf: flight)
         state = .signedOut(expiredBy: error)
         epoch += 1
-        return released + [
-            .announce(.session(.sessionExpired(generation: session.grant.generation, failure))),
-            ended,
-        ]
+        guard let session else { return released }
+        return released + [.announce(.session(.sessionExpired(generation: session.grant.generation, failure)))]
     }
 
     mutating func overrun(_ flight: RefreshFlight, coolDown: Duration, at now: Duration) -> [Action] {

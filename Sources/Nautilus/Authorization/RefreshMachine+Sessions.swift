@@ -66,6 +66,8 @@ extension RefreshMachine {
             adoptSession(credential, lifetime: lifetime, at: now)
         case .nothing:
             signOutElsewhere()
+        case .expiry(let error):
+            expire(with: error)
         }
     }
 

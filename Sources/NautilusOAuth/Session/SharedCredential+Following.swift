@@ -32,7 +32,7 @@ extension SharedCredential {
     ///
     /// - Returns: False when something has happened here meanwhile: look again.
     func follow(_ look: SharedStore.Look, from known: Known, since epoch: Coordinator.Epoch?) -> Bool {
-        if let epoch, let adoption = Self.adoption(of: look.stored, from: known) {
+        if let epoch, let adoption = Self.adoption(of: look, from: known) {
             let coordinator = state.withLock { $0.coordinator }
             guard coordinator?.adopt(adoption, since: epoch) ?? true else { return false }
         }
@@ -46,17 +46,23 @@ extension SharedCredential {
     }
 
     /// What has become of the session, from one record to the next; nil for nothing that matters to calls.
-    private static func adoption(of stored: StoredCredential?, from known: Known) -> Coordinator.Adoption? {
-        switch (known.record, stored) {
+    private static func adoption(of look: SharedStore.Look, from known: Known) -> Coordinator.Adoption? {
+        switch (known.record, look.stored) {
         // At the first look it is news that nobody is signed in: whoever is later, in whichever process, comes anew.
-        case (nil, nil): known.isKnown ? nil : .signedOut
-        case (_, nil): .signedOut
+        case (nil, nil) where known.isKnown: nil
+        case (_, nil): look.hasExpired ? .expired(Self.expiry) : .signedOut
         case (let known?, let stored?) where known.session == stored.session:
             known.credential == stored.credential ? nil : .refreshed(stored.credential)
         // Another session may be another user's: calls of the one before must not go out with its credential.
         case (_, let stored?): .signedIn(stored.credential)
         }
     }
+
+    /// What calls are told when the server has ended the session in another process.
+    private static let expiry = TerminalRefreshFailure(
+        "another process has learnt that the session is over",
+        underlying: OAuthError(.invalidGrant)
+    )
 
     /// What a look at the store is compared with.
     struct Known: Hashable {

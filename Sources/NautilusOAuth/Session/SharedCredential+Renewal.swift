@@ -74,14 +74,15 @@ extension SharedCredential {
         return latest.credential != record.credential ? latest : nil
     }
 
-    /// Ends the session: the record goes, if it is still the one that was tried.
+    /// Ends the session: its tokens go from the record, if that is still the one that was tried, and other processes learn from
+    /// it that the server has ended the session.
     private func end(_ tried: StoredCredential, _ error: OAuthError) async -> TerminalRefreshFailure {
         state.withLock { state in
             guard state.record?.session == tried.session else { return }
             (state.record, state.unsaved) = (nil, .signOut(session: tried.session))
         }
         do throws(OAuthError) {
-            try await remove(tried.session) { $0.credential == tried.credential }
+            try await expire(tried)
         } catch {
             storeFailed(error)
             tryAgain()

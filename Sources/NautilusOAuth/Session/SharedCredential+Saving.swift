@@ -61,21 +61,35 @@ extension SharedCredential {
         tryAgain()
     }
 
+    /// Puts a record without tokens in the place of one whose session the server has ended, with the lock held, unless
+    /// something else has taken its place.
+    func expire(_ tried: StoredCredential) async throws(OAuthError) {
+        let stored = try await store.look().stored
+        if let stored, stored.session == tried.session, stored.credential == tried.credential {
+            let nothing = OAuthCredential(accessToken: "", receivedAt: tried.credential.receivedAt)
+            _ = try await store.save(
+                StoredCredential(session: tried.session, number: tried.number, credential: nothing, hasExpired: true)
+            )
+        }
+        noteRemoval(of: tried.session, isKnown: false)
+    }
+
     /// Removes a session from the store with the lock held, unless something else has taken its place.
     ///
-    /// - Parameters:
-    ///   - session: The session; nil for whichever is stored.
-    ///   - isMeant: Whether what is stored is what shall go.
-    func remove(
-        _ session: UUID?,
-        where isMeant: (StoredCredential) -> Bool = { _ in true }
-    ) async throws(OAuthError) {
-        let isRemovable = try await isRemovable { (session == nil || $0.session == session) && isMeant($0) }
+    /// - Parameter session: The session; nil for whichever is stored.
+    func remove(_ session: UUID?) async throws(OAuthError) {
+        let isRemovable = try await isRemovable { session == nil || $0.session == session }
         if isRemovable { try await store.delete() }
+        noteRemoval(of: session, isKnown: isRemovable)
+    }
+
+    /// Notes that the end of a session is stored.
+    ///
+    /// - Parameter isKnown: Whether nothing is stored; else what is, is looked at by the next call.
+    private func noteRemoval(of session: UUID?, isKnown: Bool) {
         state.withLock { state in
             guard state.unsaved == .signOut(session: session) else { return }
-            // Whoever has signed in elsewhere is looked at by the next call.
-            (state.unsaved, state.isKnown, state.version) = (nil, isRemovable, nil)
+            (state.unsaved, state.isKnown, state.version) = (nil, isKnown, nil)
         }
         storeWorked()
     }

@@ -7,6 +7,8 @@ struct SharedStore: Sendable {
     struct Look: Sendable {
         var stored: StoredCredential?
         var version: CredentialVersion?
+        /// Whether what is stored is a session that the server has ended; then ``stored`` is nil.
+        var hasExpired = false
     }
 
     let store: any CredentialStore
@@ -25,7 +27,9 @@ struct SharedStore: Sendable {
             // The version first: should the record change in between, the version is the older one, and it is looked at
             // once more.
             let version = try await store.version(of: key)
-            return Look(stored: try await store.load(key), version: version)
+            let stored = try await store.load(key)
+            guard let stored, stored.hasExpired else { return Look(stored: stored, version: version) }
+            return Look(stored: nil, version: version, hasExpired: true)
         }
     }
 

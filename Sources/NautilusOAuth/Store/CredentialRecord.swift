@@ -6,6 +6,8 @@ struct CredentialRecord: Codable {
     private let session: UUID
     private let number: Int
     private let unanswered: Int
+    /// Nil for false, so that it is not written.
+    private let hasExpired: Bool?
     private let accessToken: String
     private let refreshToken: String?
     private let tokenType: String
@@ -28,6 +30,7 @@ struct CredentialRecord: Codable {
         session = stored.session
         number = min(max(1, stored.number), Self.maxCount)
         unanswered = min(max(0, stored.unanswered), Self.maxCount)
+        hasExpired = stored.hasExpired ? true : nil
         accessToken = credential.accessToken
         refreshToken = credential.refreshToken
         tokenType = credential.tokenType
@@ -44,6 +47,7 @@ struct CredentialRecord: Codable {
         session = try container.decode(UUID.self, forKey: .session)
         number = try container.decode(Int.self, forKey: .number)
         unanswered = try container.decode(Int.self, forKey: .unanswered)
+        hasExpired = try container.decodeIfPresent(Bool.self, forKey: .hasExpired)
         accessToken = try container.decode(String.self, forKey: .accessToken)
         refreshToken = try container.decodeIfPresent(String.self, forKey: .refreshToken)
         tokenType = try container.decode(String.self, forKey: .tokenType)
@@ -78,7 +82,8 @@ struct CredentialRecord: Codable {
             session: session,
             number: number,
             credential: credential,
-            unanswered: unanswered
+            unanswered: unanswered,
+            hasExpired: hasExpired ?? false
         )
     }
 }

@@ -13,6 +13,8 @@ public struct StoredCredential: Hashable, Sendable {
     /// How often the refresh token has been sent, or was about to be, without an answer that is known: 0 for one that
     /// was never sent. Written before sending, so that it outlives the process.
     public var unanswered: Int
+    /// Whether the server has ended the session: nobody is signed in, other processes say why, and the credential is empty.
+    public let hasExpired: Bool
 
     /// Creates a record.
     ///
@@ -21,18 +23,28 @@ public struct StoredCredential: Hashable, Sendable {
     ///   - number: The session's number. Default: 1, the first; less counts as that.
     ///   - credential: The credential.
     ///   - unanswered: How often its refresh token was sent without a known answer. Default: 0, never.
-    public init(session: UUID, number: Int = 1, credential: OAuthCredential, unanswered: Int = 0) {
+    ///   - hasExpired: Whether the server has ended the session. Default: false.
+    public init(
+        session: UUID,
+        number: Int = 1,
+        credential: OAuthCredential,
+        unanswered: Int = 0,
+        hasExpired: Bool = false
+    ) {
         self.session = session
         self.number = max(1, number)
         self.credential = credential
         self.unanswered = unanswered
+        self.hasExpired = hasExpired
     }
 }
 
 extension StoredCredential: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The session, what the credential says of itself, and the count; never a token.
     public var description: String {
-        "StoredCredential(session \(session), \(credential), unanswered \(unanswered))"
+        hasExpired
+            ? "StoredCredential(session \(session), expired)"
+            : "StoredCredential(session \(session), \(credential), unanswered \(unanswered))"
     }
 
     /// The same as ``description``.

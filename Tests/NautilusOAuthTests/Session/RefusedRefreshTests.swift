@@ -22,21 +22,6 @@ struct RefusedRefreshTests {
         }
     }
 
-    @Test("another process that finds the store empty afterwards is signed out, and asks nobody")
-    func otherProcess() async throws {
-        try await SessionWorld.run { world in
-            let (first, second) = (try await world.signedIn(), world.process())
-            try await second.restore()
-            world.server.endSession(of: "anna")
-            try await world.sleep(.seconds(3600))
-            _ = await world.call(first)
-            #expect(second.isSignedIn)
-            #expect(await world.call(second).refreshError.map { "\($0)" } == RefreshError.signedOut.description)
-            #expect(!second.isSignedIn)
-            #expect(world.server.tokenRequests == 1)
-        }
-    }
-
     @Test("invalid_grant for a token that has been replaced meanwhile ends nothing: the replacement is taken")
     func replacedMeanwhile() async throws {
         try await SessionWorld.run { world in
@@ -132,6 +117,36 @@ struct RefusedRefreshTests {
             #expect(result.error?.kind == .authorization)
             #expect(result.error?.status == 403)
             #expect(world.server.tokenRequests == 0)
+        }
+    }
+
+    @Test("a session that the server has ended is over in every process, and all say so: it expired")
+    func expiredElsewhere() async throws {
+        try await SessionWorld.run { world in
+            let (first, second) = (try await world.signedIn(), world.process())
+            try await second.restore()
+            world.server.endSession(of: "anna")
+            try await world.sleep(.seconds(3600))
+            #expect(await world.call(first).oauthKind == .invalidGrant)
+            let events = EventLog(second)
+            for process in [second, world.process()] {
+                let result = await world.call(process)
+                guard case .sessionExpired? = result.refreshError else {
+                    return #expect(Bool(false), "\(result)")
+                }
+                #expect(result.oauthKind == .invalidGrant)
+                #expect(!process.isSignedIn)
+            }
+            #expect(await events.names() == ["sessionExpired"])
+            #expect(world.server.tokenRequests == 1)
+            let record = try #require(try await world.store.load(first.key))
+            #expect((record.credential.accessToken, record.credential.refreshToken) == ("", nil))
+
+            // Signed out or in again, nothing of it is left.
+            try await second.signOut()
+            #expect(try await world.store.load(first.key) == nil)
+            try await first.signIn(world.server.signIn("bert", at: world.date))
+            #expect(await world.call(second).isOk)
         }
     }
 

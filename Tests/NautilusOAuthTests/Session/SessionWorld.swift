@@ -115,8 +115,10 @@ struct SessionWorld: Sendable {
         }
     }
 
-    /// What is stored now.
-    func stored(_ session: OAuthSession) async throws -> StoredCredential? { try await store.load(session.key) }
+    /// What is stored now of a session that the server has not ended.
+    func stored(_ session: OAuthSession) async throws -> StoredCredential? {
+        try await store.load(session.key).flatMap { $0.hasExpired ? nil : $0 }
+    }
 
     /// Has somebody who heeds no lock, an older version of the app say, replace the stored credential while the server
     /// works on the next refresh, which it answers with `reply`.

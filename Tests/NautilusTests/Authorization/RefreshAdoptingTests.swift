@@ -35,6 +35,22 @@ struct RefreshAdoptingTests {
         #expect(next == (isSignIn ? "superseded" : "signedOut"))
     }
 
+    @Test("a session that has expired elsewhere has expired here: those who wait hear it, and so do later calls")
+    func expired() async throws {
+        let coordinator = Coordinator(credential: "a", clock: clock, refresh: script.run)
+        let events = coordinator.events
+        let grant = try await coordinator.grant()
+        let calls = await startWaiting(3, on: coordinator) { try await coordinator.refresh(rejecting: grant) }
+        let failure = TerminalRefreshFailure("invalid_grant")
+        #expect(coordinator.adopt(.expired(failure), since: coordinator.epoch))
+        #expect(await calls.outcomes == Array(repeating: "sessionExpired", count: 3))
+        #expect(await outcome { try await coordinator.grant() } == "sessionExpired")
+        // Nobody has been signed in since: it is no second event.
+        coordinator.adopt(.expired(failure), since: coordinator.epoch)
+        coordinator.signIn("b")
+        #expect(await events.first(2) == ["sessionExpired 1 sessionExpired", "signedIn 2"])
+    }
+
     @Test("what was looked at before something happened here is not followed: the look is repeated")
     func late() async throws {
         let coordinator = Coordinator(credential: "a", clock: clock, refresh: script.run)

@@ -114,7 +114,7 @@ actor SessionWorld {
 
     /// What is stored. It throws if that is torn.
     func stored(account: String = "") async throws -> StoredCredential? {
-        try await store.load(key(account))
+        try await store.load(key(account)).flatMap { $0.hasExpired ? nil : $0 }
     }
 
     /// Whether the session that is stored is that of a sign-in.
