@@ -9,10 +9,11 @@ public protocol ServicePart: Sendable {
     ///
     /// They are in the ``AttemptContext/facts`` of all its attempts, and in ``CallFacts/current`` when a hook is asked, or told
     /// of a success. Called once for each call, before its retrier is made and before anything is waited for; it must return
-    /// at once. A part that wraps another passes it on. Default: nothing.
+    /// at once. Calls that continue one another, the pages of a list or the connections of a stream, have the facts of the
+    /// first: note what holds for all of them. A part that wraps another passes it on. Default: nothing.
     ///
     /// - Parameters:
-    ///   - request: The request, as it was declared.
+    ///   - request: The request, as it was declared; of calls that continue one another, the first one's.
     ///   - facts: Takes the facts.
     func noteFacts<R: Request>(of request: R, in facts: inout CallFacts)
 }
