@@ -138,6 +138,38 @@ struct CallAccountTests {
         }
     }
 
+    @Test(
+        "a call that has changed hands before its attempt is answered neither by what is stored nor by who asks already"
+    )
+    func passesBy() async throws {
+        try await simulate { simulation in
+            let (clock, switches) = (simulation.clock, Locked(false))
+            for isStored in [true, false] {
+                let world = World(clock) { user in
+                    if switches.withLock({ $0 }) { user.withLock { $0 = "bert" } }
+                } _: { user in
+                    let accounts = Self.accounts(user)
+                    return (
+                        isStored ? [HttpCache(accounts: accounts)] : [RequestCoalescing(accounts: accounts)],
+                        NilServiceHook()
+                    )
+                } responder: { request, _ in
+                    isStored ? Self.mail(of: request) : .delay(.seconds(5), then: Self.mail(of: request))
+                }
+                switches.withLock { $0 = false }
+                async let first = world.get()
+                try await clock.sleep(for: .seconds(1))
+                switches.withLock { $0 = true }
+                async let second = world.get()
+                try await clock.sleep(for: .seconds(1))
+                #expect(world.transport.count == 2)
+                // Back in time for the first one's answer, whose it was all along.
+                world.signIn("anna")
+                #expect(await (first, second) == ("anna's mail", "anna's mail"))
+            }
+        }
+    }
+
     @Test("a hook remembers nothing of a call that was begun for another user, before it was asked itself")
     func hook() async throws {
         try await simulate { simulation in
