@@ -81,7 +81,7 @@ final class CommandBench: Sendable {
     var stored: StoredCredential? {
         get async throws {
             let account = account
-            return try await account.store.load(account.session.key)
+            return try await account.store.load(account.session.key).flatMap { $0.hasExpired ? nil : $0 }
         }
     }
 }

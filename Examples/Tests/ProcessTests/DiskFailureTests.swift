@@ -209,7 +209,8 @@ struct DiskFailureTests {
             try await world.signIn()
             await world.server.endSessions()
             let child = try await world.start()
-            _ = try await child.ask(.plan(.system(.unlink, .failure(EROFS), on: .credential)))
+            // The first one is the mark.
+            _ = try await child.ask(.plan(.system(.rename, .failure(EROFS), on: .credential, from: 2, count: nil)))
             #expect(try await child.ask(.call).failure == ["authorization", "sessionExpired", "invalidGrant"])
             let events = try await child.ask(.awaitEvent("sessionExpired")).events
             #expect(events == ["signedIn", "storeFailed store notPermitted", "sessionExpired"])

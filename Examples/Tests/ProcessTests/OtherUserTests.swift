@@ -108,13 +108,16 @@ struct OtherUserTests {
             try second.tell(.signOut)
             await refresh.open()
 
-            #expect(try await first.reply().failure == [])
+            // The sign-out needs no lock: whether it comes before the end of the refresh is chance.
+            let failure = try await first.reply().failure
+            #expect([[], ["superseded"]].contains(failure))
             #expect(try await second.reply().failure == [])
             #expect(try await world.stored() == nil)
             for child in [first, second] {
                 #expect(try await child.ask(.call).failure == ["authorization", "signedOut"])
             }
-            #expect(try await first.finish().events == ["signedIn", "refreshed", "signedOut"])
+            let events = failure.isEmpty ? ["signedIn", "refreshed", "signedOut"] : ["signedIn", "signedOut"]
+            #expect(try await first.finish().events == events)
             let counters = await world.server.counters
             #expect(counters.refreshes == 1)
             #expect(counters.tokensRevoked == 1)

@@ -14,7 +14,8 @@ import Foundation
 /// What is stored and foreign, or of a newer format, is left alone: neither saved over nor deleted. What is damaged is
 /// replaced.
 public protocol CredentialStore: Sendable {
-    /// What is stored; nil when nothing is.
+    /// What is stored; nil when nothing is. A record that ``StoredCredential/hasExpired`` is no credential to use: it says that
+    /// the server has ended the session.
     ///
     /// - Throws: ``CredentialStoreError`` for what is there and cannot be read: never nil in its place.
     func load(_ key: CredentialKey) async throws -> StoredCredential?

@@ -39,7 +39,7 @@ struct Login: NotesCommand {
     /// Who is signed in. A folder that cannot be used is found out before the user goes to another device.
     private func before(_ account: NotesAccount) async throws(Complaint) -> OAuthCredential? {
         do throws(CredentialStoreError) {
-            return try await account.store.load(account.session.key)?.credential
+            return try await account.store.load(account.session.key).flatMap { $0.hasExpired ? nil : $0.credential }
         } catch .damaged {
             // It is replaced.
             return nil
