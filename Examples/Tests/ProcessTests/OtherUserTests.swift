@@ -137,7 +137,7 @@ struct OtherUserTests {
             #expect(try await second.ask(.call).failure == ["authorization", "signedOut"])
 
             await refresh.open()
-            #expect(try await first.reply().failure == ["authorization", "sessionExpired", "invalidGrant"])
+            #expect(try await first.reply().failure == ["authorization", "superseded"])
             _ = try await second.ask(.awaitEvent("storeRecovered"))
             #expect(try await world.stored() == nil)
             let counters = await world.server.counters
