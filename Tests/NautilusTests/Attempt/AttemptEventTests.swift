@@ -40,14 +40,16 @@ struct AttemptEventTests {
         _ replies: @escaping ScriptedReply.Responder,
         inside interceptors: [any HttpInterceptor] = [],
         retrier: any RetrierFactory = AnyRetrierFactory { UserStamp(user: Locked("anna")) },
-        request: some Request = Call.get
+        request: some Request = Call.get,
+        clock: ManualClock = ManualClock()
     ) async -> [String] {
         let follower = Follower()
         let service = AnyHttpService(
             apiUrl: "api.example.com",
             interceptors: [follower] + interceptors,
             retrierFactory: retrier,
-            transport: ScriptedTransport(clock: ManualClock(), responder: replies)
+            transport: ScriptedTransport(clock: clock, responder: replies),
+            clock: clock
         )
         _ = try? await request.schedule(with: service)
         return follower.told
@@ -110,10 +112,11 @@ struct AttemptEventTests {
 
     @Test("each attempt's end is told to those that follow it, the call's to all")
     func attempts() async throws {
-        try await simulate { _ in
+        try await simulate { simulation in
             let told = await Self.told(
                 { _, context in context.number == 1 ? .status(503) : .reply(text: "ok") },
-                retrier: steadyBackoff()
+                retrier: steadyBackoff(),
+                clock: simulation.clock
             )
             #expect(
                 told == [

@@ -60,7 +60,7 @@ struct CallSessionTests {
                 interceptors: interceptors,
                 retrierFactory: ComposedRetrier.factory(
                     AuthorizationRetrier.factory(coordinator),
-                    BackoffRetrier.factory(gate: coordinator)
+                    BackoffRetrier.factory(budget: .unlimited, gate: coordinator)
                 ),
                 hook: place == .hook ? SlowHook(pause: pause) : NilServiceHook(),
                 transport: transport,

@@ -85,7 +85,7 @@ struct SharedRetryTests {
                     clock,
                     transport,
                     coalescing,
-                    BackoffRetrier.factory(backoff: backoff, random: random)
+                    BackoffRetrier.factory(backoff: backoff, budget: .unlimited, random: random)
                 )
             }
             async let patient = Call.get.schedule(with: service(drawing: 1))
