@@ -63,6 +63,16 @@ struct SignOutTests {
         }
     }
 
+    @Test("a damaged record is removed by the sign-out itself, and nobody has to mend it before")
+    func damaged() async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn()
+            world.store.failLoads(with: .damaged(place: "file"))
+            try await session.signOut()
+            #expect(try await world.store.version(of: session.key) == nil)
+        }
+    }
+
     @Test(
         "a process that has just started signs out whoever is stored, and nobody comes back",
         arguments: Trouble.allCases

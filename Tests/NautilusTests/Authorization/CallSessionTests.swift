@@ -108,6 +108,26 @@ struct CallSessionTests {
         }
     }
 
+    @Test("what waits for the end of a session waits through a refresh, and not for one that is over")
+    func end() async throws {
+        try await simulate { simulation in
+            let world = World(simulation)
+            let (session, isOver) = (world.coordinator.session, Locked(false))
+            simulation.start {
+                await world.coordinator.waitForEnd(of: session)
+                isOver.withLock { $0 = true }
+            }
+            try await world.clock.sleep(for: .seconds(1))
+            world.coordinator.replace(try #require(world.coordinator.current), with: Token(number: 2))
+            try await world.clock.sleep(for: .seconds(1))
+            #expect(isOver.withLock { !$0 })
+            world.coordinator.signOut()
+            try await world.clock.sleep(for: .seconds(1))
+            #expect(isOver.withLock { $0 })
+            await world.coordinator.waitForEnd(of: session)
+        }
+    }
+
     @Test("one that began before a refresh, in the same session, goes out with the fresh credential")
     func refreshedMeanwhile() async throws {
         try await simulate { simulation in
