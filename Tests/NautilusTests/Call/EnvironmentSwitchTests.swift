@@ -25,23 +25,16 @@ struct EnvironmentSwitchTests {
 
     @Test("at each step of two pages: the second never comes from elsewhere")
     func pages() async throws {
-        let read: @Sendable (Switched) async throws -> String = { service in
+        try await expectOneEnvironment(reply: Self.page) { service in
             var pages = 0
             for try await _ in CursorPages().pages(with: service) { pages += 1 }
             return "\(pages)"
-        }
-        let quiet = try await run(flippingAt: 0, reply: Self.page, read)
-        #expect(quiet.ending == "2")
-        for step in 1...quiet.stepCount {
-            let run = try await run(flippingAt: step, reply: Self.page, read)
-            #expect(run.strays == [], "step \(step)")
-            #expect(Set(run.sent).count <= 1, "step \(step)")
         }
     }
 
     @Test("at each step of two connections of an event stream")
     func events() async throws {
-        let read: @Sendable (Switched) async throws -> String = { service in
+        try await expectOneEnvironment(reply: Self.event) { service in
             var events = 0
             for try await _ in Call.get.events(with: service) {
                 events += 1
@@ -49,10 +42,17 @@ struct EnvironmentSwitchTests {
             }
             return "\(events)"
         }
-        let quiet = try await run(flippingAt: 0, reply: Self.event, read)
+    }
+
+    /// Reads a sequence of two once for each step at which the service may move: nothing strays, and nothing is asked elsewhere.
+    private func expectOneEnvironment(
+        reply: @escaping @Sendable (Int, HttpRequest) -> HttpResponse<Data>,
+        _ read: @escaping @Sendable (Switched) async throws -> String
+    ) async throws {
+        let quiet = try await run(flippingAt: 0, reply: reply, read)
         #expect(quiet.ending == "2")
         for step in 1...quiet.stepCount {
-            let run = try await run(flippingAt: step, reply: Self.event, read)
+            let run = try await run(flippingAt: step, reply: reply, read)
             #expect(run.strays == [], "step \(step)")
             #expect(Set(run.sent).count <= 1, "step \(step)")
         }
