@@ -210,7 +210,10 @@ struct DiskFailureTests {
             await world.server.endSessions()
             let child = try await world.start()
             // The first one is the mark.
-            _ = try await child.ask(.plan(.system(.rename, .failure(EROFS), on: .credential, from: 2, count: nil)))
+            _ = try await child.ask(.plan(.system(.rename, .failure(EROFS), on: .credential, from: 2)))
+            // Nor can the credential be removed, or a note of the end be written beside it, which is tried soon after.
+            _ = try await child.ask(.plan(.system(.unlink, .failure(EROFS), on: .credential)))
+            _ = try await child.ask(.plan(.system(.open, .failure(EROFS), on: .end)))
             #expect(try await child.ask(.call).failure == ["authorization", "sessionExpired", "invalidGrant"])
             let events = try await child.ask(.awaitEvent("sessionExpired")).events
             #expect(events == ["signedIn", "storeFailed store notPermitted", "sessionExpired"])

@@ -41,6 +41,8 @@ public enum SessionFault: Codable, Hashable, Sendable {
         case credential
         /// The credential's lock.
         case lock
+        /// A note that a session has been ended.
+        case end
         /// The store's folder.
         case folder
     }

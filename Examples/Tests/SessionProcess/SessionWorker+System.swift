@@ -14,6 +14,7 @@ extension SessionWorker {
             case .temporary: ".tmp"
             case .credential: ".json"
             case .lock: ".lock"
+            case .end: ".ended"
             case .folder: folder
             }
         let result = system_faults_plan(call.number, path, Int32(first), Int32(count ?? -1), effect.number)

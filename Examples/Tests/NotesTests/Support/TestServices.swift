@@ -1,15 +1,17 @@
 import DemoServers
 import Foundation
 import Nautilus
+import NautilusTesting
 import NotesAPI
 
 extension NotesService {
-    /// A service for a server of a test: no delays, so that no test waits.
+    /// A service for a server of a test: no delays, so that no test waits, and a clock that stands still, so that no call
+    /// runs out of time on a machine that is busy with other tests.
     static func test(
         _ environment: NotesEnvironment,
         token: Token? = nil,
         maxAttempts: Int = 4,
-        clock: any Clock<Duration> = ContinuousClock(),
+        clock: any Clock<Duration> = ManualClock(),
         observer: any CallObserver = NilCallObserver()
     ) throws -> NotesService {
         let service = NotesService(
@@ -32,6 +34,7 @@ extension NotesService {
         _ pair: TokenPair,
         lifetime: Duration? = nil,
         maxAttempts: Int = 4,
+        clock: any Clock<Duration> = ManualClock(),
         observer: any CallObserver = NilCallObserver()
     ) throws -> NotesService {
         let environment = NotesEnvironment(server)
@@ -39,6 +42,7 @@ extension NotesService {
             environment,
             token: Token(pair, lifetime: lifetime, environment: environment),
             maxAttempts: maxAttempts,
+            clock: clock,
             observer: observer
         )
     }

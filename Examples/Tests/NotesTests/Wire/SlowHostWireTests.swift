@@ -1,6 +1,7 @@
 import DemoServers
 import Foundation
 import Nautilus
+import NautilusTesting
 import Testing
 
 @Suite("One slow host", .timeLimit(.minutes(10)))
@@ -39,16 +40,20 @@ struct SlowHostWireTests {
             return .status(200)
         }
         let transport = URLSessionTransport(configuration: .init(connectionsPerHost: 1))
-        let slowService = AnyHttpService(apiUrl: slow.origin, transport: transport)
-        let silentService = AnyHttpService(apiUrl: silent.origin, transport: transport)
+        let clock = ManualClock()
+        let slowService = AnyHttpService(apiUrl: slow.origin, transport: transport, clock: clock)
+        let silentService = AnyHttpService(apiUrl: silent.origin, transport: transport, clock: clock)
         async let first: Void = Probe(timeout: .seconds(60)).schedule(with: slowService)
         await slow.waitForRequests(1)
         async let second: Void = Probe(timeout: .seconds(1)).schedule(with: slowService)
-        // The line is as long as a longer timeout, to another host, which has its connection and passes.
-        let error = await #expect(throws: HttpError.self) {
-            try await Probe(timeout: .milliseconds(1500)).schedule(with: silentService)
-        }
-        #expect(error?.kind == .timeout(.milliseconds(1500)))
+        // Another host's call has its connection, and so its timeout passes.
+        let third = Task { try await Probe(timeout: .seconds(2)).schedule(with: silentService) }
+        // The first one's and the third one's: the second one waits for its connection.
+        try await clock.waitForSleepers(count: 2)
+        await silent.waitForRequests(1)
+        clock.advance(by: .seconds(2))
+        let error = await #expect(throws: HttpError.self) { try await third.value }
+        #expect(error?.kind == .timeout(.seconds(2)))
         await hold.open()
         try await first
         try await second
