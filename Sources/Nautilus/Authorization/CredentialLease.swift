@@ -174,3 +174,45 @@ public struct CredentialLease<Source: CredentialSource> {
         return earlier.last { $0.exchange == number }?.grant
     }
 }
+
+extension CredentialSource {
+    /// Retriers that authorize every attempt with the credential, and repeat an attempt whose credential the server has rejected
+    /// with a fresh one, once in a call; nothing else is retried: compose it with ``BackoffRetrier``.
+    ///
+    /// ```swift
+    /// var retrierFactory: any RetrierFactory {
+    ///     ComposedRetrier.factory(
+    ///         coordinator.authorization { token, request in
+    ///             request.header[.authorization] = "Bearer \(token.accessToken)"
+    ///         },
+    ///         BackoffRetrier.factory(gate: coordinator)
+    ///     )
+    /// }
+    /// ```
+    /// For more than that, write a retrier of your own with a ``CredentialLease``.
+    ///
+    /// - Parameter stamp: Puts the credential on a request that is about to be sent; see
+    ///   ``CredentialLease/stamp(_:context:with:)`` for which those are. An error that it throws is the attempt's failure.
+    public func authorization(
+        _ stamp: @escaping @Sendable (_ credential: Credential, _ request: inout HttpRequest) throws -> Void
+    ) -> any RetrierFactory {
+        AnyRetrierFactory { LeaseRetrier(lease: CredentialLease(self), stamp: stamp) }
+    }
+}
+
+/// Does what a lease does.
+private struct LeaseRetrier<Source: CredentialSource>: Retrier {
+    var lease: CredentialLease<Source>
+    let stamp: @Sendable (Source.Credential, inout HttpRequest) throws -> Void
+
+    mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
+        try await lease.stamp(&httpRequest, context: context, with: stamp)
+    }
+
+    mutating func retry<R: Request>(_ request: R, failingWith failure: HttpError) async -> RetryDecision {
+        await lease.decide(after: failure)
+    }
+
+    var reason: RetryReason? { lease.reason }
+    var name: String { "AuthorizationRetrier" }
+}

@@ -20,6 +20,7 @@ extension Request {
         with service: S,
         in sequence: CallSequence
     ) async throws(S.RequestError) -> HttpResponse<Result> {
+        if let selected = service.selectedService { return try await response(with: selected, in: sequence) }
         do throws(HttpError) {
             return try await Call.response(to: self, with: service, in: sequence)
         } catch {

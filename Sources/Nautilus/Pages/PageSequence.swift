@@ -20,7 +20,9 @@ public struct PageSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, 
 
     /// A reader that begins with the first page.
     public func makeAsyncIterator() -> Iterator {
-        Iterator(
+        // All pages come from where the first one does.
+        let service = service.final
+        return Iterator(
             reader: PageReader(first: first, service: service, limit: limit),
             service: service,
             isPrefetching: isPrefetching

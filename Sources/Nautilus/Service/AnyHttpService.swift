@@ -9,11 +9,13 @@
 public struct AnyHttpService<RequestError: Error>: HttpService {
     private let base: any HttpService
     private let map: @Sendable (HttpError) -> RequestError
+    private let select: @Sendable () -> AnyHttpService?
 
     /// Erases the type of `service`. Its properties are still read again whenever the service's would be.
     public init<S: HttpService>(_ service: S) where S.RequestError == RequestError {
         self.base = service
         self.map = { service.mapError($0) }
+        self.select = { service.selectedService }
     }
 
     /// The base service's.
@@ -42,9 +44,20 @@ public struct AnyHttpService<RequestError: Error>: HttpService {
     public var clock: any Clock<Duration> { base.clock }
     /// The base service's.
     public var maxAttempts: Int { base.maxAttempts }
+    /// The base service's.
+    public var selectedService: AnyHttpService? { select() }
 
     /// The base service's.
     public func mapError(_ error: HttpError) -> RequestError { map(error) }
+}
+
+extension AnyHttpService {
+    /// The service that all which begins now is made with.
+    var final: AnyHttpService {
+        var service = self
+        while let selected = service.selectedService { service = selected }
+        return service
+    }
 }
 
 extension AnyHttpService: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

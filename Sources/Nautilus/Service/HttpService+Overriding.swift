@@ -38,53 +38,64 @@ extension HttpService {
         AnyHttpService(
             OverridingService(
                 base: self,
-                ownApiUrl: apiUrl,
-                ownUsesSecureProtocol: usesSecureProtocol,
-                ownHeader: header,
-                ownInterceptors: interceptors,
-                ownRetrierFactory: retrierFactory,
-                ownHedging: hedging,
-                ownHook: hook,
-                ownObserver: observer,
-                ownTransport: transport,
-                ownWebSocketTransport: webSocketTransport,
-                ownClock: clock,
-                ownMaxAttempts: maxAttempts
+                own: Overrides(
+                    apiUrl: apiUrl,
+                    usesSecureProtocol: usesSecureProtocol,
+                    header: header,
+                    interceptors: interceptors,
+                    retrierFactory: retrierFactory,
+                    hedging: hedging,
+                    hook: hook,
+                    observer: observer,
+                    transport: transport,
+                    webSocketTransport: webSocketTransport,
+                    clock: clock,
+                    maxAttempts: maxAttempts
+                )
             )
         )
     }
 }
 
+/// What a service has of its own; nil for what it has from its base.
+private struct Overrides {
+    let apiUrl: (any UrlConvertible)?
+    let usesSecureProtocol: Bool?
+    let header: HttpHeader
+    let interceptors: [any HttpInterceptor]?
+    let retrierFactory: (any RetrierFactory)?
+    let hedging: Hedging??
+    let hook: (any ServiceHook)?
+    let observer: (any CallObserver)?
+    let transport: (any HttpTransport)?
+    let webSocketTransport: (any WebSocketTransport)?
+    let clock: (any Clock<Duration>)?
+    let maxAttempts: Int?
+}
+
 /// A service that is another one but for what it has of its own.
 private struct OverridingService<Base: HttpService>: HttpService {
     let base: Base
-    let ownApiUrl: (any UrlConvertible)?
-    let ownUsesSecureProtocol: Bool?
-    let ownHeader: HttpHeader
-    let ownInterceptors: [any HttpInterceptor]?
-    let ownRetrierFactory: (any RetrierFactory)?
-    let ownHedging: Hedging??
-    let ownHook: (any ServiceHook)?
-    let ownObserver: (any CallObserver)?
-    let ownTransport: (any HttpTransport)?
-    let ownWebSocketTransport: (any WebSocketTransport)?
-    let ownClock: (any Clock<Duration>)?
-    let ownMaxAttempts: Int?
+    let own: Overrides
 
-    var apiUrl: any UrlConvertible { ownApiUrl ?? base.apiUrl }
-    var usesSecureProtocol: Bool { ownUsesSecureProtocol ?? base.usesSecureProtocol }
-    var header: HttpHeader { base.header.merging(ownHeader) }
+    var apiUrl: any UrlConvertible { own.apiUrl ?? base.apiUrl }
+    var usesSecureProtocol: Bool { own.usesSecureProtocol ?? base.usesSecureProtocol }
+    var header: HttpHeader { base.header.merging(own.header) }
     // An asynchronous field wins over the others, so what overrides has to win here once more.
-    var asyncHeader: HttpHeader { get async throws { try await base.asyncHeader.merging(ownHeader) } }
-    var interceptors: [any HttpInterceptor] { ownInterceptors ?? base.interceptors }
-    var retrierFactory: any RetrierFactory { ownRetrierFactory ?? base.retrierFactory }
-    var hedging: Hedging? { ownHedging ?? base.hedging }
-    var hook: any ServiceHook { ownHook ?? base.hook }
-    var observer: any CallObserver { ownObserver ?? base.observer }
-    var transport: any HttpTransport { ownTransport ?? base.transport }
-    var webSocketTransport: any WebSocketTransport { ownWebSocketTransport ?? base.webSocketTransport }
-    var clock: any Clock<Duration> { ownClock ?? base.clock }
-    var maxAttempts: Int { ownMaxAttempts ?? base.maxAttempts }
+    var asyncHeader: HttpHeader { get async throws { try await base.asyncHeader.merging(own.header) } }
+    var interceptors: [any HttpInterceptor] { own.interceptors ?? base.interceptors }
+    var retrierFactory: any RetrierFactory { own.retrierFactory ?? base.retrierFactory }
+    var hedging: Hedging? { own.hedging ?? base.hedging }
+    var hook: any ServiceHook { own.hook ?? base.hook }
+    var observer: any CallObserver { own.observer ?? base.observer }
+    var transport: any HttpTransport { own.transport ?? base.transport }
+    var webSocketTransport: any WebSocketTransport { own.webSocketTransport ?? base.webSocketTransport }
+    var clock: any Clock<Duration> { own.clock ?? base.clock }
+    var maxAttempts: Int { own.maxAttempts ?? base.maxAttempts }
+
+    var selectedService: AnyHttpService<Base.RequestError>? {
+        base.selectedService.map { AnyHttpService(OverridingService<AnyHttpService>(base: $0, own: own)) }
+    }
 
     func mapError(_ error: HttpError) -> Base.RequestError { base.mapError(error) }
 }

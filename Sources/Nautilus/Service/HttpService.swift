@@ -41,6 +41,11 @@ public protocol HttpService: Sendable {
     /// The most attempts of any call, whatever its retrier says. Default: 100, far above sensible retriers and far
     /// below an endless loop.
     var maxAttempts: Int { get }
+    /// The service behind this one as of now, with which a call that begins now is made to its end; so are the pages of a list,
+    /// the connections of a stream and an open web socket. Default: nil, this one is it.
+    ///
+    /// For services that stand for others in turn, as ``ServiceSwitch`` does.
+    var selectedService: AnyHttpService<RequestError>? { get }
 
     /// Turns the framework's error into the service's own.
     ///
@@ -73,6 +78,8 @@ extension HttpService {
     public var clock: any Clock<Duration> { ContinuousClock() }
     /// 100.
     public var maxAttempts: Int { 100 }
+    /// No other service.
+    public var selectedService: AnyHttpService<RequestError>? { nil }
 }
 
 extension HttpService where RequestError == HttpError {

@@ -34,6 +34,9 @@ extension Request {
         limit: Int64? = nil,
         progress: (@Sendable (HttpProgress) -> Void)? = nil
     ) async throws(S.RequestError) -> HttpResponse<URL> {
+        if let selected = service.selectedService {
+            return try await download(to: target, with: selected, limit: limit, progress: progress)
+        }
         let partial = PartialDownload(to: target, limit: limit, progress: progress)
         defer { partial.discard() }
         let service = DerivedService(service: service, base: self) { partial.beginsAnew(after: $0) }

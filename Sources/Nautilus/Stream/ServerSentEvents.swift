@@ -35,38 +35,43 @@ extension Request {
         with service: S,
         after lastEventId: String = "",
         limit: Int = 1_048_576
-    ) -> ServerSentEvents<Self, S> {
+    ) -> ServerSentEvents<Self, S.RequestError> {
         ServerSentEvents(
-            service: DerivedService(service: service, base: self),
+            request: self,
+            service: AnyHttpService(service),
             parser: EventParser(lastEventId: lastEventId, limit: limit)
         )
     }
 }
 
 /// Events of an endpoint, which is connected to again when a connection ends.
-public struct ServerSentEvents<R: Request, S: HttpService>: AsyncSequence, Sendable {
+public struct ServerSentEvents<R: Request, RequestError: Error>: AsyncSequence, Sendable {
     /// An event.
     public typealias Element = ServerSentEvent
 
-    let service: DerivedService<S, R>
+    let request: R
+    let service: AnyHttpService<RequestError>
     let parser: EventParser
 
     /// Connects when the first event is asked for.
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(service: service, parser: parser) }
+    public func makeAsyncIterator() -> AsyncIterator {
+        // All connections go to where the first one does.
+        AsyncIterator(service: DerivedService(service: service.final, base: request), parser: parser)
+    }
 
     /// Takes one event after the other.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        private let service: DerivedService<S, R>
+        private let service: DerivedService<AnyHttpService<RequestError>, R>
         private let calls = CallSequence()
         private var parser: EventParser
         private var chunks: HttpBodyStream.AsyncIterator?
         /// Nil before the first connection.
-        private var reconnection: StreamReconnection<R, S>?
+        private var reconnection: StreamReconnection<R, AnyHttpService<RequestError>>?
         /// What the next connection follows; nil for the first.
         private var end: StreamEnd?
         private var isOver = false
 
-        init(service: DerivedService<S, R>, parser: EventParser) {
+        init(service: DerivedService<AnyHttpService<RequestError>, R>, parser: EventParser) {
             self.service = service
             self.parser = parser
         }

@@ -4,6 +4,7 @@ extension StreamRequest {
     /// - Returns: The open socket; releasing it closes it.
     /// - Throws: The service's own error, made by ``HttpService/mapError(_:)`` from the last real failure.
     public func schedule<S: HttpService>(with service: S) async throws(S.RequestError) -> MessageStream<Self> {
+        if let selected = service.selectedService { return try await schedule(with: selected) }
         do throws(HttpError) {
             let opening = WebSocketService(service)
             let call = WebSocketCall(request: self, handshake: opening.handshake)

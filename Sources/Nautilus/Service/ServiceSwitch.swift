@@ -1,0 +1,215 @@
+import Observation
+
+/// One service for each environment, of which one is selected and can be changed while the app runs: staging for testers,
+/// production for everybody.
+///
+/// ```swift
+/// enum NotesEnvironment: String { case staging, production }
+///
+/// let notes = ServiceSwitch(NotesEnvironment.production, remembering: .userDefaults("environment")) { environment in
+///     NotesService(environment)
+/// }
+/// notes.select(.staging)
+/// let page = try await ListNotes().schedule(with: notes)
+/// ```
+/// It is itself a service, so that nothing that makes calls has to know of it. What has begun goes on where it began: the
+/// attempts of a call, the pages of a list, the connections of a stream, an open web socket. Each environment's service is made
+/// once and kept, with its own session, cache and budget if it makes those itself; whoever is signed in to one of them still
+/// is when it is selected again.
+///
+/// Where the platform has Observation (iOS 17, macOS 14, Linux), ``selected`` and ``service`` are observable: a view that reads
+/// them is drawn anew.
+public final class ServiceSwitch<Environment: Hashable & Sendable, Service: HttpService>: HttpService {
+    /// What calls throw: the error of the services.
+    public typealias RequestError = Service.RequestError
+
+    private struct State: Sendable {
+        var selected: Environment
+        /// The selection that was remembered and told last.
+        var told: Environment
+        /// Whether somebody is telling selections, and will tell what is selected meanwhile as well.
+        var isTelling = false
+        var services: [Environment: Service] = [:]
+
+        init(_ environment: Environment) {
+            (selected, told) = (environment, environment)
+        }
+    }
+
+    private let state: Locked<State>
+    private let make: @Sendable (Environment) -> Service
+    private let remember: @Sendable (Environment) -> Void
+    private let broadcast: Broadcast<Environment>
+    /// The platform's registrar of observers; nil where it has none.
+    private let registrar: (any Sendable)?
+
+    /// Creates a switch that forgets what was selected when the process ends.
+    ///
+    /// - Parameters:
+    ///   - environment: The environment that is selected first.
+    ///   - service: Makes an environment's service, when it is first needed. When two threads need it at once it may be made
+    ///     twice, of which one is dropped unused.
+    public convenience init(_ environment: Environment, service: @escaping @Sendable (Environment) -> Service) {
+        self.init(environment, remember: { _ in }, service)
+    }
+
+    private init(
+        _ environment: Environment,
+        remember: @escaping @Sendable (Environment) -> Void,
+        _ make: @escaping @Sendable (Environment) -> Service
+    ) {
+        state = Locked(State(environment))
+        broadcast = Broadcast(bufferLimit: 1, latest: environment)
+        self.remember = remember
+        self.make = make
+        if #available(macOS 14, iOS 17, tvOS 17, watchOS 10, *) {
+            registrar = ObservationRegistrar()
+        } else {
+            registrar = nil
+        }
+    }
+
+    /// The environment that is selected.
+    public var selected: Environment {
+        noteReading()
+        return state.withLock { $0.selected }
+    }
+
+    /// The service of the environment that is selected.
+    public var service: Service {
+        noteReading()
+        return present
+    }
+
+    /// The service of an environment, selected or not: to sign out of it, or to call both.
+    public func service(for environment: Environment) -> Service {
+        if let service = state.withLock({ $0.services[environment] }) { return service }
+        // Not under the lock: it is the user's own code, and may ask this switch.
+        let service = make(environment)
+        return state.withLock { state in
+            let first = state.services[environment] ?? service
+            state.services[environment] = first
+            return first
+        }
+    }
+
+    /// Selects an environment, for what begins from now on; nothing when it is selected already.
+    ///
+    /// What has begun is not cancelled: end it first where nobody waits for it any more.
+    public func select(_ environment: Environment) {
+        guard state.withLock({ $0.selected }) != environment else { return }
+        observed { state.withLock { $0.selected = environment } }
+        tell()
+    }
+
+    /// The environment that is selected, and every one that is from now on: a new stream for each access. A slow reader gets the
+    /// latest alone.
+    public var selections: AsyncStream<Environment> { broadcast.stream(replayingLatest: true) }
+
+    /// Has the selection remembered and told, one after the other: the last is what stays selected. No lock is held meanwhile,
+    /// since both run other people's code.
+    private func tell() {
+        let isTold = state.withLock { state in
+            defer { state.isTelling = true }
+            return state.isTelling
+        }
+        guard !isTold else { return }
+        while let news = news() {
+            remember(news)
+            broadcast.send(news)
+        }
+    }
+
+    /// What is to be told next; nil when nothing is.
+    private func news() -> Environment? {
+        state.withLock { state in
+            state.isTelling = state.told != state.selected
+            state.told = state.selected
+            return state.isTelling ? state.selected : nil
+        }
+    }
+
+    private var present: Service { service(for: state.withLock { $0.selected }) }
+}
+
+extension ServiceSwitch where Environment: RawRepresentable, Environment.RawValue == String {
+    /// Creates a switch that selects what was selected when the process last ended.
+    ///
+    /// - Parameters:
+    ///   - environment: The environment that is selected when none is remembered, or one that there is no more.
+    ///   - memory: Where the selection is kept. Give a build for everybody none, so that a tester's selection does not stay with
+    ///     the app from the store.
+    ///   - service: Makes an environment's service, when it is first needed. When two threads need it at once it may be made
+    ///     twice, of which one is dropped unused.
+    public convenience init(
+        _ environment: Environment,
+        remembering memory: SelectionMemory,
+        service: @escaping @Sendable (Environment) -> Service
+    ) {
+        let remembered = memory.load().flatMap { Environment(rawValue: $0) }
+        self.init(remembered ?? environment, remember: { memory.save($0.rawValue) }, service)
+    }
+}
+
+/// As the service of the selected environment.
+extension ServiceSwitch {
+    /// The selected environment's service: calls stay with it.
+    public var selectedService: AnyHttpService<Service.RequestError>? { AnyHttpService(present) }
+    /// The selected service's.
+    public var apiUrl: any UrlConvertible { present.apiUrl }
+    /// The selected service's.
+    public var usesSecureProtocol: Bool { present.usesSecureProtocol }
+    /// The selected service's.
+    public var header: HttpHeader { present.header }
+    /// The selected service's.
+    public var asyncHeader: HttpHeader { get async throws { try await present.asyncHeader } }
+    /// The selected service's.
+    public var interceptors: [any HttpInterceptor] { present.interceptors }
+    /// The selected service's.
+    public var retrierFactory: any RetrierFactory { present.retrierFactory }
+    /// The selected service's.
+    public var hedging: Hedging? { present.hedging }
+    /// The selected service's.
+    public var hook: any ServiceHook { present.hook }
+    /// The selected service's.
+    public var observer: any CallObserver { present.observer }
+    /// The selected service's.
+    public var transport: any HttpTransport { present.transport }
+    /// The selected service's.
+    public var webSocketTransport: any WebSocketTransport { present.webSocketTransport }
+    /// The selected service's.
+    public var clock: any Clock<Duration> { present.clock }
+    /// The selected service's.
+    public var maxAttempts: Int { present.maxAttempts }
+
+    /// The selected service's.
+    public func mapError(_ error: HttpError) -> Service.RequestError { present.mapError(error) }
+}
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension ServiceSwitch: Observable {}
+
+extension ServiceSwitch {
+    private func noteReading() {
+        guard #available(macOS 14, iOS 17, tvOS 17, watchOS 10, *) else { return }
+        (registrar as? ObservationRegistrar)?.access(self, keyPath: \.selected)
+    }
+
+    /// Makes a change that observers are told of.
+    private func observed(_ change: () -> Void) {
+        guard #available(macOS 14, iOS 17, tvOS 17, watchOS 10, *), let registrar = registrar as? ObservationRegistrar
+        else { return change() }
+        registrar.withMutation(of: self, keyPath: \.selected, change)
+    }
+}
+
+extension ServiceSwitch: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Where calls go now; neither path nor query, which may hold a key.
+    public var description: String { "ServiceSwitch(\(AnyHttpService(present)))" }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Shows the description: `dump` leaks nothing either.
+    public var customMirror: Mirror { Mirror(self, children: ["service": description]) }
+}

@@ -1,0 +1,121 @@
+import Foundation
+import Observation
+import Testing
+
+@testable import Nautilus
+
+@Suite("The selection of a switch of services")
+struct SelectionTests {
+    private enum Site: String, Sendable { case staging, production }
+
+    @Test("is remembered from one launch to the next")
+    func remembered() {
+        let disk = Locked<String?>(nil)
+        let memory = SelectionMemory {
+            disk.withLock { $0 }
+        } save: { name in
+            disk.withLock { $0 = name }
+        }
+        let first = ServiceSwitch(Site.production, remembering: memory) { _ in Self.service }
+        #expect(first.selected == .production)
+        #expect(disk.withLock { $0 } == nil)
+        first.select(.staging)
+        #expect(disk.withLock { $0 } == "staging")
+        #expect(ServiceSwitch(Site.production, remembering: memory) { _ in Self.service }.selected == .staging)
+    }
+
+    @Test("is the given one where the remembered one has gone with an update, and where nothing is remembered")
+    func unknown() {
+        let memory = SelectionMemory {
+            "beta"
+        } save: { _ in
+        }
+        #expect(ServiceSwitch(Site.production, remembering: memory) { _ in Self.service }.selected == .production)
+        #expect(ServiceSwitch(Site.production) { _ in Self.service }.selected == .production)
+    }
+
+    @Test("is kept in the user's defaults, in those of a suite too")
+    func defaults() throws {
+        let suite = "nautilus-tests-\(UUID())"
+        let memory = SelectionMemory.userDefaults("environment", suite: suite)
+        defer { UserDefaults.standard.removePersistentDomain(forName: suite) }
+        #expect(memory.load() == nil)
+        memory.save("staging")
+        #expect(memory.load() == "staging")
+        #expect(SelectionMemory.userDefaults("another", suite: suite).load() == nil)
+    }
+
+    @Test("is streamed: the present one, then each change, and the latest alone to a slow reader")
+    func stream() async {
+        let sites = ServiceSwitch(Site.production) { _ in Self.service }
+        var quick = sites.selections.makeAsyncIterator()
+        var slow = sites.selections.makeAsyncIterator()
+        #expect(await quick.next() == .production)
+        sites.select(.production)
+        sites.select(.staging)
+        #expect(await quick.next() == .staging)
+        sites.select(.production)
+        #expect(await quick.next() == .production)
+        #expect(await slow.next() == .production)
+    }
+
+    @Test("is observed by what reads it, or reads the service")
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+    func observed() {
+        let sites = ServiceSwitch(Site.production) { _ in Self.service }
+        let changes = Locked(0)
+        withObservationTracking {
+            _ = sites.selected
+        } onChange: {
+            changes.withLock { $0 += 1 }
+        }
+        withObservationTracking {
+            _ = sites.service
+        } onChange: {
+            changes.withLock { $0 += 1 }
+        }
+        sites.select(.production)
+        #expect(changes.withLock { $0 } == 0)
+        sites.select(.staging)
+        #expect(changes.withLock { $0 } == 2)
+    }
+
+    @Test("may be changed by what is told of a change: what is remembered last is what is selected")
+    func nested() {
+        let remembered = Locked<[String]>([])
+        let sites = Locked<ServiceSwitch<Site, AnyHttpService<HttpError>>?>(nil)
+        let memory = SelectionMemory {
+            nil
+        } save: { name in
+            remembered.withLock { $0.append(name) }
+            if name == "staging" { sites.withLock { $0 }?.select(.production) }
+        }
+        let created = ServiceSwitch(Site.production, remembering: memory) { _ in Self.service }
+        sites.withLock { $0 = created }
+        created.select(.staging)
+        #expect(remembered.withLock { $0 } == ["staging", "production"])
+        #expect(created.selected == .production)
+        sites.withLock { $0 = nil }
+    }
+
+    @Test("of a thousand that compete ends as the one that is remembered and told last")
+    func contended() async {
+        let remembered = Locked("")
+        let memory = SelectionMemory {
+            nil
+        } save: { name in
+            remembered.withLock { $0 = name }
+        }
+        let sites = ServiceSwitch(Site.production, remembering: memory) { _ in Self.service }
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<1001 {
+                group.addTask { sites.select(number.isMultiple(of: 2) ? .staging : .production) }
+            }
+        }
+        var told = sites.selections.makeAsyncIterator()
+        #expect(await told.next() == sites.selected)
+        #expect(remembered.withLock { $0 } == sites.selected.rawValue)
+    }
+
+    private static let service = AnyHttpService(apiUrl: "api.example.com")
+}

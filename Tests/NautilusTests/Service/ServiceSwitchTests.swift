@@ -1,0 +1,297 @@
+import Foundation
+import NautilusTesting
+import Testing
+
+@testable import Nautilus
+
+@Suite("A switch of services")
+struct ServiceSwitchTests {
+    @Test("that is turned at any step of a call leaves it where it began, with its fields, its session and its error")
+    func call() async throws {
+        let quiet = try await run(turningAt: 0) { try await Call.get.schedule(with: $0) }
+        #expect(quiet.ending == "ok")
+        #expect(quiet.sent.count == 3)
+        for step in 1...quiet.stepCount {
+            let run = try await run(turningAt: step) { try await Call.get.schedule(with: $0) }
+            #expect(run == quiet, "step \(step)")
+        }
+    }
+
+    @Test("fails a call in the words of where it began")
+    func failure() async throws {
+        let ending = try await run(turningAt: 1, reply: { _, _ in .status(404) }) { service in
+            do throws(SiteError) {
+                return try await Call.get.schedule(with: service)
+            } catch {
+                return error.site
+            }
+        }
+        #expect(ending.ending == "staging")
+    }
+
+    @Test("leaves a list where its first page came from")
+    func pages() async throws {
+        let reply: Reply = { number, _ in
+            let next = number == 3 ? #", "next": "b""# : ""
+            return number < 3 ? Self.answer(number) : .reply(text: #"{"numbers": [1]\#(next)}"#)
+        }
+        try await expectOneSite(reply: reply) { service in
+            var numbers: [Int] = []
+            for try await number in CursorPages().items(with: service) { numbers.append(number) }
+            return "\(numbers)"
+        }
+    }
+
+    @Test("leaves an event stream where its first connection went")
+    func events() async throws {
+        let reply: Reply = { number, _ in
+            number < 3
+                ? Self.answer(number)
+                : .reply(header: ["Content-Type": "text/event-stream"], text: "id: \(number)\ndata: a\n\n")
+        }
+        try await expectOneSite(reply: reply) { service in
+            var ids: [String] = []
+            for try await event in Call.get.events(with: service) {
+                ids.append(event.id)
+                if ids.count == 2 { break }
+            }
+            return "\(ids)"
+        }
+    }
+
+    @Test("leaves a download where it began")
+    func download() async throws {
+        let folder = try TemporaryFolder()
+        try await expectOneSite { service in
+            let target = folder.url.appendingPathComponent(UUID().uuidString)
+            try await Call.get.download(to: target, with: service)
+            return try String(contentsOf: target, encoding: .utf8)
+        }
+    }
+
+    @Test("leaves a web socket where it was opened, when its connection breaks as well")
+    func webSocket() async throws {
+        let opening = ScriptedWebSocketTransport.Opening.accept { socket in
+            try await socket.send(.text("hello"))
+            while true { _ = try await socket.receive() }
+        }
+        let broken = ScriptedWebSocketTransport.Opening.accept { socket in
+            try await socket.send(.text("first"))
+            socket.drop()
+        }
+        let transports = [
+            Site.staging: ScriptedWebSocketTransport(broken, opening), .production: ScriptedWebSocketTransport(opening),
+        ]
+        let sites = ServiceSwitch(Site.staging) { site in
+            AnyHttpService(
+                apiUrl: site.rawValue,
+                retrierFactory: BackoffRetrier.factory(backoff: .constant(.zero), budget: .unlimited),
+                webSocketTransport: transports[site]
+            )
+        }
+        let chat = try await ChatStream().schedule(with: sites)
+        sites.select(.production)
+        var lines = chat.makeAsyncIterator()
+        #expect(try await lines.next() == "first")
+        #expect(try await lines.next() == "hello")
+        #expect(transports[.staging]?.requests.count == 2)
+        #expect(transports[.production]?.requests.count == 0)
+    }
+
+    @Test("stands behind what is made of it: another header, an erased type, another switch")
+    func derived() async throws {
+        try await expectOneSite { service in
+            let inner = AnyHttpService(service.overriding(header: ["X-Own": "1"]))
+            return try await Call.get.schedule(with: ServiceSwitch("only") { _ in inner })
+        }
+    }
+
+    @Test("takes calls that begin later to what is selected then, and signs nobody in there")
+    func later() async throws {
+        try await simulate { simulation in
+            let world = SiteWorld(simulation.clock, turningAt: 0) { _, _ in .reply(text: "ok") }
+            _ = try await Call.get.schedule(with: world.sites)
+            world.sites.select(.production)
+            #expect(world.sites.selected == .production)
+            _ = try await Call.get.schedule(with: world.sites)
+            world.sites.service(for: .staging).coordinator.signOut()
+            _ = try await Call.get.schedule(with: world.sites)
+            world.sites.select(.staging)
+            await #expect(throws: SiteError.self) { try await Call.get.schedule(with: world.sites) }
+            #expect(world.seen.sent == ["staging token 1", "production token 1", "production token 1"])
+            #expect(world.seen.strays == [])
+        }
+    }
+
+    @Test("makes each environment's service once, when it is needed, though a thousand need it at a time")
+    func made() async throws {
+        let makers = Counter()
+        let sites = ServiceSwitch(Site.staging) { site in
+            makers.increment()
+            return Identified(site: site)
+        }
+        #expect(makers.value == 0)
+        let identities = await withTaskGroup(of: ObjectIdentifier.self) { group in
+            for _ in 0..<1000 { group.addTask { ObjectIdentifier(sites.service(for: .production).identity) } }
+            return await group.reduce(into: Set()) { $0.insert($1) }
+        }
+        #expect(identities.count == 1)
+        let identity = sites.service.identity
+        #expect(sites.service.identity === identity)
+        #expect(sites.service(for: .production).identity !== identity)
+    }
+
+    /// Makes calls once for each step of them at which the switch may be turned: all is as if it were not.
+    private func expectOneSite(
+        reply: @escaping Reply = { number, _ in answer(number) },
+        _ body: @escaping @Sendable (ServiceSwitch<Site, SiteService>) async throws -> String
+    ) async throws {
+        let quiet = try await run(turningAt: 0, reply: reply, body)
+        #expect(quiet.stepCount > 0)
+        for step in 1...quiet.stepCount {
+            let run = try await run(turningAt: step, reply: reply, body)
+            #expect(run == quiet, "step \(step)")
+        }
+    }
+
+    private typealias Reply = @Sendable (Int, HttpRequest) -> ScriptedReply
+
+    /// A token that is refreshed, an outage that passes, and the answer.
+    private static func answer(_ number: Int) -> ScriptedReply {
+        [.status(401), .status(503), .reply(text: "ok")][min(number, 3) - 1]
+    }
+
+    private func run(
+        turningAt step: Int,
+        reply: @escaping Reply = { number, _ in answer(number) },
+        _ body: @escaping @Sendable (ServiceSwitch<Site, SiteService>) async throws -> String
+    ) async throws -> SiteWorld.Seen {
+        try await simulate { simulation in
+            let world = SiteWorld(simulation.clock, turningAt: step, reply)
+            let ending = try await body(world.sites)
+            var seen = world.seen
+            seen.ending = ending
+            return seen
+        }
+    }
+}
+
+private enum Site: String, Sendable { case staging, production }
+
+private struct SiteError: Error {
+    let site: String
+}
+
+/// Two environments, a switch between them that is turned at a step of what is done, and what arrived where.
+private final class SiteWorld: Sendable {
+    struct Seen: Equatable {
+        var ending = ""
+        var stepCount = 0
+        var sent: [String] = []
+        var strays: [String] = []
+    }
+
+    let sites: ServiceSwitch<Site, SiteService>
+    private let steps: Steps
+
+    init(
+        _ clock: ManualClock,
+        turningAt step: Int,
+        _ reply: @escaping @Sendable (Int, HttpRequest) -> ScriptedReply
+    ) {
+        let steps = Steps(turn: step)
+        let sites = ServiceSwitch(Site.staging) { SiteService($0, steps: steps, clock: clock, reply: reply) }
+        steps.turning.withLock { $0 = { [weak sites] in sites?.select(.production) } }
+        (self.steps, self.sites) = (steps, sites)
+    }
+
+    var seen: Seen { steps.seen.withLock { $0 } }
+}
+
+private final class Steps: Sendable {
+    let seen = Locked(SiteWorld.Seen())
+    let turning = Locked<(@Sendable () -> Void)?>(nil)
+    private let turn: Int
+
+    init(turn: Int) {
+        self.turn = turn
+    }
+
+    /// Something that a service is asked for, or that waits; the switch is turned behind it.
+    func step() {
+        let isTurn = seen.withLock { seen in
+            seen.stepCount += 1
+            return seen.stepCount == turn
+        }
+        if isTurn { turning.withLock { $0 }?() }
+    }
+
+    func arrived(_ request: HttpRequest, at site: Site) -> Int {
+        seen.withLock { seen in
+            let (host, token) = (request.url.host ?? "", request.header[.authorization] ?? "")
+            seen.sent.append(token)
+            let names = [host, request.header["X-Site"], token.split(separator: " ").first.map(String.init)]
+            if names.contains(where: { $0 != site.rawValue }) { seen.strays.append("\(site): \(names)") }
+            return seen.sent.count
+        }
+    }
+}
+
+private struct SiteService: HttpService {
+    let site: Site
+    let steps: Steps
+    let clock: any Clock<Duration>
+    let coordinator: RefreshCoordinator<String>
+    private let script: ScriptedTransport
+
+    init(
+        _ site: Site,
+        steps: Steps,
+        clock: ManualClock,
+        reply: @escaping @Sendable (Int, HttpRequest) -> ScriptedReply
+    ) {
+        (self.site, self.steps, self.clock) = (site, steps, clock)
+        coordinator = RefreshCoordinator(credential: "\(site) token 1", clock: clock) { _ in
+            steps.step()
+            await Task.yield()
+            return "\(site) token 2"
+        }
+        script = ScriptedTransport { request, _ in
+            defer { steps.step() }
+            return reply(steps.arrived(request, at: site), request)
+        }
+    }
+
+    var apiUrl: any UrlConvertible { stepping(site.rawValue) }
+    var header: HttpHeader { stepping(["X-Site": site.rawValue]) }
+    var transport: any HttpTransport { stepping(script) }
+    var asyncHeader: HttpHeader {
+        get async throws {
+            await Task.yield()
+            return stepping([:])
+        }
+    }
+    var retrierFactory: any RetrierFactory {
+        stepping(
+            ComposedRetrier.factory(
+                coordinator.authorization { $1.header[.authorization] = $0 },
+                BackoffRetrier.factory(backoff: .constant(.seconds(1)), budget: .unlimited)
+            )
+        )
+    }
+
+    func mapError(_ error: HttpError) -> SiteError { SiteError(site: site.rawValue) }
+
+    private func stepping<Value>(_ value: Value) -> Value {
+        steps.step()
+        return value
+    }
+}
+
+private struct Identified: HttpService {
+    final class Identity: Sendable {}
+
+    let site: Site
+    let identity = Identity()
+    var apiUrl: any UrlConvertible { site.rawValue }
+}
