@@ -14,7 +14,7 @@ struct Demo: AsyncParsableCommand {
             """
     )
 
-    @Option(help: "Which environment to call: staging, production or both.")
+    @Option(help: "Which environment to call: staging, production, both, or the first and then the second: switched.")
     var environment: EnvironmentChoice = .both
 
     @Option(help: "How many calls in all; two environments share them evenly.")
@@ -49,6 +49,12 @@ struct Demo: AsyncParsableCommand {
                     + "and expiry; it is \(calls)."
             )
         }
+        guard environment != .switched || (revocations == 0 && calls > 2 * concurrency) else {
+            throw ValidationError(
+                "--environment switched needs --revocations 0 and more --calls than twice --concurrency, so that both "
+                    + "environments have calls; they are \(revocations), \(calls) and \(concurrency)."
+            )
+        }
         guard (1...1_000).contains(concurrency) else {
             throw ValidationError("--concurrency must be 1...1000; it is \(concurrency).")
         }
@@ -63,16 +69,24 @@ struct Demo: AsyncParsableCommand {
         await progress?.begin()
         let clock = ContinuousClock()
         let start = clock.now
-        let results = try await withThrowingTaskGroup(of: EnvironmentResult.self) { group in
+        let results = try await results(progress)
+        await progress?.clear()
+        let report = Report(results: results, revocations: revocations, duration: start.duration(to: clock.now))
+        print(json ? try JsonReport(report).text : report.text(style: terminal.style, heading: heading))
+        guard report.verdict.isGood else { throw ExitCode.failure }
+    }
+
+    private func results(_ progress: ProgressLine?) async throws -> [EnvironmentResult] {
+        let runs = runs
+        if environment == .switched {
+            return try await SwitchedRun(first: runs[0], second: runs[1]).results(progress: progress)
+        }
+        return try await withThrowingTaskGroup(of: EnvironmentResult.self) { group in
             for run in runs { group.addTask { try await run.result(progress: progress) } }
             var results: [EnvironmentResult] = []
             for try await result in group { results.append(result) }
             return results.sorted { $0.order < $1.order }
         }
-        await progress?.clear()
-        let report = Report(results: results, revocations: revocations, duration: start.duration(to: clock.now))
-        print(json ? try JsonReport(report).text : report.text(style: terminal.style, heading: heading))
-        guard report.verdict.isGood else { throw ExitCode.failure }
     }
 
     private var heading: String {
@@ -86,7 +100,8 @@ struct Demo: AsyncParsableCommand {
                 name: name,
                 order: index,
                 plan: CallPlan(
-                    calls: (calls + names.count - 1 - index) / names.count,
+                    // All of them go through one switch, or each environment has its share.
+                    calls: environment == .switched ? calls : (calls + names.count - 1 - index) / names.count,
                     waves: revocations + 1,
                     seed: seed &+ UInt64(index)
                 ),

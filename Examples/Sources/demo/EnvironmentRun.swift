@@ -12,14 +12,30 @@ struct EnvironmentRun: Sendable {
     let concurrency: Int
 
     func result(progress: ProgressLine?) async throws -> EnvironmentResult {
-        let server = try await DemoServer.start(environment: name, seed: seed, plan: faults)
-        let service = try await service(for: server)
+        let (server, service) = try await start()
         var outcomes: [CallOutcome] = []
         for (number, wave) in plan.waves.enumerated() {
             // The first wave meets a token that has expired; in the middle of each later one the server revokes it. No
             // call is in two waves, so none meets two expiries, and each refreshes at most once.
-            outcomes += await run(wave, with: service, revokingOn: number > 0 ? server : nil, progress: progress)
+            let calls = ConcurrentCalls(calls: wave, concurrency: concurrency)
+            // Few calls may all be under way by then, and none would be left to meet the revocation.
+            let half = wave.count > 2 * concurrency ? wave.count / 2 : 0
+            if number > 0, half == 0 { await server.revokeAccessTokens() }
+            outcomes += await calls.outcomes(with: service, progress: progress, after: half) {
+                if number > 0 { await server.revokeAccessTokens() }
+            }
         }
+        return await end(server, outcomes)
+    }
+
+    /// Starts the server, and signs in to it with a token that has expired.
+    func start() async throws -> (DemoServer, NotesService) {
+        let server = try await DemoServer.start(environment: name, seed: seed, plan: faults)
+        return (server, try await service(for: server))
+    }
+
+    /// Stops the server, and tells what came of its calls.
+    func end(_ server: DemoServer, _ outcomes: [CallOutcome]) async -> EnvironmentResult {
         let (counters, titles) = await (server.counters, server.titles)
         await server.stop()
         return EnvironmentResult(name: name, order: order, outcomes: outcomes, server: counters, titles: titles)
@@ -50,53 +66,5 @@ struct EnvironmentRun: Sendable {
             )
         )
         return service
-    }
-
-    /// Runs `calls`, at most ``concurrency`` at once.
-    ///
-    /// - Parameter server: Revokes its tokens when half of the calls have ended; nil when it does not.
-    private func run(
-        _ calls: [CallPlan.Call],
-        with service: NotesService,
-        revokingOn server: DemoServer?,
-        progress: ProgressLine?
-    ) async -> [CallOutcome] {
-        // Few calls may all be under way by then, and none would be left to meet the revocation.
-        let half = calls.count > 2 * concurrency ? calls.count / 2 : 0
-        if half == 0 { await server?.revokeAccessTokens() }
-        return await withTaskGroup(of: CallOutcome.self) { group in
-            var rest = calls[...]
-            for _ in 0..<concurrency {
-                guard let call = rest.popFirst() else { break }
-                group.addTask { await call.outcome(with: service) }
-            }
-            var outcomes: [CallOutcome] = []
-            for await outcome in group {
-                outcomes.append(outcome)
-                if outcomes.count == half { await server?.revokeAccessTokens() }
-                await progress?.callEnded(outcome)
-                if let call = rest.popFirst() { group.addTask { await call.outcome(with: service) } }
-            }
-            return outcomes
-        }
-    }
-}
-
-extension CallPlan.Call {
-    /// Makes the call and tells how it went.
-    fileprivate func outcome(with service: NotesService) async -> CallOutcome {
-        do throws(NotesError) {
-            switch self {
-            case .list(let page):
-                return CallOutcome(trace: try await ListNotes(page: page).response(with: service).trace)
-            case .get(let id):
-                return CallOutcome(trace: try await GetNote(id: id).response(with: service).trace)
-            case .create(let number):
-                let request = CreateNote(title: "Note \(number) of the demo", text: "Grown one chamber at a time.")
-                return CallOutcome(trace: try await request.response(with: service).trace)
-            }
-        } catch {
-            return CallOutcome(trace: error.httpError.trace, failure: error.description)
-        }
     }
 }

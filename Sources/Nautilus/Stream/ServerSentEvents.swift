@@ -1,3 +1,5 @@
+import Foundation
+
 extension Request {
     /// The server-sent events of an endpoint, over as many connections as it takes.
     ///
@@ -18,7 +20,8 @@ extension Request {
     /// order: there may be more events, and nobody who is told of them. A service without retriers reads one connection;
     /// ``HttpBodyStream/events(limit:)`` reads one, too, and takes its end for the end. So does this where the request's
     /// method is not safe, as of a POST that is answered by events: to ask again would be to do it again. When the task is
-    /// cancelled, it ends with `CancellationError`.
+    /// cancelled, it ends with `CancellationError`; and with the service's error, ``RefreshError/superseded`` underneath, as
+    /// soon as the session is over in which it began, whatever the server would still send.
     ///
     /// An identifier of more than 8 KiB is not kept, since it would be sent with each connection, and few servers take a header
     /// field of that length: the one before it stays.
@@ -64,7 +67,8 @@ public struct ServerSentEvents<R: Request, RequestError: Error>: AsyncSequence, 
         private let service: DerivedService<AnyHttpService<RequestError>, R>
         private let calls = CallSequence()
         private var parser: EventParser
-        private var chunks: HttpBodyStream.AsyncIterator?
+        /// Nil between two connections.
+        private var chunks: EventChunks?
         /// Nil before the first connection.
         private var reconnection: StreamReconnection<R, AnyHttpService<RequestError>>?
         /// What the next connection follows; nil for the first.
@@ -101,7 +105,7 @@ public struct ServerSentEvents<R: Request, RequestError: Error>: AsyncSequence, 
                 isOver = true
                 return
             }
-            chunks = body.makeAsyncIterator()
+            chunks = EventChunks(body, calls)
             guard reconnection == nil else {
                 reconnection?.opened(response.trace)
                 return
@@ -114,6 +118,8 @@ public struct ServerSentEvents<R: Request, RequestError: Error>: AsyncSequence, 
             var failure: HttpError?
             do {
                 if let chunk = try await chunks?.next() { return parser.append(chunk) }
+            } catch let error as RefreshError {
+                throw HttpError(wrapping: error, stage: .send, delivery: .maybeExecuted)
             } catch let error as HttpError {
                 failure = error
             }
@@ -126,6 +132,34 @@ public struct ServerSentEvents<R: Request, RequestError: Error>: AsyncSequence, 
             }
             let loss = failure ?? HttpError(.transport(.networkConnectionLost), stage: .send)
             end = try await reconnection?.next(after: loss, notBefore: parser.reconnectionDelay ?? .zero)
+        }
+    }
+}
+
+/// The chunks of one connection, which end with the session that it was opened in.
+private final class EventChunks: @unchecked Sendable {  // Read by one task at a time.
+    private var chunks: HttpBodyStream.AsyncIterator
+    private let calls: CallSequence
+
+    init(_ body: HttpBodyStream, _ calls: CallSequence) {
+        chunks = body.makeAsyncIterator()
+        self.calls = calls
+    }
+
+    /// The next chunk; nil after the last.
+    ///
+    /// - Throws: What the body throws; ``RefreshError/superseded`` as soon as the session is over.
+    func next() async throws -> Data? {
+        guard calls.hasSession else { return try await chunks.next() }
+        return try await withThrowingTaskGroup(of: Data?.self) { group in
+            group.addTask { try await self.chunks.next() }
+            group.addTask {
+                await self.calls.waitForEndOfSession()
+                try Task.checkCancellation()
+                throw RefreshError.superseded
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? nil
         }
     }
 }

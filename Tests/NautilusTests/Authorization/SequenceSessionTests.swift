@@ -160,6 +160,32 @@ struct SequenceSessionTests {
         }
     }
 
+    @Test("an event stream that waits for its next event ends with its session", arguments: [false, true])
+    func waitingEvents(isSignOut: Bool) async throws {
+        try await simulate { simulation in
+            let world = World(simulation)
+            let event = Data("data: 1\n\n".utf8)
+            let header: HttpHeader = ["Content-Type": "text/event-stream"]
+            let script = ScriptedTransport(
+                .chunks(header: header, [event, event], pause: .seconds(100)),
+                clock: simulation.clock
+            )
+            var stream = Call.get.events(with: world.service(script)).makeAsyncIterator()
+            let first = try await stream.next()
+            #expect(first?.data == "1")
+            simulation.start {
+                try? await simulation.clock.sleep(for: .seconds(10))
+                if isSignOut { world.coordinator.signOut() } else { world.coordinator.signIn(Token(number: 2)) }
+            }
+            let isOver = await isSuperseded { try await stream.next() }
+            #expect(isOver)
+            #expect(simulation.clock.now.offset == .seconds(110))
+            #expect(script.count == 1)
+            let next = try await stream.next()
+            #expect(next == nil)
+        }
+    }
+
     @Test("a stored page is not looked after in the background as the next user")
     func revalidation() async throws {
         try await simulate { simulation in
