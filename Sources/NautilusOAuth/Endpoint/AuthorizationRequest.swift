@@ -36,7 +36,7 @@ public struct AuthorizationRequest: Sendable {
         }
     }
 
-    /// Takes the note back: its code was never sent.
+    /// Takes the note back: the server has not looked at its code.
     func unredeem() { isRedeemed.withLock { $0 = false } }
 }
 

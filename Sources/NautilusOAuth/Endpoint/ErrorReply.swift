@@ -7,15 +7,15 @@ struct ErrorReply: Sendable {
     /// What the server tells developers; nil when it does not.
     let serverDescription: String?
 
-    /// Reads a reply; nil when it names no error. One that is not called a form is JSON whatever it is called: a body that
-    /// parses is what it is.
+    /// Reads a reply; nil when it names no error. One that is not called a form or text is JSON whatever it is called: a body
+    /// that parses is what it is.
     ///
     /// - Parameters:
     ///   - body: The reply's body.
     ///   - contentType: Its `Content-Type`. Default: nil, it has none.
     ///   - secrets: What was sent, and is not printed if the server repeats it in its code.
     init?(_ body: Data, contentType: String? = nil, hiding secrets: [String] = []) {
-        let form = contentType.flatMap { ReplyFields.isForm($0) ? $0 : nil }
+        let form = contentType.flatMap { ReplyFields.mayBeForm($0) ? $0 : nil }
         guard let fields = try? ReplyFields(body, contentType: form), let code = try? fields.text("error") else {
             return nil
         }

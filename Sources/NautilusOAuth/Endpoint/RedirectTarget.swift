@@ -35,6 +35,26 @@ struct RedirectTarget: Hashable, Sendable {
         self.path = path.isEmpty ? "/" : String(path)
     }
 
+    /// Whether a browser may be sent there with a code: not where it would be run, stored, mailed or transmitted by a protocol
+    /// that was made for something else.
+    ///
+    /// A list, and no rule: RFC 8252 §7.1 wants an app's scheme to be a domain name in reverse, `com.example.app`, and many
+    /// that servers have registered are not.
+    var hasSchemeForCodes: Bool { !Self.foreignSchemes.contains(scheme) }
+
+    private static let foreignSchemes: Set<String> = [
+        // What a browser runs or shows by itself.
+        "about", "blob", "chrome", "data", "filesystem", "jar", "javascript", "resource", "vbscript", "view-source",
+        // Files, and what other apps share.
+        "content", "file", "intent",
+        // Protocols: nobody there knows what a code is.
+        "dav", "ftp", "ftps", "gopher", "imap", "irc", "ircs", "ldap", "ldaps", "news", "nfs", "nntp", "pop", "rtsp",
+        "sftp",
+        "smb", "ssh", "telnet", "ws", "wss",
+        // Mails, calls and messages. URNs name things that are nowhere, the copied code of RFC 8252 appendix B.2 among them.
+        "cid", "geo", "mailto", "mid", "sip", "sips", "sms", "tel", "urn",
+    ]
+
     private static func normalized(_ authority: String, _ scheme: String) -> String {
         let port = scheme == "https" ? ":443" : scheme == "http" ? ":80" : ":"
         return authority.hasSuffix(port) ? String(authority.dropLast(port.count)) : authority

@@ -23,16 +23,20 @@ struct ReplyFields: Sendable {
         }
     }
 
-    /// Reads a body that has to be called JSON, or a form, or nothing.
+    /// Reads a body that has to be called JSON, a form, or text, as some servers call either of them, or nothing.
     ///
     /// - Throws: ``MalformedReply``.
     init(_ body: Data, contentType: String?) throws(MalformedReply) {
-        if let contentType, Self.isForm(contentType) {
-            try self.init(form: body)
+        guard let contentType, !Self.isJson(contentType) else {
+            try self.init(body)
             return
         }
-        if let contentType, !Self.isJson(contentType) { throw MalformedReply("its Content-Type is not JSON") }
-        try self.init(body)
+        guard Self.mayBeForm(contentType) else { throw MalformedReply("its Content-Type is not JSON") }
+        do throws(MalformedReply) {
+            try self.init(body)
+        } catch {
+            try self.init(form: body)
+        }
     }
 
     /// Reads a form, all of whose values are texts; of a repeated name the first one counts.
@@ -64,12 +68,14 @@ struct ReplyFields: Sendable {
         return text
     }
 
-    /// A text, or the texts of a list joined by blanks, as some servers send a scope; nil when it is missing, or null.
-    ///
-    /// - Throws: ``MalformedReply``.
-    func joinedTexts(_ name: String) throws(MalformedReply) -> String? {
-        if case .texts(let texts) = values[name] { return texts.joined(separator: " ") }
-        return try text(name)
+    /// A text, or the texts of a list joined by blanks, as some servers send a scope; nil when it is missing, or something
+    /// else.
+    func joinedTexts(_ name: String) -> String? {
+        switch values[name] {
+        case .text(let text): text
+        case .texts(let texts): texts.joined(separator: " ")
+        default: nil
+        }
     }
 
     /// A list of texts; nil when it is missing, or something else.
@@ -101,9 +107,9 @@ struct ReplyFields: Sendable {
         return type == "application/json" || type.hasSuffix("+json")
     }
 
-    /// Whether a media type is that of a form.
-    static func isForm(_ contentType: String) -> Bool {
-        mediaType(contentType) == "application/x-www-form-urlencoded"
+    /// Whether a media type is that of a form, or of text, as which some servers send one.
+    static func mayBeForm(_ contentType: String) -> Bool {
+        ["application/x-www-form-urlencoded", "text/plain"].contains(mediaType(contentType))
     }
 
     private static func mediaType(_ contentType: String) -> String {

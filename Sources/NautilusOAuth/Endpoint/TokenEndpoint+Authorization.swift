@@ -7,13 +7,14 @@ extension TokenEndpoint {
     /// Nothing is sent. State and verifier are 32 bytes each of the system's randomness.
     ///
     /// - Parameters:
-    ///   - redirect: Where the browser comes back to, as it is registered: `https`, `http` to this machine, or a scheme
-    ///     of the app's own. No fragment.
+    ///   - redirect: Where the browser comes back to, as it is registered: `https`, `http` to this machine (RFC 8252 §7.3),
+    ///     or a scheme of the app's own (§7.1). No fragment.
     ///   - scope: What to ask for. Default: nil, what the server gives by itself.
     ///   - parameters: What else the server is told: `prompt`, `login_hint`, `audience`. Sent sorted by name. Default:
     ///     none, which every server takes.
     /// - Throws: ``OAuthError``: ``OAuthError/Kind/noEndpoint(name:)``, ``OAuthError/Kind/insecureUrl`` for the endpoint
-    ///   or the redirect, ``OAuthError/Kind/invalidParameter(reason:)`` for one that is the library's own, and when the
+    ///   or the redirect, ``OAuthError/Kind/invalidParameter(reason:)`` for a parameter that is the library's own, for a
+    ///   redirect that no app receives, `javascript:`, `data:`, `file:`, `ftp:`, `mailto:` and their like, and when the
     ///   server says that it does not take S256, without which a stolen code could be used (RFC 9700 §2.1.1).
     public func authorize(
         redirect: any UrlConvertible,
@@ -57,8 +58,10 @@ extension TokenEndpoint {
     /// - Throws: ``OAuthError``. Nothing is sent unless the redirect is the answer to `request`: it leads to the same
     ///   URL, or else ``OAuthError/Kind/invalidParameter(reason:)``; its `state` is the request's
     ///   (``OAuthError/Kind/stateMismatch``); its issuer, where it names one, too (RFC 9207,
-    ///   ``OAuthError/Kind/issuerMismatch``); and it has a code, once, and no error. Nor when a request has been exchanged
-    ///   before, unless its code was never sent: ``OAuthError/Kind/invalidParameter(reason:)``.
+    ///   ``OAuthError/Kind/issuerMismatch``); and it has a code, once, and no error. Nor when the request has been exchanged
+    ///   before, or is being exchanged: ``OAuthError/Kind/invalidParameter(reason:)``. A lost answer counts, as the server
+    ///   may have issued a token for it; a failure after which the server has certainly not looked at the code does not: no
+    ///   connection, 429, 503 with `Retry-After`.
     public func exchange(
         _ redirect: URL,
         for request: AuthorizationRequest
@@ -80,7 +83,7 @@ extension TokenEndpoint {
         do throws(OAuthError) {
             return try await reply(to: form).credential(requested: request.scope, receivedAt: wallClock())
         } catch {
-            if error.httpError?.delivery == .notSent { request.unredeem() }
+            if error.httpError?.mayHaveRun != true { request.unredeem() }
             throw error
         }
     }
@@ -96,6 +99,9 @@ extension TokenEndpoint {
         guard redirect.utf8.allSatisfy({ 0x21...0x7E ~= $0 }), !redirect.utf8.contains(UInt8(ascii: "#")),
             let target = RedirectTarget(redirect[...])
         else { throw OAuthError(.invalidParameter(reason: "redirect_uri: it is no absolute URL without a fragment")) }
+        guard target.hasSchemeForCodes else {
+            throw OAuthError(.invalidParameter(reason: "redirect_uri: its scheme is no app's own"))
+        }
         guard target.scheme == "http" || target.scheme == "https" else { return }
         _ = try EndpointUrl(redirect, name: "redirect_uri")
     }
@@ -103,4 +109,17 @@ extension TokenEndpoint {
     private static let ownParameters: Set<String> = [
         "client_id", "code_challenge", "code_challenge_method", "redirect_uri", "response_type", "scope", "state",
     ]
+}
+
+extension HttpError {
+    /// Whether the server may have acted on one of the attempts; an earlier one may have run though the last was never sent.
+    fileprivate var mayHaveRun: Bool {
+        delivery == .maybeExecuted
+            || trace.attempts.contains { attempt in
+                switch attempt.outcome {
+                case .succeeded: true
+                case .failed(_, _, let delivery): delivery == .maybeExecuted
+                }
+            }
+    }
 }

@@ -6,10 +6,11 @@ struct TokenReply: Sendable {
     let accessToken: String
     /// Nil when there is none: then the one that was paid with stays good (§6).
     let refreshToken: String?
-    /// As the server writes it. One that is not some spelling of `Bearer` is kept as well, with the refresh token that may
-    /// have been rotated for it; ``OAuthRetrier`` stamps none but `Bearer`.
+    /// As the server writes it; `Bearer` when it does not, since servers that leave it out issue nothing else. One that is
+    /// not some spelling of `Bearer` is kept as well, with the refresh token that may have been rotated for it;
+    /// ``OAuthRetrier`` stamps none but `Bearer`.
     let tokenType: String
-    /// Nil when the server does not say: then it is what was asked for.
+    /// Nil when the server does not say, or nothing that can be read: then it is what was asked for.
     let scope: OAuthScope?
     /// Nil when the server does not say, or nothing that can be meant.
     ///
@@ -27,10 +28,10 @@ struct TokenReply: Sendable {
         guard accessToken.utf8.allSatisfy({ 0x20...0x7E ~= $0 }) else {
             throw MalformedReply("access_token has characters that no token has")
         }
-        tokenType = try fields.requiredText("token_type")
+        tokenType = try fields.text("token_type").flatMap { $0.isEmpty ? nil : $0 } ?? "Bearer"
         // Some servers send an empty text in place of nothing.
         refreshToken = try fields.text("refresh_token").flatMap { $0.isEmpty ? nil : $0 }
-        let scope = try fields.joinedTexts("scope").map(OAuthScope.init(parsing:))
+        let scope = fields.joinedTexts("scope").map(OAuthScope.init(parsing:))
         self.scope = scope?.isEmpty == true ? nil : scope
         lifetime = fields.seconds("expires_in")
     }

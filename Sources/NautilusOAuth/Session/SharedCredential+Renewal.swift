@@ -115,6 +115,8 @@ extension HttpResponse<Data> {
     /// Whether it says that there is a token, though none can be read from it. A page of a hotel's network says no such thing.
     fileprivate var isCutTokenReply: Bool {
         (200...299).contains(status)
-            && header.values(of: .contentType).first.map { $0.lowercased().contains("json") } ?? false
+            && header.values(of: .contentType).first.map { type in
+                ["json", "x-www-form-urlencoded"].contains { type.lowercased().contains($0) }
+            } ?? false
     }
 }

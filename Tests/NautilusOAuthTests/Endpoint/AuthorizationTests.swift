@@ -97,9 +97,127 @@ struct AuthorizationTests {
         guard case .invalidParameter? = error?.kind else { return #expect(Bool(false), "\(String(describing: error))") }
     }
 
+    /// Exchanges one sign-in at an endpoint that replies so, then once more, where it would succeed.
+    private static func redeem(
+        _ reply: ScriptedReply,
+        retrier: any RetrierFactory = NilRetrier.factory()
+    ) async throws -> (first: OAuthError?, second: OAuthError?, sendCount: Int) {
+        let transport = ScriptedTransport(reply, .json(EndpointFixture.token), afterLast: .repeat)
+        let endpoint = TokenEndpoint(
+            server: EndpointFixture.server,
+            client: OAuthClient(id: "app"),
+            transport: transport,
+            retrierFactory: retrier,
+            clock: ManualClock()
+        )
+        let request = try endpoint.authorize(redirect: Self.redirect)
+        let url = try #require(URL(string: "\(Self.redirect)?code=c&state=\(request.state.text)"))
+        var errors: [OAuthError?] = []
+        for _ in 1...2 {
+            errors.append(
+                await EndpointFixture.error { () async throws(OAuthError) in
+                    try await endpoint.exchange(url, for: request)
+                }
+            )
+        }
+        return (errors[0], errors[1], transport.count)
+    }
+
+    @Test(
+        "a sign-in whose answer was lost, or that was answered, is over; one that the server did not look at is not",
+        arguments: [
+            (.fail(.networkConnectionLost), true), (.status(500), true), (.status(502), true), (.status(503), true),
+            (.json(["error": "invalid_grant"], status: 400), true), (.reply(text: "{"), true),
+            (.fail(.cannotConnectToHost, delivery: .notSent), false), (.status(429), false),
+            (.status(503, header: ["Retry-After": "9"]), false),
+        ] as [(ScriptedReply, Bool)]
+    )
+    func isOver(reply: ScriptedReply, isOver: Bool) async throws {
+        let (first, second, sendCount) = try await Self.redeem(reply)
+        #expect(first != nil)
+        #expect(second?.kind == (isOver ? Self.redeemedTwice : nil))
+        #expect(sendCount == (isOver ? 1 : 2))
+    }
+
+    @Test("a sign-in whose first attempt may have run is over, also when the last one was never sent")
+    func isOverOnceSent() async throws {
+        let transport = ScriptedTransport(
+            .fail(.networkConnectionLost),
+            .fail(.cannotConnectToHost, delivery: .notSent),
+            .json(EndpointFixture.token)
+        )
+        let endpoint = TokenEndpoint(
+            server: EndpointFixture.server,
+            client: OAuthClient(id: "app"),
+            transport: transport,
+            retrierFactory: BackoffRetrier.factory(
+                backoff: .constant(.zero),
+                maxAttempts: 2,
+                budget: .unlimited,
+                retriesNonIdempotentRequests: true
+            ),
+            clock: ManualClock()
+        )
+        let request = try endpoint.authorize(redirect: Self.redirect)
+        let url = try #require(URL(string: "\(Self.redirect)?code=c&state=\(request.state.text)"))
+        for kind in [OAuthError.Kind.answerLost, Self.redeemedTwice] {
+            let error = await EndpointFixture.error { () async throws(OAuthError) in
+                try await endpoint.exchange(url, for: request)
+            }
+            #expect(error?.kind == kind)
+            #expect(transport.count == 2)
+        }
+    }
+
+    @Test(
+        "of two exchanges of one sign-in at once, one is sent, and the other one fails",
+        arguments: 0..<8 as Range<UInt64>
+    )
+    func redeemedAtOnce(seed: UInt64) async throws {
+        let (kinds, sendCount) = try await EndpointFixture.simulate(seed: seed) { clock in
+            let transport = ScriptedTransport(clock: clock) { _, _ in
+                .delay(.seconds(1), then: .json(EndpointFixture.token))
+            }
+            let endpoint = EndpointFixture.endpoint(transport, clock: clock)
+            let request = try endpoint.authorize(redirect: Self.redirect)
+            let url = try #require(URL(string: "\(Self.redirect)?code=c&state=\(request.state.text)"))
+            let kinds = await withTaskGroup(of: OAuthError.Kind?.self) { group in
+                for _ in 1...2 {
+                    group.addTask {
+                        await EndpointFixture.error { () async throws(OAuthError) in
+                            try await endpoint.exchange(url, for: request)
+                        }?.kind
+                    }
+                }
+                return await group.reduce(into: Set()) { $0.insert($1) }
+            }
+            return (kinds, transport.count)
+        }
+        #expect(kinds == [nil, Self.redeemedTwice])
+        #expect(sendCount == 1)
+    }
+
+    private static let redeemedTwice = OAuthError.Kind.invalidParameter(
+        reason: "this sign-in has been exchanged before; begin another one"
+    )
+
+    @Test("an endpoint that secrets must not go to leaves the sign-in as it was")
+    func insecureEndpoint() async throws {
+        let transport = ScriptedTransport(.json(EndpointFixture.token))
+        let request = try EndpointFixture.endpoint(transport).authorize(redirect: Self.redirect)
+        let url = try #require(URL(string: "\(Self.redirect)?code=c&state=\(request.state.text)"))
+        let plain = AuthorizationServer(issuer: "https://id.test", tokenEndpoint: "http://id.test/token")
+        let error = await EndpointFixture.error { () async throws(OAuthError) in
+            try await EndpointFixture.endpoint(transport, server: plain).exchange(url, for: request)
+        }
+        #expect(error?.kind == .insecureUrl)
+        _ = try await EndpointFixture.endpoint(transport).exchange(url, for: request)
+        #expect(transport.count == 1)
+    }
+
     @Test(
         "a server that says which proofs it takes, and not S256, is refused",
-        arguments: [nil, ["plain", "S256"], ["plain"]]
+        arguments: [nil, ["plain", "S256"], ["plain"], []]
     )
     func methods(supported: [String]?) throws {
         let server = AuthorizationServer(
@@ -109,11 +227,12 @@ struct AuthorizationTests {
             codeChallengeMethods: supported
         )
         let endpoint = Self.endpoint(server: server)
-        guard supported == ["plain"] else {
-            _ = try endpoint.authorize(redirect: Self.redirect)
-            return
+        guard let supported, !supported.contains("S256") else {
+            let url = try endpoint.authorize(redirect: Self.redirect).url
+            return #expect(url.absoluteString.contains("&code_challenge_method=S256"))
         }
-        #expect(throws: OAuthError.self) { try endpoint.authorize(redirect: Self.redirect) }
+        let error = #expect(throws: OAuthError.self) { try endpoint.authorize(redirect: Self.redirect) }
+        #expect(error?.kind == .invalidParameter(reason: "code_challenge_method: the server does not take S256"))
     }
 
     @Test("the endpoint's own query stays, and a scope that is empty is left out (RFC 6749 §3.1)")
@@ -166,6 +285,20 @@ struct AuthorizationTests {
     }
 
     enum RedirectVerdict: Sendable { case insecureUrl, malformed }
+
+    @Test(
+        "a redirect whose scheme is that of scripts, files, mail or another protocol is refused, as no app's own",
+        arguments: [
+            "javascript:alert(1)", "JavaScript:alert(1)", "vbscript:a", "data:text/html,a", "about:blank", "blob:a",
+            "file:///in", "FILE:/in", "filesystem:a", "content://a/in", "ftp://notes.test/in", "ftps://notes.test/in",
+            "sftp://notes.test/in", "ws://notes.test/in", "wss://notes.test/in", "mailto:a@notes.test", "tel:1",
+            "sms:1", "urn:ietf:wg:oauth:2.0:oob", "intent://in", "jar:a", "view-source:a", "ldap://a/in",
+        ]
+    )
+    func foreignSchemes(redirect: String) {
+        let error = #expect(throws: OAuthError.self) { try Self.endpoint().authorize(redirect: redirect) }
+        #expect(error?.kind == .invalidParameter(reason: "redirect_uri: its scheme is no app's own"))
+    }
 
     @Test(
         "a parameter that the library sets is not taken from the app",

@@ -37,11 +37,13 @@ struct DiscoveryTests {
 
     @Test("a reply that does not end is given up at 256 KiB, and not kept in memory")
     func endless() async {
-        let transport = ScriptedTransport { _, _ in
-            .chunks(Array(repeating: Data(count: 100_000), count: 1_000))
+        let transport = EndlessTransport()
+        let error = await EndpointFixture.error { () async throws(OAuthError) in
+            try await AuthorizationServer.discover(issuer: Self.issuer, transport: transport, clock: ManualClock())
         }
-        let error = await Self.error(Self.issuer, transport)
         #expect(error?.httpError?.kind == .responseTooLarge(limit: 262_144))
+        // The chunk that goes beyond, and no further one.
+        #expect(transport.taken == 270_000)
     }
 
     @Test(

@@ -69,6 +69,35 @@ enum EndpointFixture {
     }
 }
 
+/// A server whose reply does not end, in chunks of 10 000 bytes, and that counts what is taken of it.
+final class EndlessTransport: HttpTransport {
+    private let count = Locked(0)
+    private let header: HttpHeader
+
+    /// - Parameter header: The reply's header. Default: none.
+    init(header: HttpHeader = [:]) { self.header = header }
+
+    /// How many bytes have been read, by whoever buffers them.
+    var taken: Int { count.withLock { $0 } }
+
+    func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+        let response = try await stream(request, context: context)
+        return response.replacingBody(try await response.body.collected(limit: .max))
+    }
+
+    func stream(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<HttpBodyStream> {
+        let body = HttpBodyStream { [count] in
+            // A reader without a limit comes to an end as well, of 100 MB.
+            let isOver = count.withLock { count in
+                count += 10_000
+                return count > 100_000_000
+            }
+            return isOver ? nil : Data(count: 10_000)
+        }
+        return HttpResponse(status: 200, header: header, body: body, url: request.url)
+    }
+}
+
 extension RecordedAttempt {
     /// The body as text: a form.
     var form: String { String(decoding: body ?? Data(), as: UTF8.self) }

@@ -104,6 +104,26 @@ struct TokenRequestErrorTests {
         #expect(!failure.error.endsSession)
     }
 
+    @Test(
+        "a reply of more than 256 KiB is given up before it is in memory; one that says so before it comes, unread",
+        arguments: [([:], 270_000), ([.contentLength: "1000000000"], 0)] as [(HttpHeader, Int)]
+    )
+    func tooLarge(header: HttpHeader, taken: Int) async throws {
+        let transport = EndlessTransport(header: header)
+        let endpoint = TokenEndpoint(
+            server: EndpointFixture.server,
+            client: OAuthClient(id: "app"),
+            transport: transport,
+            clock: ManualClock()
+        )
+        let error = await EndpointFixture.error { () async throws(OAuthError) in
+            try await endpoint.refresh(EndpointFixture.credential)
+        }
+        #expect(error?.kind == .answerLost)
+        #expect(error?.httpError?.kind == .responseTooLarge(limit: 262_144))
+        #expect(transport.taken == taken)
+    }
+
     @Test("a silent server has lost the answer after 20 s, and is not asked again")
     func timeout() async throws {
         let failure = try await Self.refresh(.hang)

@@ -48,6 +48,42 @@ struct OAuthRetrierTests {
         }
     }
 
+    @Test("a refresh that brings a token of another type keeps it with the rotated refresh token, and is not repeated")
+    func otherTypeRefreshed() async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn()
+            let tokens = ["access_token": "anna-a2", "refresh_token": "anna-r2", "token_type": "DPoP"]
+            world.server.fail(.answered(.json(tokens)))
+            try await world.sleep(.seconds(3600))
+            for _ in 1...2 {
+                #expect(
+                    await world.call(session).oauthKind == .malformedReply(reason: "the token's type is not Bearer")
+                )
+            }
+            #expect(world.server.tokenRequests == 1)
+            #expect(world.server.carried == [])
+            #expect(session.isSignedIn)
+            let stored = try #require(try await world.stored(session))
+            #expect((stored.credential.refreshToken, stored.credential.tokenType) == ("anna-r2", "DPoP"))
+            #expect(stored.unanswered == 0)
+        }
+    }
+
+    @Test("a refresh that is answered by a form serves like any other")
+    func formRefreshed() async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn()
+            let header: HttpHeader = [.contentType: "application/x-www-form-urlencoded; charset=utf-8"]
+            let form = "access_token=anna-a2&refresh_token=anna-r2&scope=&token_type=bearer"
+            world.server.fail(.answered(.reply(header: header, text: form)))
+            try await world.sleep(.seconds(3600))
+            world.server.transport.on(.get, "/notes", .reply(text: "ok"))
+            #expect(await world.call(session).isOk)
+            #expect(world.server.carried == ["anna-a2"])
+            #expect(try await world.stored(session)?.credential.refreshToken == "anna-r2")
+        }
+    }
+
     @Test("a call that began as one user fails when another signs in before its retry, and is not sent again")
     func otherUser() async throws {
         try await SessionWorld.run { world in
