@@ -8,7 +8,8 @@ public struct SessionSettings: Codable, Hashable, Sendable {
     public var account: String
     /// How long the process waits for the store's lock.
     public var lockWait: Duration
-    /// How long it waits before it saves again what could not be saved, and sends again what was not answered.
+    /// How long it waits before it saves again what could not be saved, sends again what was not answered, and refreshes
+    /// again after a refresh that failed.
     public var pause: Duration
 
     /// The client that all tokens are issued to.
@@ -21,7 +22,7 @@ public struct SessionSettings: Codable, Hashable, Sendable {
     ///   - folder: The path of the store's folder.
     ///   - account: Whose credential it is. Default: empty, the only one there is.
     ///   - lockWait: How long the process waits for the store's lock. Default: an hour, longer than any test takes.
-    ///   - pause: How long it waits before it saves or sends again. Default: 5 ms, so that no test waits long.
+    ///   - pause: How long it waits before it saves, sends or refreshes again. Default: 5 ms, so that no test waits long.
     public init(
         origin: String,
         folder: String,
