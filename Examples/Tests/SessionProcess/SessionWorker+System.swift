@@ -22,14 +22,30 @@ extension SessionWorker {
     }
 
     /// Starts a child that inherits every open file that it can, and ends with this process's input.
+    ///
+    /// It returns once the child runs: `posix_spawn` alone returns a moment before the child has let go of what it must not
+    /// inherit.
     func startChild() throws -> pid_t {
-        var child = pid_t()
-        let code = "/bin/cat".withCString { path in
-            var arguments: [UnsafeMutablePointer<CChar>?] = [UnsafeMutablePointer(mutating: path), nil]
-            var environment: [UnsafeMutablePointer<CChar>?] = [nil]
-            return posix_spawn(&child, path, nil, nil, &arguments, &environment)
+        let output = Pipe()
+        #if canImport(Darwin)
+            var actions: posix_spawn_file_actions_t?
+        #else
+            var actions = posix_spawn_file_actions_t()
+        #endif
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, output.fileHandleForWriting.fileDescriptor, STDOUT_FILENO)
+        var arguments: [UnsafeMutablePointer<CChar>?] = ["/bin/sh", "-c", "echo; exec cat"].map { (text: String) in
+            strdup(text)
         }
+        arguments.append(nil)
+        defer { for argument in arguments { free(argument) } }
+        var child = pid_t()
+        var environment: [UnsafeMutablePointer<CChar>?] = [nil]
+        let code = posix_spawn(&child, "/bin/sh", &actions, nil, &arguments, &environment)
         guard code == 0 else { throw POSIXError(POSIXErrorCode(rawValue: code) ?? .EAGAIN) }
+        try output.fileHandleForWriting.close()
+        _ = output.fileHandleForReading.availableData
         return child
     }
 }
