@@ -21,4 +21,8 @@ public enum SessionCommand: Codable, Sendable {
     case plan(SessionFault)
     /// Forgets all faults that are planned.
     case mend
+    /// Notes the calls of the system that change the store, from now on.
+    case watch
+    /// Answered with the calls that were noted since ``watch``.
+    case tellCalls
 }

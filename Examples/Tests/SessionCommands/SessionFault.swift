@@ -19,7 +19,7 @@ public enum SessionFault: Codable, Hashable, Sendable {
     }
 
     /// A call of the system; of `open`, only those for writing count.
-    public enum SystemCall: String, Codable, Hashable, Sendable {
+    public enum SystemCall: String, CaseIterable, Codable, Hashable, Sendable {
         case open, write, fsync, rename, unlink
     }
 

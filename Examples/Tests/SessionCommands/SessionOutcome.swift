@@ -8,6 +8,9 @@ public struct SessionOutcome: Codable, Hashable, Sendable {
     public var events: [String] = []
     /// The process identifier of a child.
     public var child: Int32?
+    /// Which calls of the system have been noted, in their order: the call, and the file's name without what differs from
+    /// one to the next, as in `rename .json`.
+    public var calls: [String] = []
 
     /// Creates an outcome: success, until something else is known.
     public init() {}

@@ -21,6 +21,33 @@ extension SessionWorker {
         guard result == 0 else { throw UnplannableFault() }
     }
 
+    /// Notes calls of the system on the store's folder and what is in it, and on the folder around it.
+    func watchCalls() throws {
+        guard system_faults_watch(parent) == 0 else { throw UnplannableFault() }
+    }
+
+    /// The calls that were noted.
+    var notedCalls: [String] {
+        var path = [CChar](repeating: 0, count: 512)
+        var calls: [String] = []
+        while let call = SessionFault.SystemCall(number: system_faults_noted(Int32(calls.count), &path, path.count)) {
+            let path = String(decoding: path.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+            calls.append("\(call.rawValue) \(kind(of: path))")
+        }
+        return calls
+    }
+
+    /// What a path is of, in a word.
+    private func kind(of path: String) -> String {
+        switch path {
+        case parent: "parent"
+        case folder: "folder"
+        default: path.split(separator: ".").last.map { ".\($0)" } ?? path
+        }
+    }
+
+    private var parent: String { (folder as NSString).deletingLastPathComponent }
+
     /// Starts a child that inherits every open file that it can, and ends with this process's input.
     ///
     /// It returns once the child runs: `posix_spawn` alone returns a moment before the child has let go of what it must not
@@ -59,6 +86,11 @@ extension SessionFault.SystemCall {
         case .rename: Int32(system_faults_rename)
         case .unlink: Int32(system_faults_unlink)
         }
+    }
+
+    fileprivate init?(number: Int32) {
+        guard let call = Self.allCases.first(where: { $0.number == number }) else { return nil }
+        self = call
     }
 }
 

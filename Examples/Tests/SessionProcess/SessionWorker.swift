@@ -44,6 +44,8 @@ struct SessionWorker {
             case .plan(let fault):
                 if let kill = WireKill(fault) { await wire.plan(kill) } else { try planSystemFault(fault) }
             case .mend: system_faults_clear()
+            case .watch: try watchCalls()
+            case .tellCalls: outcome.calls = notedCalls
             }
         } catch {
             outcome.failure = ErrorKinds(error).names

@@ -1,4 +1,4 @@
-// Calls of the system that fail, or kill the process, where a plan says so.
+// Calls of the system that fail, or kill the process, where a plan says so, and those that were made, in their order.
 //
 // The program defines them itself, and the dynamic linker prefers a program's own symbols to those of the C library, for
 // the program's code and for that of the libraries which it has loaded. So no code under test has a hook in it.
@@ -29,13 +29,22 @@ struct plan {
     int seen;
 };
 
-enum { max_plans = 16 };
+struct note {
+    int call;
+    char path[512];
+};
 
-// Guards the plans.
+enum { max_plans = 16, max_notes = 64 };
+
+// Guards the plans and the notes.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct plan plans[max_plans];
-// Also read without the lock: most calls are made while nothing is planned.
+static struct note notes[max_notes];
+static int note_count;
+static char watched[256];
+// Also read without the lock: most calls are made while nothing is planned or watched.
 static atomic_int plan_count;
+static atomic_int is_watching;
 
 int system_faults_plan(int call, const char *ending, int first, int count, int effect) {
     int result = -1;
@@ -57,6 +66,38 @@ void system_faults_clear(void) {
     pthread_mutex_unlock(&lock);
 }
 
+int system_faults_watch(const char *beginning) {
+    int result = -1;
+    pthread_mutex_lock(&lock);
+    if (strlen(beginning) < sizeof watched) {
+        strcpy(watched, beginning);
+        note_count = 0;
+        is_watching = 1;
+        result = 0;
+    }
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+int system_faults_noted(int index, char *path, size_t size) {
+    int call = -1;
+    pthread_mutex_lock(&lock);
+    if (index < note_count && strlen(notes[index].path) < size) {
+        strcpy(path, notes[index].path);
+        call = notes[index].call;
+    }
+    pthread_mutex_unlock(&lock);
+    return call;
+}
+
+// With the lock held. One note too many is the last one: a test that counts sees it.
+static void note(int call, const char *path) {
+    if (!is_watching || strncmp(path, watched, strlen(watched)) != 0) return;
+    struct note *note = &notes[note_count < max_notes ? note_count++ : max_notes - 1];
+    note->call = call;
+    snprintf(note->path, sizeof note->path, "%s", path);
+}
+
 static int ends_with(const char *path, const char *ending) {
     size_t length = strlen(path), wanted = strlen(ending);
     return length >= wanted && strcmp(path + length - wanted, ending) == 0;
@@ -65,8 +106,9 @@ static int ends_with(const char *path, const char *ending) {
 // The effect on a call; 0 for none.
 static int effect_at(int call, const char *path) {
     int effect = 0;
-    if (plan_count == 0) return 0;
+    if (plan_count == 0 && !is_watching) return 0;
     pthread_mutex_lock(&lock);
+    note(call, path);
     for (int index = 0; index < plan_count; index++) {
         struct plan *plan = &plans[index];
         if (plan->call != call || !ends_with(path, plan->ending)) continue;
@@ -81,7 +123,7 @@ static int effect_at(int call, const char *path) {
 
 static int effect_on_file(int call, int file) {
     char link[64], path[PATH_MAX];
-    if (plan_count == 0) return 0;
+    if (plan_count == 0 && !is_watching) return 0;
     snprintf(link, sizeof link, "/proc/self/fd/%d", file);
     ssize_t length = readlink(link, path, sizeof path - 1);
     if (length < 0) return 0;
@@ -183,6 +225,14 @@ int system_faults_plan(int call, const char *ending, int first, int count, int e
 }
 
 void system_faults_clear(void) {
+}
+
+int system_faults_watch(const char *beginning) {
+    return -1;
+}
+
+int system_faults_noted(int index, char *path, size_t size) {
+    return -1;
 }
 
 #endif

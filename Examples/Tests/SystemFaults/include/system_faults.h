@@ -1,6 +1,8 @@
 #ifndef SYSTEM_FAULTS_H
 #define SYSTEM_FAULTS_H
 
+#include <stddef.h>
+
 /// The calls that can be made to fail. What they are asked about is a path, or an open file of that path.
 enum {
     system_faults_open,
@@ -29,5 +31,15 @@ int system_faults_plan(int call, const char *ending, int first, int count, int e
 
 /// Forgets all plans.
 void system_faults_clear(void);
+
+/// Notes, from now on and anew, the calls on paths that begin so: at most 64.
+///
+/// - Returns: 0; -1 when the beginning is too long, or where calls cannot be noted.
+int system_faults_watch(const char *beginning);
+
+/// One of the calls that were noted, in their order from 0: it returns which, and writes its path.
+///
+/// - Returns: One of the calls; -1 when there were no more.
+int system_faults_noted(int index, char *path, size_t size);
 
 #endif
