@@ -145,7 +145,11 @@ struct RedirectFollower: Sendable {
             }
         }
         guard next.body.isReplayable else { throw .bodySpent }
-        if origin != request.origin { next.header = next.header.crossingOrigins }
+        if origin != request.origin {
+            // The request's own word: its body is a secret of the origin that it was made for.
+            guard next.allowsBodyAcrossOrigins || next.body.isEmpty else { throw .bodyAcrossOrigins }
+            next.header = next.header.crossingOrigins
+        }
         return next
     }
 

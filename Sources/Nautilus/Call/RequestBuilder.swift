@@ -77,6 +77,7 @@ struct RequestBuilder {
             body: payload,
             priority: request.priority
         )
+        built.allowsBodyAcrossOrigins = request.allowsBodyAcrossOrigins
         try built.validate()
         (checkedHeader, builtOrigin) = (built.header, built.origin)
         keys.mark(&built)

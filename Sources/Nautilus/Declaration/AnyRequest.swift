@@ -82,6 +82,8 @@ public struct AnyRequest<Result: Sendable>: Request {
     public var streamsResponse: Bool { base.streamsResponse }
     /// The base request's.
     public var allowsHedging: Bool { base.allowsHedging }
+    /// The base request's.
+    public var allowsBodyAcrossOrigins: Bool { base.allowsBodyAcrossOrigins }
 
     /// As the base request does.
     public func decode(_ data: Data) throws -> Result { try make(data) }

@@ -64,6 +64,14 @@ public protocol Request: Sendable {
     /// Default: true. Say false where an answer is large or costly to make, or where a PUT that arrives late must not
     /// overwrite a later one: the send that has lost may still be carried out.
     var allowsHedging: Bool { get }
+    /// Whether a redirect may have the body sent to another origin, as 307 and 308 do (RFC 9110 §15.4.8). What is refused
+    /// fails with ``RedirectRefusal/bodyAcrossOrigins``. On the same origin the body always goes along.
+    ///
+    /// Default: true, as in all clients: the server has named the place over a connection that is trusted, many an upload is
+    /// accepted in no other way, and credentials in the header stay behind. Say false where the body is itself a secret, a
+    /// password or a token. An interceptor says it for all requests of a service, by
+    /// ``HttpRequest/allowsBodyAcrossOrigins``.
+    var allowsBodyAcrossOrigins: Bool { get }
 
     /// Makes the result from the response's body. Runs off the caller's actor.
     ///
@@ -119,6 +127,8 @@ extension Request {
     public var streamsResponse: Bool { false }
     /// True.
     public var allowsHedging: Bool { true }
+    /// True.
+    public var allowsBodyAcrossOrigins: Bool { true }
 
     /// Decodes the body, whatever status and header say.
     public func decode(_ response: HttpResponse<Data>) throws -> Result { try decode(response.body) }

@@ -22,6 +22,7 @@ struct LinkedRequest<Base: Request>: Request {
     var deadline: Duration? { base.deadline }
     var streamsResponse: Bool { base.streamsResponse }
     var allowsHedging: Bool { base.allowsHedging }
+    var allowsBodyAcrossOrigins: Bool { base.allowsBodyAcrossOrigins }
 
     func decode(_ data: Data) throws -> Base.Result { try base.decode(data) }
     func decode(_ response: HttpResponse<Data>) throws -> Base.Result { try base.decode(response) }

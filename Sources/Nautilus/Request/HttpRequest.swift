@@ -18,6 +18,9 @@ public struct HttpRequest: Sendable, CustomStringConvertible, CustomDebugStringC
     public var body: HttpBody.Payload
     /// How urgent it is; a hint that a transport may ignore.
     public var priority: RequestPriority
+    /// Whether a redirect may have the body sent to another origin; a request's own word, which an interceptor may change.
+    /// Default: true.
+    public var allowsBodyAcrossOrigins = true
     /// Whether a call has built it, or it was made of such a one by changing it.
     var isBuilt = false
 

@@ -21,4 +21,5 @@ extension DerivedRequest {
     var timeout: Duration? { base.timeout }
     var deadline: Duration? { base.deadline }
     var streamsResponse: Bool { true }
+    var allowsBodyAcrossOrigins: Bool { base.allowsBodyAcrossOrigins }
 }

@@ -10,6 +10,9 @@ public enum RedirectRefusal: Error, Hashable, Sendable, CustomStringConvertible 
     case invalidLocation
     /// It asks to send a one-shot body again.
     case bodySpent
+    /// It asks to send the body to another origin, and the request keeps its body where it was sent
+    /// (`Request.allowsBodyAcrossOrigins`).
+    case bodyAcrossOrigins
 
     /// The refusal, and what to do where there is something.
     public var description: String {
@@ -19,6 +22,7 @@ public enum RedirectRefusal: Error, Hashable, Sendable, CustomStringConvertible 
         case .downgrade: "the redirect leads from https to http"
         case .invalidLocation: "the redirect's Location is not an http or https URL"
         case .bodySpent: "the redirect asks for the body again, which is a one-shot stream; declare it with a factory"
+        case .bodyAcrossOrigins: "the redirect asks for the body at another origin, where the request does not send it"
         }
     }
 }

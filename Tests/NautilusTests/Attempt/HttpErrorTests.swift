@@ -51,6 +51,10 @@ struct HttpErrorTests {
             .redirect(.bodySpent),
             "the redirect asks for the body again, which is a one-shot stream; declare it with a factory"
         ),
+        (
+            .redirect(.bodyAcrossOrigins),
+            "the redirect asks for the body at another origin, where the request does not send it"
+        ),
         (.responseTooLarge(limit: 1024), "the response is larger than 1024 bytes"),
         (.decoding, "the body does not decode"),
         (

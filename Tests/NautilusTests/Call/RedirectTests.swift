@@ -156,6 +156,60 @@ struct RedirectTests {
         }
     }
 
+    @Test(
+        "a request that keeps its body at its origin is not sent elsewhere with it, and follows what needs no body",
+        arguments: [
+            (307, "https://other.example.com/", .redirect(.bodyAcrossOrigins), 1),
+            (308, "https://api.example.com:8443/", .redirect(.bodyAcrossOrigins), 1),
+            (307, "/elsewhere", nil, 2), (303, "https://other.example.com/", nil, 2),
+        ] as [(Int, String, FailureKind?, Int)]
+    )
+    func keepsBodyHome(_ status: Int, location: String, kind: FailureKind?, sendCount: Int) async throws {
+        var request = Call.post
+        request.allowsBodyAcrossOrigins = false
+        let (outcome, transport) = try await redirected(status, to: location, request)
+        #expect(outcome.error?.kind == kind)
+        #expect(transport.count == sendCount)
+        let bodiless = try await redirected(307, to: location, Call(allowsBodyAcrossOrigins: false))
+        #expect(bodiless.0.response?.body == "there")
+    }
+
+    @Test("the body of a request goes along to another origin by default, also with a PUT that 301 redirects")
+    func carriesBody() async throws {
+        for request in [Call.post, Call(method: .put, body: .data(Data("payload".utf8)))] {
+            let status = request.method == .put ? 301 : 307
+            let (outcome, transport) = try await redirected(status, to: "https://other.example.com/", request)
+            #expect(outcome.response?.body == "there")
+            #expect(transport.attempts[1].body == Data("payload".utf8))
+        }
+    }
+
+    @Test("an interceptor keeps the bodies of a whole service at its origin, and the refusal is not retried")
+    func serviceKeepsBodies() async throws {
+        struct KeepingBodies: HttpInterceptor {
+            func intercept(
+                _ request: HttpRequest,
+                context: AttemptContext,
+                next: Next
+            ) async throws -> HttpResponse<Data> {
+                var request = request
+                request.allowsBodyAcrossOrigins = false
+                return try await next(request)
+            }
+        }
+        let transport = ScriptedTransport(.status(307, header: ["Location": "https://other.example.com/"]))
+        let service = AnyHttpService(
+            apiUrl: "api.example.com",
+            interceptors: [KeepingBodies()],
+            retrierFactory: BackoffRetrier.factory(backoff: .constant(.zero), budget: .unlimited),
+            transport: transport
+        )
+        let error = await #expect(throws: HttpError.self) { try await Call.keyedPost.schedule(with: service) }
+        #expect(error?.kind == .redirect(.bodyAcrossOrigins))
+        #expect(error?.delivery == .rejected)
+        #expect(transport.count == 1)
+    }
+
     @Test("a 3xx without Location, 304, and a redirect that the request accepts are answers")
     func answers() async throws {
         let transport = ScriptedTransport(.status(302), .status(304), .status(302, header: ["Location": "/x"]))

@@ -130,15 +130,17 @@ struct AnyRequestTests {
         }
     }
 
-    @Test("what streams, streams erased; what may not be hedged, may not erased")
+    @Test("what streams, streams erased; what may not be hedged, or not carried elsewhere, may not erased")
     func streams() async throws {
         struct Export: Request {
             typealias Result = HttpBodyStream
             var allowsHedging: Bool { false }
+            var allowsBodyAcrossOrigins: Bool { false }
         }
         let erased = AnyRequest(Export())
         #expect(erased.streamsResponse)
         #expect(!erased.allowsHedging)
+        #expect(!erased.allowsBodyAcrossOrigins)
         let transport = ScriptedTransport(.chunks([Data("a".utf8), Data("b".utf8)]))
         var chunks = try await erased.schedule(with: AnyHttpService(apiUrl: "a.com", transport: transport))
             .makeAsyncIterator()

@@ -15,6 +15,7 @@ struct Call: Request {
     var url: (any UrlConvertible)?
     var priority: RequestPriority = .normal
     var allowsHedging = true
+    var allowsBodyAcrossOrigins = true
 
     static var get: Call { Call() }
     static var post: Call { Call(method: .post, body: .data(Data("payload".utf8))) }
