@@ -50,6 +50,7 @@ extension TokenEndpoint {
     ) async throws(OAuthError) -> HttpResponse<Data> {
         var header: HttpHeader = [.accept: "application/json"]
         header[.authorization] = client.authorization
+        let timeout = form.isRefresh ? refreshTimeout : timeout
         let request = FormRequest(form: form, header: header, timeout: timeout, deadline: deadline)
         let service = AnyHttpService(
             apiUrl: endpoint.text,

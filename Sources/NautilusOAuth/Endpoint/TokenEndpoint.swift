@@ -24,6 +24,7 @@ public struct TokenEndpoint: Sendable {
     let clock: any Clock<Duration>
     let wallClock: @Sendable () -> Date
     let timeout: Duration
+    let refreshTimeout: Duration
     let deadline: Duration
     /// Where states and verifiers come from; replaced by tests only.
     var randomness = Randomness.system
@@ -39,8 +40,12 @@ public struct TokenEndpoint: Sendable {
     ///   - clock: What time is measured and slept on. Default: `ContinuousClock`, since codes and tokens also expire
     ///     while the machine sleeps.
     ///   - wallClock: What says when a credential was received. Default: the system's.
-    ///   - timeout: How long one exchange may take. Default: 20 s: longer than any healthy server takes, and an exchange
-    ///     that is given up has its token spent in vain, perhaps.
+    ///   - timeout: How long one exchange may take that is no refresh. Default: 20 s: longer than any healthy server takes,
+    ///     and a code that was spent in vain costs the user another sign-in.
+    ///   - refreshTimeout: How long one exchange of a refresh may take. Default: 7 s: a silent connection, one that died
+    ///     unnoticed above all, has a session send the token once more, and servers that grant a period of grace grant 10 s
+    ///     at the least. 7 s, the pause of at most 1 s that ``CredentialSharing`` has, and 2 s for the store and a new
+    ///     connection fit into them. A server without any grace that takes longer than this needs a longer one.
     ///   - deadline: How long a request may take with its retries. Default: 25 s: it has to end before the 30 s after
     ///     which a `RefreshCoordinator` gives a refresh up, so that its own error is heard.
     public init(
@@ -51,6 +56,7 @@ public struct TokenEndpoint: Sendable {
         clock: any Clock<Duration> = ContinuousClock(),
         wallClock: @escaping @Sendable () -> Date = { Date() },
         timeout: Duration = .seconds(20),
+        refreshTimeout: Duration = .seconds(7),
         deadline: Duration = .seconds(25)
     ) {
         self.server = server
@@ -60,6 +66,7 @@ public struct TokenEndpoint: Sendable {
         self.clock = clock
         self.wallClock = wallClock
         self.timeout = timeout
+        self.refreshTimeout = refreshTimeout
         self.deadline = deadline
     }
 }

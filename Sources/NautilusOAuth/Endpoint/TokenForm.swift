@@ -39,6 +39,9 @@ struct TokenForm: Sendable {
         fields.reduce(into: [:]) { query, field in query.add(field.value, to: field.name) }
     }
 
+    /// Whether it spends a refresh token.
+    var isRefresh: Bool { fields.contains { $0.name == "grant_type" && $0.value == "refresh_token" } }
+
     /// What a server might repeat, and what must not be printed then.
     var secrets: [String] {
         fields.filter { Self.secretNames.contains($0.name) && !$0.value.isEmpty }.map(\.value)

@@ -18,8 +18,9 @@ public struct CredentialSharing: Sendable {
     ///     period of grace answers a second time (RFC 9700 §4.14.2), so it is sent again soon. When that answer is lost as
     ///     well, the refresh fails for now and the token is kept, since only the server can tell whether it is spent: it is
     ///     asked once more after each cool-down.
-    ///   - backoff: Default: exponential from 1 s to 30 s with equal jitter: within a server's usual grace of some ten
-    ///     seconds, and no busy loop on a disk that is full.
+    ///   - backoff: Default: exponential from 1 s to 30 s with equal jitter: with the 7 s after which ``TokenEndpoint`` gives
+    ///     a silent refresh up, its token is sent again after 8 s at most, within a server's usual grace of ten seconds; and
+    ///     no busy loop on a disk that is full.
     public init(
         lockWait: Duration = .seconds(30),
         lostAnswerRetries: Int = 1,

@@ -124,20 +124,33 @@ struct TokenRequestErrorTests {
         #expect(transport.taken == taken)
     }
 
-    @Test("a silent server has lost the answer after 20 s, and is not asked again")
+    @Test("a silent server has lost the answer of a refresh after 7 s, and is not asked again by the endpoint")
     func timeout() async throws {
         let failure = try await Self.refresh(.hang)
         #expect(failure.error.kind == .answerLost)
-        #expect(failure.error.httpError?.kind == .timeout(.seconds(20)))
+        #expect(failure.error.httpError?.kind == .timeout(.seconds(7)))
         #expect(failure.sendCount == 1)
-        #expect(failure.end == .seconds(20))
+        #expect(failure.end == .seconds(7))
+    }
+
+    @Test("other requests than refreshes, which nothing repeats in time, wait 20 s for a silent server")
+    func otherTimeout() async throws {
+        let end = try await EndpointFixture.simulate { clock in
+            let endpoint = EndpointFixture.endpoint(ScriptedTransport(.hang, clock: clock), clock: clock)
+            let error = await EndpointFixture.error { () async throws(OAuthError) in
+                try await endpoint.clientCredentials()
+            }
+            #expect(error?.httpError?.kind == .timeout(.seconds(20)))
+            return clock.now.offset
+        }
+        #expect(end == .seconds(20))
     }
 
     @Test(
         "the deadline of 25 s, less than a coordinator's 30 s, ends an attempt that has begun, and its answer is lost"
     )
     func deadline() async throws {
-        let failure = try await Self.refresh(.status(429, header: ["Retry-After": "10"]), .hang)
+        let failure = try await Self.refresh(.status(429, header: ["Retry-After": "20"]), .hang)
         #expect(failure.error.kind == .answerLost)
         #expect(failure.error.httpError?.kind == .deadline(.seconds(25)))
         #expect(failure.sendCount == 2)

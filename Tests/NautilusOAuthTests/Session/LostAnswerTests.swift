@@ -23,6 +23,25 @@ struct LostAnswerTests {
         }
     }
 
+    @Test(
+        "a server that falls silent is asked again within the shortest common grace of 10 s, whatever the jitter",
+        arguments: 0..<20 as Range<UInt64>
+    )
+    func silence(seed: UInt64) async throws {
+        try await SessionWorld.run(seed: seed) { world in
+            let session = try await world.signedIn()
+            world.server.grantGrace()
+            world.server.fail(.silent)
+            try await world.sleep(.seconds(3600))
+            #expect(await world.call(session).isOk)
+            #expect(world.server.graceReuses == 1)
+            let sent = world.server.transport.attempts.filter { $0.request.url.path() == "/token" }.map(\.start)
+            try #require(sent.count == 2)
+            // 7 s of silence and a pause of 0.5 s to 1 s: two seconds are left for the store and a new connection.
+            #expect((.milliseconds(7_500) ... .seconds(8)).contains(sent[1] - sent[0]))
+        }
+    }
+
     @Test("a server that had done nothing yet rotates at the second time")
     func nothingDone() async throws {
         try await SessionWorld.run { world in

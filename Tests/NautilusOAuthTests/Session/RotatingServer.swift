@@ -13,6 +13,8 @@ final class RotatingServer: Sendable {
         case droppedBefore
         /// The token is rotated, and the connection breaks.
         case answerLost
+        /// The token is rotated, and nothing is heard of it.
+        case silent
         /// There is no connection.
         case refused
         /// An answer in place of the server's.
@@ -114,6 +116,7 @@ final class RotatingServer: Sendable {
             case .refused, .droppedBefore: .fail(.networkConnectionLost)
             case .answered(let reply): reply
             case .answerLost: books.withLock { rotate(token, in: &$0) }.lost
+            case .silent: books.withLock { rotate(token, in: &$0) }.unheard
             case nil: books.withLock { rotate(token, in: &$0) }
             }
         try await clock.sleep(for: delay)
@@ -179,4 +182,6 @@ final class RotatingServer: Sendable {
 extension ScriptedReply {
     /// The answer was made, and never arrives.
     fileprivate var lost: ScriptedReply { .fail(.networkConnectionLost) }
+    /// The answer was made, and neither it nor the connection's end ever arrives.
+    fileprivate var unheard: ScriptedReply { .hang }
 }
