@@ -19,6 +19,7 @@ struct Notes: AsyncParsableCommand {
             """,
         subcommands: [
             Login.self, List.self, Show.self, Add.self, Delete.self, Status.self, Logout.self, Serve.self, Race.self,
+            Storm.self,
         ]
     )
 }

@@ -87,6 +87,7 @@ struct ComplaintTests {
         arguments: [
             ["list", "--page", "0"], ["show", "seven"], ["add", ""], ["list", "--server", "notes"],
             ["list", "--server", "http://a.example/v1"], ["race", "--processes", "0"], ["race", "--rounds", "101"],
+            ["storm", "--rounds", "0"],
             ["serve", "--grace", "-1"], ["serve", "--port", "65536"], ["sing"],
         ]
     )

@@ -28,7 +28,7 @@ enum EndStatus: Int32, CaseIterable {
     private var meaning: String {
         switch self {
         case .success: "done"
-        case .failure: "the server refuses, or a race went wrong"
+        case .failure: "the server refuses, or a race or a storm went wrong"
         case .usage: "the command line is wrong"
         case .unavailable: "the server is out of reach or overloaded: try again later"
         case .store: "the credential cannot be kept or read"

@@ -5,25 +5,16 @@ enum RaceTable {
         ("refreshes", 9), ("reuse", 5), ("longest wait", 12),
     ]
 
-    static var header: String { line(columns.map(\.0)) }
+    static var header: String { Table.line(columns.map(\.0), columns) }
 
     static func row(_ number: Int, _ round: RaceRound) -> String {
-        line([
-            "\(number)", "\(round.succeeded) of \(round.finishes.count)", "\(round.requests)", "\(round.rejected)",
-            "\(round.tokenRequests)", "\(round.refreshes)", "\(round.reuseDetected)",
-            "\(round.longestWait.milliseconds) ms",
-        ])
-    }
-
-    private static func line(_ cells: [String]) -> String {
-        zip(cells, columns).map { cell, column in
-            String(repeating: " ", count: max(0, column.1 - cell.count)) + cell
-        }.joined(separator: "  ")
-    }
-}
-
-extension Duration {
-    var milliseconds: Int64 {
-        components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
+        Table.line(
+            [
+                "\(number)", "\(round.succeeded) of \(round.finishes.count)", "\(round.requests)", "\(round.rejected)",
+                "\(round.tokenRequests)", "\(round.refreshes)", "\(round.reuseDetected)",
+                "\(round.longestWait.milliseconds) ms",
+            ],
+            columns
+        )
     }
 }

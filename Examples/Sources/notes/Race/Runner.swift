@@ -1,7 +1,7 @@
 import ChildProcesses
 import Foundation
 
-/// One process of a race.
+/// One process of a race, or of a storm.
 struct Runner: Sendable {
     /// How it went.
     struct Finish: Sendable {
@@ -26,6 +26,11 @@ struct Runner: Sendable {
     /// Returns once it waits for the start signal, or has ended before that.
     func ready() async {
         _ = await process.lines.first { $0 == StartSignal.ready }
+    }
+
+    /// Sends it a signal; only while it cannot have ended.
+    func send(signal: Int32) {
+        process.send(signal: signal)
     }
 
     /// Returns once it has ended.
