@@ -88,7 +88,9 @@ public final class FileStore: CredentialStore {
         }
     }
 
-    /// A mark made of the file's number, times and size: one question to the system.
+    /// A mark made of the file's number, times and size: one question to the system, which is asked on the caller's thread.
+    /// That takes less time than a change of threads, and on the store's queue every call would wait for a save to
+    /// reach the disk.
     ///
     /// - Returns: Nil when nothing is stored.
     /// - Throws: ``CredentialStoreError``.
@@ -96,12 +98,14 @@ public final class FileStore: CredentialStore {
         try folder.file(of: key).status()?.version
     }
 
-    /// Takes the key's lock if it is free, does not wait, and removes what killed saves have left.
+    /// Takes the key's lock if it is free, and does not wait. With the first lock of a key, what killed saves have left is
+    /// removed: once, since the folder is listed for it, and what others leave later, their next run removes.
     ///
     /// - Returns: The lock; nil while another holds it, in this process or in another.
     /// - Throws: ``CredentialStoreError``.
     public func lock(_ key: CredentialKey) async throws(CredentialStoreError) -> (any CredentialLock)? {
         guard let lock = try locks.lock(key) else { return nil }
+        guard folder.isFirstLock(of: key) else { return lock }
         let (folder, file) = (folder, folder.file(of: key))
         try await queue.run { () throws(CredentialStoreError) in folder.removeLeftovers(of: file) }
         return lock

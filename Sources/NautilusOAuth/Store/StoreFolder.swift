@@ -7,6 +7,8 @@ final class StoreFolder: Sendable {
     /// Asked before every attempt of every call, and a digest takes longer than the question.
     private let files = Locked<[CredentialKey: StoreFile]>([:])
     private static let maxRememberedFiles = 1_000
+    /// The keys that have been locked in this run.
+    private let locked = Locked<Set<CredentialKey>>([])
 
     init(_ url: URL) {
         path = url.absoluteURL.path
@@ -54,6 +56,11 @@ final class StoreFolder: Sendable {
         try at(place) { () throws(SystemFailure) in try Self.synchronize(path) }
     }
 
+    /// Whether a key that has just been locked had not been before, so that there may be leftovers of another run.
+    func isFirstLock(of key: CredentialKey) -> Bool {
+        locked.withLock { $0.insert(key).inserted }
+    }
+
     /// Removes what killed saves of `file` have left. Whoever calls holds its lock, so nobody is writing.
     func removeLeftovers(of file: StoreFile) {
         // It may fail, in a folder that may only be read: what is left does no harm there.
@@ -94,6 +101,10 @@ final class StoreFolder: Sendable {
             // A folder may well be reached through a link: only its files may not.
             let descriptor = try repeating("open") { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
             defer { _ = close(descriptor) }
+            #if canImport(Darwin)
+                // As for files: `fsync` leaves the names in the drive's own cache.
+                if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
+            #endif
             try repeating("fsync folder") { fsync(descriptor) }
         } catch {
             // Some file systems have no such thing for folders.

@@ -197,6 +197,18 @@ struct FileStoreTests {
         withExtendedLifetime(lock) {}
     }
 
+    @Test("the folder is looked through with the first lock of a key in a run, and not with each")
+    func leftoversOnce() async throws {
+        try #require(try await store.lock(key)).unlock()
+        let leftover = name + ".1f.tmp"
+        try Data().write(to: folder.store.appendingPathComponent(leftover))
+        try #require(try await store.lock(key)).unlock()
+        #expect(try folder.names().contains(leftover))
+        // Another run of the program.
+        try #require(try await FileStore(folder: folder.store).lock(key)).unlock()
+        #expect(try !folder.names().contains(leftover))
+    }
+
     @Test("a lock whose file was removed is taken on a new one")
     func removedLock() async throws {
         try #require(try await store.lock(key)).unlock()
