@@ -58,7 +58,11 @@ final class StoreFolder: Sendable {
 
     /// Whether a key that has just been locked had not been before, so that there may be leftovers of another run.
     func isFirstLock(of key: CredentialKey) -> Bool {
-        locked.withLock { $0.insert(key).inserted }
+        locked.withLock { locked in
+            // A server has a key for each user; to look once more costs little.
+            if locked.count >= Self.maxRememberedFiles { locked.removeAll() }
+            return locked.insert(key).inserted
+        }
     }
 
     /// Removes what killed saves of `file` have left. Whoever calls holds its lock, so nobody is writing.
