@@ -35,8 +35,8 @@ public struct RefreshLimits: Sendable {
     ///     short; it is never zero, since a failed refresh was a request that the server could not serve.
     ///   - retryAfterCap: Default: 60 s, as that of `BackoffRetrier`: a server that names a longer time is asked once a
     ///     minute, so that no mistake of its own signs everybody out for a day.
-    ///   - patience: Default: 30 s, so that with the last refresh's own time limit a call waits a minute at most, as long
-    ///     as URL loading does. A call with a deadline waits as long as that allows.
+    ///   - patience: Default: 30 s, so that with the last refresh's own time limit, if that is the default, a call waits a
+    ///     minute at most, as long as URL loading does. A call with a deadline waits as long as that allows.
     ///   - maxCoolDowns: Default: 10: some three minutes of the default cool-downs, for calls whose deadline is far away.
     ///     Zero: no call waits for more than one refresh.
     ///   - maxLeeway: Default: 60 s, ample for one refresh and one repetition of it. Zero: no background refresh.

@@ -12,8 +12,8 @@ public struct CredentialSharing: Sendable {
     /// Creates the rules; negative values count as zero.
     ///
     /// - Parameters:
-    ///   - lockWait: Default: 30 s, longer than the 25 s of another process's request; one that is killed frees the lock
-    ///     at once.
+    ///   - lockWait: Default: 30 s, longer than the 25 s of another process's request, and than the 15 s of one that is
+    ///     silent twice; a process that is killed frees the lock at once. Calls of one that waits in vain fail for now.
     ///   - lostAnswerRetries: Default: 1. A server that rotates refresh tokens may have spent it: one that grants a
     ///     period of grace answers a second time (RFC 9700 §4.14.2), so it is sent again soon. When that answer is lost as
     ///     well, the refresh fails for now and the token is kept, since only the server can tell whether it is spent: it is

@@ -45,7 +45,9 @@ public final class OAuthSession: Sendable {
     ///   - renewal: How an expired credential is replaced. Default: by its refresh token.
     ///   - sharing: How it shares the credential with other processes. Default: that of ``CredentialSharing``.
     ///   - limits: The bounds of refreshing. Default: those of `RefreshLimits`, but with a time limit of 90 s: the wait for
-    ///     the lock, at most 30 s, and the request, at most 25 s and once more when its answer is lost, fit into it.
+    ///     the lock, at most 30 s, and the request, at most 25 s and once more when its answer is lost, fit into it. So a
+    ///     call without a deadline waits for its credential two minutes at most: 30 s, the patience, until the last refresh
+    ///     begins that it waits for, and then for that one.
     ///   - random: Where jitter comes from. Default: the system's generator.
     ///   - observer: What is told when a refresh starts and ends. Default: nobody.
     public init(

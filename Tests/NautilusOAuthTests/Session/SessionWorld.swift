@@ -139,6 +139,7 @@ struct GetNotes: Request {
     typealias Result = String
     /// Names one call of many; nil for a call that is alone.
     var id: String?
+    var deadline: Duration?
     var route: HttpRoute { id.map { ["notes", $0] } ?? ["notes"] }
 }
 
