@@ -21,6 +21,7 @@ extension OAuthSession {
                 transport: transport,
                 retrierFactory: NilRetrier.factory(),
                 timeout: .seconds(3600),
+                refreshTimeout: .seconds(3600),
                 deadline: .seconds(3600)
             ),
             store: store,
