@@ -17,6 +17,7 @@ final class PartialDownload: Sendable {
     }
 
     private let target: URL
+    private let folder: URL
     private let url: URL
     private let limit: Int64?
     private let progress: (@Sendable (HttpProgress) -> Void)?
@@ -29,7 +30,8 @@ final class PartialDownload: Sendable {
         self.limit = limit
         self.progress = progress
         // In the same folder, so that it can be moved at once.
-        url = target.deletingLastPathComponent().appendingPathComponent(".nautilus-\(UUID().uuidString).partial")
+        folder = target.deletingLastPathComponent()
+        url = folder.appendingPathComponent(AbandonedFiles.Purpose.partial.name())
     }
 
     /// Asks for the rest, on condition that it is still the same file; no fields when there is nothing to continue.
@@ -104,6 +106,7 @@ final class PartialDownload: Sendable {
 
     private func beginAnew(_ response: HttpResponse<HttpBodyStream>) throws -> LocalFile {
         forget()
+        AbandonedFiles.collect(.partial, in: folder)
         let file = try state.withLock { $0.file } ?? LocalFile(creating: url)
         try file.empty()
         let header = response.header

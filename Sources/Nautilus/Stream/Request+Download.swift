@@ -5,7 +5,9 @@ extension Request {
     ///
     /// The bytes go to a hidden file beside `target`, which only this user can read, and get the target's name when they
     /// are whole, in place of what had it: nobody ever sees a part. When the call fails, or is cancelled, the hidden file
-    /// is removed and the target is as it was.
+    /// is removed and the target is as it was. One that a killed process has left is removed by a later download into the
+    /// same folder, once it is certain that nobody writes to it: an hour after the last byte, or a week on iOS, tvOS, watchOS
+    /// and visionOS, where no lock can tell.
     ///
     /// A failure in the middle of the body is a failure of the attempt, and the service's retrier is asked. Where the
     /// server gave a strong validator, the next attempt asks for the rest with `Range` and `If-Range` and continues where

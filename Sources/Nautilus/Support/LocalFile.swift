@@ -16,9 +16,11 @@ final class LocalFile: Sendable {
         guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular(name: name) }
     }
 
-    /// Creates a file that only this user can use; one that is there already is an error.
+    /// Creates a file that only this user can use, and that counts as in use until it is closed; one that is there already
+    /// is an error.
     convenience init(creating url: URL) throws(HttpFileError) {
         try self.init(url, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
+        AbandonedFiles.hold(descriptor)
     }
 
     private init(_ url: URL, _ flags: Int32) throws(HttpFileError) {

@@ -9,22 +9,33 @@ final class DownloadPipe: Sendable {
     /// be held for a thousand readers.
     static let limit = 262_144
 
+    /// How large one file on disk becomes before the next one is begun: 16 MiB. One that is read goes at once, so that a
+    /// reader who is always a little behind leaves no file that grows with the body.
+    static let fileSize = 16_777_216
+
+    private struct Spool {
+        let file: SpoolFile
+        var length = 0
+    }
+
     private struct State {
         var bytes = Data()
-        /// What did not fit; nil when all did.
-        var spool: SpoolFile?
-        /// Where in it the reader and the writer are.
-        var (position, length): (UInt64, UInt64) = (0, 0)
+        /// What did not fit into memory, the oldest first.
+        var spools: [Spool] = []
+        /// Where in the first of them the reader is, and how many bytes of all are still to be read.
+        var (position, spooled) = (0, 0)
         /// How it has ended; nil while more may come.
         var end: Result<Void, any Error>?
         var reader: CheckedContinuation<Void, Never>?
 
-        mutating func write(_ new: Data) throws(TransportError) {
-            if spool == nil, bytes.count + new.count <= DownloadPipe.limit { return bytes.append(new) }
-            let file: SpoolFile
-            if let spool { file = spool } else { file = try SpoolFile() }
-            try file.append(new)
-            (spool, length) = (file, length + UInt64(new.count))
+        mutating func write(_ new: Data, limit: Int) throws(TransportError) {
+            if spools.isEmpty, bytes.count + new.count <= DownloadPipe.limit { return bytes.append(new) }
+            guard spooled + new.count <= limit else { throw SpoolFile.overflow(limit, .maybeExecuted) }
+            if (spools.last?.length ?? .max) >= DownloadPipe.fileSize { spools.append(Spool(file: try SpoolFile())) }
+            let last = spools.count - 1
+            try spools[last].file.append(new)
+            spools[last].length += new.count
+            spooled += new.count
         }
 
         /// What comes next of what is there; empty when nothing is.
@@ -33,26 +44,36 @@ final class DownloadPipe: Sendable {
                 defer { bytes = Data() }
                 return bytes
             }
-            guard let spool else { return Data() }
-            let next = try spool.read(DownloadPipe.limit, from: position)
-            position += UInt64(next.count)
-            if position == length { (self.spool, position, length) = (nil, 0, 0) }
+            guard let spool = spools.first else { return Data() }
+            let next = try spool.file.read(DownloadPipe.limit, from: UInt64(position))
+            position += next.count
+            spooled -= next.count
+            if position == spool.length {
+                spools.removeFirst()
+                position = 0
+            }
             return next
         }
 
         mutating func drop() {
-            (bytes, spool, position, length) = (Data(), nil, 0, 0)
+            (bytes, spools, position, spooled) = (Data(), [], 0, 0)
         }
     }
 
     private let state = Locked(State())
+    private let spoolLimit: Int
+
+    /// - Parameter spoolLimit: The most bytes that wait on disk; beyond it the body ends with an error.
+    init(spoolLimit: Int) {
+        self.spoolLimit = spoolLimit
+    }
 
     /// Takes bytes in, unless it has ended.
     func write(_ bytes: Data) {
         let reader = state.withLock { state -> CheckedContinuation<Void, Never>? in
             guard state.end == nil else { return nil }
             do throws(TransportError) {
-                try state.write(bytes)
+                try state.write(bytes, limit: spoolLimit)
             } catch {
                 state.end = .failure(error)
             }
@@ -94,7 +115,7 @@ final class DownloadPipe: Sendable {
             }
             await withCheckedContinuation { reader in
                 let isReady = state.withLock { state in
-                    let isReady = !state.bytes.isEmpty || state.spool != nil || state.end != nil
+                    let isReady = !state.bytes.isEmpty || !state.spools.isEmpty || state.end != nil
                     if !isReady { state.reader = reader }
                     return isReady
                 }

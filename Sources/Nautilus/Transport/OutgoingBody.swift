@@ -11,9 +11,10 @@ struct OutgoingBody {
     /// What is told how many bytes have been sent; nil when nobody asks, or has been told while the chunks were made.
     private(set) var onSent: (@Sendable (Int64) -> Void)?
 
+    /// - Parameter spoolLimit: The most bytes of chunks that are kept until they are sent.
     /// - Throws: ``TransportError``, before anything is sent, for a one-shot stream that has been read, and when the chunks
     ///   cannot be kept until they are sent; the error that the chunks end with.
-    init(_ body: HttpBody.Payload) async throws {
+    init(_ body: HttpBody.Payload, spoolLimit: Int) async throws {
         switch body {
         case .empty: break
         case .data(let bytes): data = bytes
@@ -23,7 +24,7 @@ struct OutgoingBody {
             case .file(let url)?: (file, onSent) = (url, stream.onSent)
             case nil:
                 guard stream.isReplayable else { throw TransportError(.alreadyRead) }
-                let spool = try await SpoolFile(stream)
+                let spool = try await SpoolFile(stream, limit: spoolLimit)
                 (self.spool, file) = (spool, spool.url)
             }
         }

@@ -13,39 +13,60 @@ import Foundation
 /// All sessions of Foundation share one queue on Linux, and one that waited for a slow reader, or for a body that is
 /// still being made, would hold up every other. So what cannot go on yet waits here, and not in memory.
 final class SpoolFile: Sendable {
-    let url: URL
+    /// Where it is; nil for one that is only read back here, which has no name: a process that is killed leaves nothing.
+    let url: URL?
     private let handle: FileHandle
     private let delivery: Delivery
 
-    /// An empty file.
+    /// An empty file without a name.
     ///
-    /// - Parameters:
-    ///   - folder: Where it is to be. Default: where the system has its temporary files.
-    ///   - delivery: What the server may have done when there is no room. Default: anything, as for a body that comes.
+    /// - Parameter folder: Where it is to be. Default: where the system has its temporary files.
     /// - Throws: ``TransportError`` when it cannot be created.
-    init(
-        in folder: URL = FileManager.default.temporaryDirectory,
-        delivery: Delivery = .maybeExecuted
-    ) throws(TransportError) {
+    convenience init(in folder: URL = FileManager.default.temporaryDirectory) throws(TransportError) {
+        // There may be anything that the server has done: a body comes.
+        try self.init(in: folder, keepsName: false, delivery: .maybeExecuted)
+    }
+
+    private init(in folder: URL, keepsName: Bool, delivery: Delivery) throws(TransportError) {
         self.delivery = delivery
-        url = folder.appendingPathComponent("nautilus-\(UUID().uuidString)")
+        let url = folder.appendingPathComponent(AbandonedFiles.Purpose.spool.name())
         let descriptor = open(url.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Self.failure(delivery) }
         handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        self.url = keepsName ? url : nil
+        if keepsName {
+            AbandonedFiles.hold(descriptor)
+        } else {
+            _ = unlink(url.path)
+        }
     }
 
     deinit {
-        try? FileManager.default.removeItem(at: url)
+        if let url { try? FileManager.default.removeItem(at: url) }
     }
 
-    /// A file with the chunks of `stream`, which are sent when all of them are there.
+    /// A file with the chunks of `stream`, which are sent when all of them are there. It has a name, by which it is sent;
+    /// those that killed processes have left are removed.
     ///
-    /// - Parameter folder: Where it is to be. Default: where the system has its temporary files.
-    /// - Throws: ``TransportError`` when it cannot be written, or the stream has been read before; what the stream throws.
-    convenience init(_ stream: HttpBodyStream, in folder: URL = FileManager.default.temporaryDirectory) async throws {
-        try self.init(in: folder, delivery: .notSent)
+    /// - Parameters:
+    ///   - limit: The most bytes.
+    ///   - folder: Where it is to be. Default: where the system has its temporary files.
+    /// - Throws: ``TransportError`` when it cannot be written, would be larger than `limit`, or the stream has been read
+    ///   before; what the stream throws.
+    convenience init(
+        _ stream: HttpBodyStream,
+        limit: Int,
+        in folder: URL = FileManager.default.temporaryDirectory
+    ) async throws {
+        try self.init(in: folder, keepsName: true, delivery: .notSent)
+        AbandonedFiles.collect(.spool, in: folder)
         do {
-            for try await chunk in stream { try append(chunk) }
+            var size = 0
+            for try await chunk in stream {
+                size += chunk.count
+                guard size <= limit else { throw Self.overflow(limit, .notSent) }
+                try append(chunk)
+            }
         } catch let error as HttpBodyStream.ReadError {
             throw TransportError(error)
         }
@@ -73,6 +94,16 @@ final class SpoolFile: Sendable {
         } catch {
             throw Self.failure(delivery)
         }
+    }
+
+    /// - Returns: The error of what would take more than `limit` bytes of the disk.
+    static func overflow(_ limit: Int, _ delivery: Delivery) -> TransportError {
+        .failed(
+            .dataLengthExceedsMaximum,
+            delivery: delivery,
+            reason: "More than \(limit) bytes of a body would wait on disk; read it faster, send a file, or raise the "
+                + "transport's spoolLimit."
+        )
     }
 
     private static func failure(_ delivery: Delivery) -> TransportError {

@@ -13,6 +13,13 @@ extension URLSessionTransport {
         /// 64 MiB: far above any document an API answers with, and what a phone can still hold in memory. Foundation
         /// cannot slow a server down on Linux, so without a limit a response could fill all of it.
         public var responseLimit: Int
+        /// How many bytes of one body wait on disk, at most: of a streamed response, those that have come and are not read
+        /// yet; of a streamed request body, all of it, until it is sent. Beyond it the exchange ends with
+        /// ``TransportError/failed(_:delivery:reason:)``, code `dataLengthExceedsMaximum`.
+        ///
+        /// 1 GiB: a reader that is so far behind does not read any more, and the folder for temporary files is in memory on
+        /// many servers. Bodies that are files are sent as they are, however large.
+        public var spoolLimit: Int
         /// How many connections one host gets at once; further exchanges wait in line.
         ///
         /// 6, as Foundation and the browsers have it: servers are used to it, and more gain little, since all
@@ -29,10 +36,12 @@ extension URLSessionTransport {
         /// Creates a configuration; every default gives its reason at the property.
         public init(
             responseLimit: Int = 67_108_864,
+            spoolLimit: Int = 1_073_741_824,
             connectionsPerHost: Int = 6,
             adjust: (@Sendable (URLSessionConfiguration) -> Void)? = nil
         ) {
             self.responseLimit = responseLimit
+            self.spoolLimit = spoolLimit
             self.connectionsPerHost = connectionsPerHost
             self.adjust = adjust
         }

@@ -12,10 +12,10 @@ extension URLSessionTransport {
     public func stream(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<HttpBodyStream> {
         // Before a stream that comes once is spent on a request that cannot go out.
         try request.validateForSession()
-        let body = try await OutgoingBody(request.body)
+        let body = try await OutgoingBody(request.body, spoolLimit: configuration.spoolLimit)
         let urlRequest = try URLRequest(request, body: body.data)
         let outgoing = OutgoingRequest(request: urlRequest, priority: request.priority, file: body.file)
-        let download = DownloadPipe()
+        let download = DownloadPipe(spoolLimit: configuration.spoolLimit)
         let streams = ExchangeStreams(download: download, spool: body.spool, onSent: body.onSent)
         let exchange = SessionExchange(to: request.origin, context: context, responseLimit: .max, streams: streams)
         let session = streamedSession

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("What has come of a body")
 struct DownloadPipeTests {
-    private let pipe = DownloadPipe()
+    private let pipe = DownloadPipe(spoolLimit: 20_000_000)
 
     @Test("is read to its end, after which there is nothing more")
     func whole() async throws {
@@ -47,5 +47,44 @@ struct DownloadPipeTests {
         pipe.finish()
         pipe.write(Data("ab".utf8))
         #expect(try await pipe.next() == nil)
+    }
+
+    @Test("ends when more waits on disk than may, after what has come before")
+    func limit() async throws {
+        let pipe = DownloadPipe(spoolLimit: 10)
+        pipe.write(Data(repeating: 1, count: DownloadPipe.limit))
+        pipe.write(Data(repeating: 2, count: 10))
+        pipe.write(Data([3]))
+        pipe.finish()
+        #expect(try await pipe.next()?.count == DownloadPipe.limit)
+        #expect(try await pipe.next() == Data(repeating: 2, count: 10))
+        await #expect(throws: SpoolFile.overflow(10, .maybeExecuted)) { try await pipe.next() }
+    }
+
+    @Test("does not end for a reader who is always a little behind, and comes in order from one file after another")
+    func behind() async throws {
+        let chunk = 1_000_000
+        var (written, read) = (0, 0)
+        func write() {
+            pipe.write(Data(repeating: UInt8(written % 251), count: chunk))
+            written += 1
+        }
+        write()
+        write()
+        // Three times what one file holds, and more than may wait at once.
+        while written < 50 {
+            write()
+            var got = 0
+            while got < chunk, let next = try await pipe.next() {
+                for part in 0..<next.count where (read + part) % chunk == 0 {
+                    #expect(next[next.startIndex + part] == UInt8((read + part) / chunk % 251))
+                }
+                got += next.count
+                read += next.count
+            }
+        }
+        pipe.finish()
+        while let next = try await pipe.next() { read += next.count }
+        #expect(read == 50 * chunk)
     }
 }
