@@ -83,7 +83,8 @@ extension TokenEndpoint {
         do throws(OAuthError) {
             return try await reply(to: form).credential(requested: request.scope, receivedAt: wallClock())
         } catch {
-            if error.httpError?.mayHaveRun != true { request.unredeem() }
+            // The delivery is that of all attempts: one that may have run counts, though the last was never sent.
+            if error.httpError?.delivery != .maybeExecuted { request.unredeem() }
             throw error
         }
     }
@@ -109,17 +110,4 @@ extension TokenEndpoint {
     private static let ownParameters: Set<String> = [
         "client_id", "code_challenge", "code_challenge_method", "redirect_uri", "response_type", "scope", "state",
     ]
-}
-
-extension HttpError {
-    /// Whether the server may have acted on one of the attempts; an earlier one may have run though the last was never sent.
-    fileprivate var mayHaveRun: Bool {
-        delivery == .maybeExecuted
-            || trace.attempts.contains { attempt in
-                switch attempt.outcome {
-                case .succeeded: true
-                case .failed(_, _, let delivery): delivery == .maybeExecuted
-                }
-            }
-    }
 }
