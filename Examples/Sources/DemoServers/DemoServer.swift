@@ -84,10 +84,12 @@ public final class DemoServer: Sendable {
         )
         let server = HTTPServer(
             address: try sockaddr_in.inet(ip4: "127.0.0.1", port: port),
+            // Longer than any barrier holds a request on a busy machine: what is over time is answered by a 500.
+            timeout: 600,
             logger: .disabled,
             handler: NotesHandler(backend: backend, barriers: barriers, limit: limit)
         )
-        let listening = Task { try await server.waitUntilListening() }
+        let listening = Task { try await server.waitUntilListening(timeout: 60) }
         let run = Task {
             // A port that is taken ends the run at once, and nobody would ever listen.
             defer { listening.cancel() }

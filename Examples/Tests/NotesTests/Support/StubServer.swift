@@ -38,11 +38,12 @@ final class StubServer: Sendable {
         let journal = Journal()
         let server = HTTPServer(
             address: try sockaddr_in.inet(ip4: "127.0.0.1", port: port),
+            timeout: 600,
             logger: .disabled,
             handler: StubHandler(journal: journal, script: script)
         )
         let run = Task { try await server.run() }
-        try await server.waitUntilListening()
+        try await server.waitUntilListening(timeout: 60)
         guard case .ip4(_, let port)? = await server.listeningAddress else { throw SocketError.unsupportedAddress }
         return StubServer(port: port, server: server, journal: journal, run: run)
     }
