@@ -26,7 +26,12 @@ public struct SelectionMemory: Sendable {
         return SelectionMemory {
             defaults().string(forKey: key)
         } save: {
-            defaults().set($0, forKey: key)
+            let defaults = defaults()
+            defaults.set($0, forKey: key)
+            #if !canImport(Darwin)
+                // There, nobody writes them when the process ends.
+                _ = defaults.synchronize()
+            #endif
         }
     }
 }

@@ -43,6 +43,13 @@ struct SelectionTests {
         memory.save("staging")
         #expect(memory.load() == "staging")
         #expect(SelectionMemory.userDefaults("another", suite: suite).load() == nil)
+        #if !canImport(Darwin)
+            // On disk at once: there, nobody writes them when the process ends.
+            let folder = ProcessInfo.processInfo.environment["XDG_CONFIG_HOME"] ?? NSHomeDirectory() + "/.config"
+            let file = "\(folder)/\(suite).plist"
+            #expect(FileManager.default.fileExists(atPath: file))
+            try FileManager.default.removeItem(atPath: file)
+        #endif
     }
 
     @Test("is streamed: the present one, then each change, and the latest alone to a slow reader")
