@@ -137,7 +137,7 @@ public struct ServerSentEvents<R: Request, RequestError: Error>: AsyncSequence, 
 }
 
 /// The chunks of one connection, which end with the session that it was opened in.
-private final class EventChunks: @unchecked Sendable {  // Read by one task at a time.
+private final class EventChunks: @unchecked Sendable {  // Unchecked: read by one task at a time.
     private var chunks: HttpBodyStream.AsyncIterator
     private let calls: CallSequence
 

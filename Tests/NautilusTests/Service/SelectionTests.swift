@@ -88,7 +88,7 @@ struct SelectionTests {
     }
 
     @Test("may be changed by what is told of a change: what is remembered last is what is selected")
-    func nested() {
+    func nested() async {
         let remembered = Locked<[String]>([])
         let sites = Locked<ServiceSwitch<Site, AnyHttpService<HttpError>>?>(nil)
         let memory = SelectionMemory {
@@ -102,6 +102,8 @@ struct SelectionTests {
         created.select(.staging)
         #expect(remembered.withLock { $0 } == ["staging", "production"])
         #expect(created.selected == .production)
+        var told = created.selections.makeAsyncIterator()
+        #expect(await told.next() == .production)
         sites.withLock { $0 = nil }
     }
 

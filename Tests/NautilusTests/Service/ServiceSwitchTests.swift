@@ -141,6 +141,21 @@ struct ServiceSwitchTests {
         #expect(sites.service(for: .production).identity !== identity)
     }
 
+    @Test("keeps the service that was there first, when one is needed while it is made")
+    func madeTwice() {
+        let inner = Locked<Identified?>(nil)
+        let switches = Locked<ServiceSwitch<Site, Identified>?>(nil)
+        let sites = ServiceSwitch(Site.staging) { site in
+            let sites = switches.withLock { $0.take() }
+            if let sites { inner.withLock { $0 = sites.service(for: site) } }
+            return Identified(site: site)
+        }
+        switches.withLock { $0 = sites }
+        let identity = sites.service.identity
+        #expect(identity === inner.withLock { $0 }?.identity)
+        #expect(sites.service.identity === identity)
+    }
+
     /// Makes calls once for each step of them at which the switch may be turned: all is as if it were not.
     private func expectOneSite(
         reply: @escaping Reply = { number, _ in answer(number) },
