@@ -10,7 +10,12 @@ let package = Package(
         .library(name: "NautilusTesting", targets: ["NautilusTesting"]),
     ],
     targets: [
-        .target(name: "Nautilus"),
+        // libcurl, bound when the process runs: it is not needed to build.
+        .target(name: "CNautilusCurl"),
+        .target(
+            name: "Nautilus",
+            dependencies: [.target(name: "CNautilusCurl", condition: .when(platforms: [.linux]))]
+        ),
         .target(name: "NautilusOAuth", dependencies: ["Nautilus"]),
         .target(name: "NautilusTesting", dependencies: ["Nautilus"]),
         .testTarget(name: "NautilusTests", dependencies: ["Nautilus", "NautilusTesting"]),

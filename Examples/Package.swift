@@ -59,6 +59,10 @@ let package = Package(
             dependencies: ["Nautilus", .product(name: "NautilusTesting", package: "Nautilus"), "ScriptedSockets"]
         ),
         .testTarget(
+            name: "CurlTransportTests",
+            dependencies: ["Nautilus", .product(name: "NautilusTesting", package: "Nautilus"), "ScriptedSockets"]
+        ),
+        .testTarget(
             name: "NotesTests",
             dependencies: [
                 "DemoServers", "FlyingFox", "Nautilus", "NotesAPI", "ScriptedSockets",

@@ -15,7 +15,17 @@ public final class ScriptedServer: Sendable {
     /// What happens on one connection. Throwing, as when the peer has gone, closes the connection.
     public typealias Script = @Sendable (ScriptedConnection) async throws -> Void
 
-    /// The port, chosen by the system.
+    /// Where it listens.
+    public enum Address: Sendable {
+        /// 127.0.0.1.
+        case ipv4
+        /// ::1.
+        case ipv6
+        /// A Unix socket with this path, which must not exist.
+        case unix(path: String)
+    }
+
+    /// The port, chosen by the system; 0 on a Unix socket.
     public let port: UInt16
     private let log = RequestLog()
 
@@ -47,17 +57,24 @@ public final class ScriptedServer: Sendable {
     public func firstConnection() async { await log.firstConnection() }
 
     /// Serves connections, each in a task of its own, until `body` returns; then cancels what is left of them.
+    ///
+    /// - Parameters:
+    ///   - address: Where it listens. Default: 127.0.0.1.
+    ///   - script: What happens on each connection.
     @discardableResult
     public static func run<Result: Sendable>(
+        at address: Address = .ipv4,
         _ script: @escaping Script,
         whileOpen body: @Sendable (ScriptedServer) async throws -> Result
     ) async throws -> Result {
         let pool = try await SharedPool.shared.started()
-        let socket = try Socket(domain: Int32(sa_family_t(AF_INET)), type: .stream)
-        try socket.setValue(true, for: .localAddressReuse)
-        try socket.bind(to: .inet(ip4: "127.0.0.1", port: 0))
+        let socket = try bound(to: address)
         try socket.listen()
-        guard case .ip4(_, let port) = try socket.sockname() else { throw SocketError.unsupportedAddress }
+        let port: UInt16
+        switch try socket.sockname() {
+        case .ip4(_, let chosen), .ip6(_, let chosen): port = chosen
+        case .unix: port = 0
+        }
         let listener = try AsyncSocket(socket: socket, pool: pool)
         let server = ScriptedServer(port: port)
         let accepting = Task { await server.accept(on: listener, script) }
@@ -69,6 +86,26 @@ public final class ScriptedServer: Sendable {
             await stop(accepting, listener)
             throw error
         }
+    }
+
+    private static func bound(to address: Address) throws -> Socket {
+        let family =
+            switch address {
+            case .ipv4: AF_INET
+            case .ipv6: AF_INET6
+            case .unix: AF_UNIX
+            }
+        let socket = try Socket(domain: Int32(sa_family_t(family)), type: .stream)
+        switch address {
+        case .ipv4:
+            try socket.setValue(true, for: .localAddressReuse)
+            try socket.bind(to: .inet(ip4: "127.0.0.1", port: 0))
+        case .ipv6:
+            try socket.setValue(true, for: .localAddressReuse)
+            try socket.bind(to: .inet6(ip6: "::1", port: 0))
+        case .unix(let path): try socket.bind(to: .unix(path: path))
+        }
+        return socket
     }
 
     private static func stop(_ accepting: Task<Void, Never>, _ listener: AsyncSocket) async {

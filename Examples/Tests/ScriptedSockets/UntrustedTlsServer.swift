@@ -5,28 +5,41 @@ import Foundation
 public final class UntrustedTlsServer: Sendable {
     /// The port on 127.0.0.1, chosen by the system.
     public let port: Int
+    /// Its certificate, in PEM: a root for who wants to trust it after all, and a client's as well.
+    public let certificate: Data
+    /// The certificate's private key, in PEM.
+    public let key: Data
+    /// SHA-256 of the certificate's SubjectPublicKeyInfo.
+    public let publicKeyHash: Data
 
     /// Where `openssl` is; nil when this machine has none, in which case the tests that need it are to be skipped.
     public static let openssl: URL? = ["/usr/bin/openssl", "/usr/local/bin/openssl"]
         .first { FileManager.default.isExecutableFile(atPath: $0) }
         .map { URL(fileURLWithPath: $0) }
 
-    private init(port: Int) {
+    private init(port: Int, folder: URL) throws {
         self.port = port
+        func read(_ name: String) throws -> Data { try Data(contentsOf: folder.appendingPathComponent(name)) }
+        (certificate, key, publicKeyHash) = try (read("certificate.pem"), read("key.pem"), read("hash"))
     }
 
     /// Serves until `body` returns; then ends the process that it started.
-    public static func run(whileOpen body: (UntrustedTlsServer) async throws -> Void) async throws {
+    ///
+    /// - Parameter options: Those of `openssl s_server`. Default: `-www`, which answers every request with a page, and closes.
+    public static func run(
+        _ options: String = "-www",
+        whileOpen body: (UntrustedTlsServer) async throws -> Void
+    ) async throws {
         guard let openssl else { throw CocoaError(.fileNoSuchFile) }
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("nautilus-tls-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let (process, port) = try await blocking {
             try makeCertificate(with: openssl, in: folder)
-            return try start(openssl, in: folder)
+            return try start(openssl, options, in: folder)
         }
         do {
-            try await body(UntrustedTlsServer(port: port))
+            try await body(UntrustedTlsServer(port: port, folder: folder))
             try await blocking { end(process) }
         } catch {
             try await blocking { end(process) }
@@ -44,22 +57,29 @@ public final class UntrustedTlsServer: Sendable {
     }
 
     private static func makeCertificate(with openssl: URL, in folder: URL) throws {
-        let process = process(
+        try finish(
             openssl,
-            "req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out certificate.pem -days 1 -subj /CN=127.0.0.1",
+            "req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out certificate.pem -days 1 -subj /CN=127.0.0.1 "
+                + "-addext subjectAltName=IP:127.0.0.1",
             in: folder
         )
+        try finish(openssl, "rsa -in key.pem -pubout -outform DER -out public", in: folder)
+        try finish(openssl, "dgst -sha256 -binary -out hash public", in: folder)
+    }
+
+    private static func finish(_ openssl: URL, _ arguments: String, in folder: URL) throws {
+        let process = process(openssl, arguments, in: folder)
         process.standardOutput = FileHandle.nullDevice
         try process.run()
         process.waitUntilExit()
         guard process.terminationStatus == 0 else { throw CocoaError(.fileWriteUnknown) }
     }
 
-    private static func start(_ openssl: URL, in folder: URL) throws -> (Process, port: Int) {
+    private static func start(_ openssl: URL, _ options: String, in folder: URL) throws -> (Process, port: Int) {
         let process = process(
             openssl,
             // Twenty handshakes at most: should the test process die, this one does not live forever.
-            "s_server -accept 127.0.0.1:0 -naccept 20 -www -cert certificate.pem -key key.pem",
+            "s_server -accept 127.0.0.1:0 -naccept 20 \(options) -cert certificate.pem -key key.pem",
             in: folder
         )
         let output = Pipe()

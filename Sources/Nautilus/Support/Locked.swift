@@ -43,4 +43,16 @@
         defer { withExtendedLifetime(storage) { _ = pthread_mutex_unlock(mutex) } }
         return try body(&value.pointee)
     }
+    /// Runs `body` alone with the value, unless that would have to wait.
+    ///
+    /// - Returns: Nil when another thread has the value, or the calling one.
+    package func withLockIfAvailable<Result, Failure: Error>(
+        _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result? {
+        let (value, mutex) = storage.withUnsafeMutablePointers { ($0, $1) }
+        guard pthread_mutex_trylock(mutex) == 0 else { return nil }
+        // The pointers are good for as long as the storage is there.
+        defer { withExtendedLifetime(storage) { _ = pthread_mutex_unlock(mutex) } }
+        return try body(&value.pointee)
+    }
 }

@@ -1,59 +1,108 @@
-/// Who has a connection, and who waits for one, origin by origin.
+/// The exchanges that have a connection, and those that wait for one, origin by origin.
 ///
-/// Foundation on Linux keeps one line for all hosts, and looks only at its head: a host that hangs would hold up the
-/// requests to every other. So no more is handed to it than it has connections for. Within a line the more urgent go
-/// first, the others in the order in which they came.
+/// A host that hangs must not hold up the requests to every other, as it does in Foundation on Linux, which has one line for
+/// all hosts and looks only at its head. Within a line the more urgent go first, the others in the order in which they came;
+/// where the connections of all origins together are limited, so do the first of each line.
 struct ConnectionLines<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Sendable {
-    private struct Line {
+    fileprivate struct Place: Identifiable, Sendable {
+        let waiter: Waiter
+        let priority: RequestPriority
+        /// When it came, among all.
+        let number: Int
+
+        var id: Waiter.ID { waiter.id }
+    }
+
+    fileprivate struct Line {
         var connected = 0
-        var waiting = WaitingLine<Waiter>()
-
-        mutating func enter(_ waiter: Waiter, priority: RequestPriority, limit: Int) -> Bool {
-            guard connected >= limit else {
-                connected += 1
-                return true
-            }
-            waiting.append(waiter, urgency: priority.rawValue)
-            return false
-        }
-
-        mutating func leave() -> Waiter? {
-            if let next = waiting.popFirst() { return next }
-            connected -= 1
-            return nil
-        }
+        var waiting = WaitingLine<Place>()
     }
 
     private let limit: Int
+    private let total: Int
     private var lines: [HttpOrigin: Line] = [:]
+    private var connected = 0
+    private var arrivals = 0
 
-    /// How many origins have a connection.
+    /// How many origins have a connection, or wait for one.
     var originCount: Int { lines.count }
 
-    /// - Parameter limit: The most connections of one origin; at least 1.
-    init(limit: Int) {
+    /// - Parameters:
+    ///   - limit: The most connections of one origin; at least 1.
+    ///   - total: The most connections of all origins together; at least 1. Default: as many as their own limits allow.
+    init(limit: Int, total: Int = .max) {
         self.limit = max(1, limit)
+        self.total = max(1, total)
     }
 
     /// Takes a connection; false when there is none, and `waiter` stands in line.
     mutating func enter(_ origin: HttpOrigin, _ waiter: Waiter, priority: RequestPriority) -> Bool {
         // In place, here and below: a line that is taken out, changed and put back is copied, waiter by waiter.
-        lines[origin, default: Line()].enter(waiter, priority: priority, limit: limit)
+        if connected < total, lines[origin, default: Line()].connect(upTo: limit) {
+            connected += 1
+            return true
+        }
+        lines[origin, default: Line()].wait(Place(waiter: waiter, priority: priority, number: arrivals))
+        arrivals += 1
+        return false
     }
 
     /// Gives a connection back.
     ///
     /// - Returns: Who has it now; nil when nobody waits.
     mutating func leave(_ origin: HttpOrigin) -> Waiter? {
-        guard let next = lines[origin]?.leave() else {
-            if lines[origin]?.connected == 0 { lines[origin] = nil }
-            return nil
-        }
-        return next
+        // Where there are connections left, those that wait do so for one of their own origin.
+        let wasFull = connected == total
+        lines[origin]?.connected -= 1
+        connected -= 1
+        defer { forgetIfIdle(origin) }
+        guard let next = wasFull ? mostUrgent : origin, let waiter = lines[next]?.connectFirst() else { return nil }
+        connected += 1
+        return waiter
     }
 
     /// Takes a waiter out of its line, which it has left without a connection.
     mutating func forget(_ origin: HttpOrigin, _ id: Waiter.ID) {
         _ = lines[origin]?.waiting.remove(id)
+        forgetIfIdle(origin)
+    }
+
+    private mutating func forgetIfIdle(_ origin: HttpOrigin) {
+        if let line = lines[origin], line.connected == 0, line.waiting.count == 0 { lines[origin] = nil }
+    }
+
+    /// The origin whose first in line is the most urgent of those that may have one more connection.
+    private var mostUrgent: HttpOrigin? {
+        var best: (origin: HttpOrigin, place: Place)?
+        for (origin, line) in lines where line.connected < limit {
+            guard let place = line.waiting.first else { continue }
+            if let best, !place.goesBefore(best.place) { continue }
+            best = (origin, place)
+        }
+        return best?.origin
+    }
+}
+
+extension ConnectionLines.Line {
+    fileprivate mutating func connect(upTo limit: Int) -> Bool {
+        guard connected < limit else { return false }
+        connected += 1
+        return true
+    }
+
+    fileprivate mutating func wait(_ place: ConnectionLines.Place) {
+        waiting.append(place, urgency: place.priority.rawValue)
+    }
+
+    fileprivate mutating func connectFirst() -> Waiter? {
+        guard let next = waiting.popFirst() else { return nil }
+        connected += 1
+        return next.waiter
+    }
+}
+
+extension ConnectionLines.Place {
+    fileprivate func goesBefore(_ other: Self) -> Bool {
+        priority == other.priority ? number < other.number : priority > other.priority
     }
 }

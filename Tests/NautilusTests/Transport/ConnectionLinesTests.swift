@@ -50,6 +50,22 @@ struct ConnectionLinesTests {
         #expect(counts == [1, 1, 0])
     }
 
+    @Test("a limit for all origins gives the next connection to the most urgent, and then to the first of any")
+    func total() throws {
+        let (slow, quick) = (try #require(slow), try #require(quick))
+        var lines = ConnectionLines<NamedWaiter>(limit: 2, total: 3)
+        let arrivals: [(HttpOrigin, NamedWaiter, RequestPriority)] = [
+            (slow, "s1", .normal), (slow, "s2", .normal), (slow, "s3", .normal), (quick, "q1", .normal),
+            (quick, "q2", .normal), (quick, "urgent", .high),
+        ]
+        let entered = arrivals.map { lines.enter($0, $1, priority: $2) }
+        #expect(entered == [true, true, false, true, false, false])
+        let served = [slow, quick, slow, slow, quick].map { lines.leave($0)?.id }
+        #expect(served == ["urgent", "s3", "q2", nil, nil])
+        let isConnected = lines.enter(slow, "s4", priority: .low)
+        #expect(isConnected)
+    }
+
     @Test("a limit of nothing is one")
     func noLimit() throws {
         let origin = try #require(slow)

@@ -1,0 +1,81 @@
+import Foundation
+import Nautilus
+import ScriptedSockets
+import Testing
+
+@Suite("A hostile server gets an exchange to its end, and nothing else", .timeLimit(.minutes(10)))
+struct HostileServerTests {
+    /// A limit that endless bodies reach soon.
+    private static let limit = 100_000
+
+    @Test("one answer", arguments: HostileAnswer.all)
+    func answer(_ answer: HostileAnswer) async throws {
+        try await ScriptedServer.run(answer.script) { server in
+            let ending = try await ending { try await send(.post, server.url, through: Self.transport) }
+            if answer.ending != .either { #expect(ending == answer.ending) }
+        }
+    }
+
+    @Test("the same answer, read while it comes", arguments: HostileAnswer.all)
+    func streamed(_ answer: HostileAnswer) async throws {
+        try await ScriptedServer.run(answer.script) { server in
+            let ending = try await ending {
+                let response = try await stream(.post, server.url, through: Self.transport)
+                do {
+                    return response.replacingBody(try await response.body.collected(limit: Self.limit))
+                } catch HttpBodyStream.ReadError.tooLarge(let limit) {
+                    throw TransportError.responseTooLarge(limit: limit)
+                }
+            }
+            // Only a body that is kept until it is whole is refused for the length that it announces.
+            if answer.ending != .either, answer.testDescription != "a length over the limit" {
+                #expect(ending == answer.ending)
+            }
+        }
+    }
+
+    @Test("all answers at once on one transport, and then a good one; no thread and no descriptor is left")
+    func storm() async throws {
+        let before = try OpenDescriptors.count()
+        for _ in 0..<3 {
+            let transport = Self.transport
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for answer in HostileAnswer.all.shuffled() {
+                    group.addTask {
+                        try await ScriptedServer.run(answer.script) { server in
+                            _ = try await ending { try await send(.get, server.url, through: transport) }
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            try await ScriptedServer.run { connection in
+                _ = try await connection.readRequest()
+                try await connection.respond(body: Data("hello".utf8))
+            } whileOpen: { server in
+                let text = try await send(.get, server.url, through: transport).text
+                #expect(text == "hello")
+            }
+        }
+        // The threads end on their own, soon after the transports were released.
+        try await OpenDescriptors.settle { count, threads in count <= before && threads == 0 }
+    }
+
+    private static var transport: any HttpTransport { TransportUnderTest.make(responseLimit: limit) }
+}
+
+/// What an exchange comes to.
+private func ending(of exchange: () async throws -> HttpResponse<Data>) async throws -> HostileAnswer.Ending {
+    do {
+        let response = try await exchange()
+        #expect(response.status == 200)
+        return .success(response.text)
+    } catch let error as TransportError {
+        switch error {
+        case .failed(let code, let delivery, _):
+            #expect(delivery == .maybeExecuted || code == .networkConnectionLost)
+            return .failure(code)
+        case .responseTooLarge: return .tooLarge
+        }
+    }
+}

@@ -1,0 +1,131 @@
+import Foundation
+import Nautilus
+import ScriptedSockets
+import Testing
+
+@Suite("A connection that is kept", .timeLimit(.minutes(10)))
+struct KeptConnectionTests {
+    private let transport = TransportUnderTest.make()
+
+    @Test("is used again")
+    func reused() async throws {
+        try await ScriptedServer.run { connection in
+            while true {
+                _ = try await connection.readRequest()
+                try await connection.respond()
+            }
+        } whileOpen: { server in
+            for _ in 0..<5 { _ = try await send(.get, server.url, through: transport) }
+            #expect(await server.connectionCount == 1)
+        }
+    }
+
+    @Test("and closed under a POST: the server gets it once, and it may have been executed")
+    func closedUnderPost() async throws {
+        let (failure, requests) = try await closedUnder(.post)
+        #expect(failure == .connectionLost)
+        #expect(requests.map(\.path) == ["/first", "/second"])
+    }
+
+    @Test("and closed under a POST with a large body: the server gets it once")
+    func closedUnderBody() async throws {
+        let (failure, requests) = try await closedUnder(.post, body: .data(Data(count: 200_000)))
+        #expect(failure == .connectionLost)
+        #expect(requests.map(\.path) == ["/first", "/second"])
+    }
+
+    @Test(
+        "and closed under what may run twice costs one new connection",
+        arguments: [(.get, [:]), (.delete, [:]), (.post, ["Idempotency-Key": "1"])] as [(HttpMethod, HttpHeader)]
+    )
+    func closedUnderIdempotent(method: HttpMethod, header: HttpHeader) async throws {
+        let (failure, requests) = try await closedUnder(method, header: header)
+        #expect(failure == nil)
+        #expect(requests.map(\.path) == ["/first", "/second", "/second"])
+    }
+
+    @Test("and closed under a large body that may be sent twice brings all of it twice")
+    func closedUnderPut() async throws {
+        let body = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0) })
+        let (failure, requests) = try await closedUnder(.put, body: .data(body))
+        #expect(failure == nil)
+        #expect(requests.map(\.body) == [Data(), body, body])
+    }
+
+    @Test("and closed while nobody used it costs one new connection, whatever the method")
+    func closedWhileIdle() async throws {
+        let (closings, close) = AsyncStream.makeStream(of: Void.self)
+        try await ScriptedServer.run { connection in
+            _ = try await connection.readRequest()
+            try await connection.respond()
+            await connection.close()
+            close.yield()
+        } whileOpen: { server in
+            var closed = closings.makeAsyncIterator()
+            for _ in 0..<5 {
+                let status = try await send(.post, server.url, through: transport).status
+                #expect(status == 200)
+                await closed.next()
+            }
+            #expect(await server.requests.count == 5)
+        }
+    }
+
+    @Test(
+        "never brings what came behind an answer as the next one",
+        arguments: [
+            (
+                "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil",
+                HttpMethod.get
+            ),
+            ("HTTP/1.1 204 No Content\r\nContent-Length: 4\r\n\r\nevil", .get),
+            ("HTTP/1.1 304 Not Modified\r\nContent-Length: 4\r\n\r\nevil", .get),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 49\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil", .head),
+            (
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil",
+                .get
+            ),
+        ]
+    )
+    func smuggled(answer: String, method: HttpMethod) async throws {
+        for split in [answer.utf8.count, answer.utf8.count - 4] {
+            let transport = transport
+            try await ScriptedServer.run { connection in
+                let first = try await connection.readRequest()
+                if first.path == "/first" {
+                    let bytes = Data(answer.utf8)
+                    try await connection.write(bytes[..<split])
+                    try await connection.write(bytes[split...])
+                    _ = try? await connection.readRequest()
+                    return
+                }
+                try await connection.respond(body: Data("good".utf8))
+            } whileOpen: { server in
+                _ = try await send(method, server.url.appendingPathComponent("first"), through: transport)
+                let second = server.url.appendingPathComponent("second")
+                #expect(try await send(.get, second, through: transport).text == "good")
+            }
+        }
+    }
+
+    /// A request on a kept connection that the server closes when it has read it.
+    private func closedUnder(
+        _ method: HttpMethod,
+        header: HttpHeader = [:],
+        body: HttpBody.Payload = .empty
+    ) async throws -> (Failure?, [RecordedRequest]) {
+        try await ScriptedServer.run { connection in
+            let first = try await connection.readRequest()
+            try await connection.respond()
+            guard first.path == "/first" else { return }
+            _ = try await connection.readRequest()
+        } whileOpen: { server in
+            _ = try await send(.get, server.url.appendingPathComponent("first"), through: transport)
+            let second = server.url.appendingPathComponent("second")
+            let failure = try await failure {
+                try await send(method, second, header: header, body: body, through: transport)
+            }
+            return (failure, await server.requests)
+        }
+    }
+}

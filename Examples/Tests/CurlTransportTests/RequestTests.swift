@@ -1,0 +1,164 @@
+import Foundation
+import Nautilus
+import ScriptedSockets
+import Testing
+
+@Suite("What the caller asks for is what the server gets", .timeLimit(.minutes(10)))
+struct RequestTests {
+    @Test("header fields in their order, several of one name as several lines, cookies as one")
+    func order() async throws {
+        let header = HttpHeader([
+            .init(name: "X-B", value: "1"), .init(name: "Cookie", value: "a=1"), .init(name: "X-A", value: "2"),
+            .init(name: "x-b", value: "3"), .init(name: "cookie", value: "b=2"), .init(name: "X-Empty", value: ""),
+            .init(name: "X-Blank", value: " "), .init(name: "Content-Type", value: "text/plain"),
+        ])
+        let lines = try await received(.post, header: header, body: .data(Data("x".utf8))).headerLines
+        let own = lines.filter { $0.hasPrefix("X-") || $0.hasPrefix("x-") || $0.lowercased().hasPrefix("co") }
+        #expect(
+            own.map { $0.trimmingCharacters(in: .whitespaces) } == [
+                "X-B: 1", "Cookie: a=1; b=2", "X-A: 2", "x-b: 3", "X-Empty:", "X-Blank:", "Content-Type: text/plain",
+                "Content-Length: 1",
+            ]
+        )
+    }
+
+    @Test("Host, Content-Length, Transfer-Encoding and Expect are the transport's own")
+    func ownFields() async throws {
+        let header: HttpHeader = [
+            "Host": "evil", "content-length": "999", "Transfer-Encoding": "chunked", "Expect": "100-continue",
+        ]
+        let request = try await received(.post, header: header, body: .data(Data("four".utf8)))
+        #expect(request.values(of: "Content-Length") == ["4"])
+        #expect(request.values(of: "Host").count == 1)
+        #expect(request.values(of: "Host") != ["evil"])
+        #expect(request.values(of: "Transfer-Encoding").isEmpty)
+        #expect(request.values(of: "Expect").isEmpty)
+        #expect(request.body == Data("four".utf8))
+    }
+
+    @Test(
+        "user and password of the URL are not sent, wherever they hide",
+        arguments: ["user:hunter2@", "a%40b:c@", "@"]
+    )
+    func userInfo(_ user: String) async throws {
+        let request = try await received(.get, user: user)
+        #expect(request.values(of: "Authorization").isEmpty)
+        #expect(request.values(of: "Host").count == 1)
+    }
+
+    @Test("paths and queries as they are", arguments: ["/a/../b/./c", "/a//b", "/%2e%2E/x", "/?a=b&c=%20#f", "?q=1"])
+    func target(_ target: String) async throws {
+        let request = try await received(.get, target: target)
+        let sent = target.hasPrefix("?") ? "/" + target : target
+        #expect(request.target == sent.split(separator: "#")[0])
+    }
+
+    @Test("a POST without body has a length of 0, a GET and a DELETE have none")
+    func lengths() async throws {
+        #expect(try await received(.post).values(of: "Content-Length") == ["0"])
+        #expect(try await received(.put).values(of: "Content-Length") == ["0"])
+        #expect(try await received(.get).values(of: "Content-Length").isEmpty)
+        #expect(try await received(.delete).values(of: "Content-Length").isEmpty)
+        #expect(try await received(.post).values(of: "Content-Type").isEmpty)
+    }
+
+    @Test(
+        "control characters in a value are refused, and nothing is sent",
+        arguments: ["a\u{1}", "a\u{7F}", "a\r\nX: y", "a\0b"]
+    )
+    func controls(value: String) async throws {
+        try await ScriptedServer.run { _ in
+        } whileOpen: { server in
+            await #expect(throws: InvalidRequest.headerValue(name: "X-Value")) {
+                try await send(.get, server.url, header: ["X-Value": value])
+            }
+            #expect(await server.connectionCount == 0)
+        }
+    }
+
+    @Test("a stream goes with its length if it has one, and in chunks if not")
+    func streams() async throws {
+        let chunks: @Sendable () -> AsyncThrowingStream<Data, any Error> = {
+            AsyncThrowingStream { source in
+                for text in ["one ", "two ", "three"] { source.yield(Data(text.utf8)) }
+                source.finish()
+            }
+        }
+        let known = try await received(.post, body: .stream(HttpBodyStream(length: 13, from: chunks)))
+        #expect(known.values(of: "Content-Length") == ["13"])
+        #expect(known.body == Data("one two three".utf8))
+        let unknown = try await received(.post, body: .stream(HttpBodyStream(from: chunks)))
+        #expect(unknown.values(of: "Transfer-Encoding") == ["chunked"])
+        #expect(unknown.body == Data("one two three".utf8))
+    }
+
+    @Test("a stream with another length than it was declared with fails", arguments: [12, 14] as [Int64])
+    func wrongLength(length: Int64) async throws {
+        try await ScriptedServer.run { connection in
+            try await connection.readHead()
+            _ = await connection.readToEnd()
+        } whileOpen: { server in
+            let body = HttpBodyStream(
+                length: length,
+                from: {
+                    AsyncThrowingStream<Data, any Error> { source in
+                        source.yield(Data("one two three".utf8))
+                        source.finish()
+                    }
+                }
+            )
+            let failure = try await failure { try await send(.post, server.url, body: .stream(body)) }
+            #expect(failure?.code == .requestBodyStreamExhausted)
+        }
+    }
+
+    @Test("a stream that comes once is not spent on a server that cannot be reached")
+    func unspent() async throws {
+        let url = try await ScriptedServer.run { _ in
+        } whileOpen: {
+            $0.url
+        }
+        let body = HttpBodyStream(once: AsyncThrowingStream<Data, any Error> { $0.finish() })
+        let failure = try await failure { try await send(.post, url, body: .stream(body)) }
+        #expect(failure == Failure(code: .cannotConnectToHost, delivery: .notSent))
+        #expect(body.isReplayable)
+    }
+
+    @Test("an answer that overtakes a stream is the response, and the rest is not sent")
+    func overtaken() async throws {
+        try await ScriptedServer.run { connection in
+            try await connection.readHead()
+            try await connection.respond("413 Content Too Large", body: Data("no".utf8))
+            _ = await connection.readToEnd()
+        } whileOpen: { server in
+            let (never, _) = AsyncStream.makeStream(of: Data.self)
+            let body = HttpBodyStream(
+                once: AsyncThrowingStream<Data, any Error> {
+                    for await chunk in never { return chunk }
+                    return nil
+                }
+            )
+            let response = try await send(.post, server.url, body: .stream(body))
+            #expect(response.status == 413)
+            #expect(response.text == "no")
+        }
+    }
+}
+
+/// The request as the server sees it.
+private func received(
+    _ method: HttpMethod,
+    user: String = "",
+    target: String = "/",
+    header: HttpHeader = [:],
+    body: HttpBody.Payload = .empty
+) async throws -> RecordedRequest {
+    try await ScriptedServer.run { connection in
+        _ = try await connection.readRequest()
+        try await connection.respond()
+    } whileOpen: { server in
+        let url = try #require(URL(string: "http://\(user)127.0.0.1:\(server.port)\(target)"))
+        _ = try await send(method, url, header: header, body: body)
+        return try #require(await server.requests.first)
+    }
+}

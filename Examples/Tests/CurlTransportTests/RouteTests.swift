@@ -1,0 +1,105 @@
+import Foundation
+import Nautilus
+import ScriptedSockets
+import Testing
+
+@Suite("Connections take the way that was chosen", .timeLimit(.minutes(10)))
+struct RouteTests {
+    private static let answerHost: ScriptedServer.Script = { connection in
+        let host = try await connection.readRequest().values(of: "Host").first ?? ""
+        try await connection.respond(body: Data(host.utf8))
+    }
+
+    @Test("to an IPv6 literal")
+    func ipv6() async throws {
+        try await ScriptedServer.run(at: .ipv6, Self.answerHost) { server in
+            let url = try #require(URL(string: "http://[::1]:\(server.port)/a"))
+            #expect(try await send(.get, url).text == "[::1]:\(server.port)")
+        }
+    }
+
+    @Test("over a Unix socket, with the host that was asked for")
+    func unixSocket() async throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("n\(UInt32.random(in: 0...(.max)))")
+            .path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try await ScriptedServer.run(at: .unix(path: path), Self.answerHost) { _ in
+            let transport = CurlTransport(configuration: .init(route: .unixSocket(path: path)))
+            let url = try #require(URL(string: "http://nautilus.invalid/a"))
+            #expect(try await send(.get, url, through: transport).text == "nautilus.invalid")
+        }
+    }
+
+    @Test("by a proxy, with user and password for it alone")
+    func proxy() async throws {
+        try await ScriptedServer.run { connection in
+            _ = try await connection.readRequest()
+            try await connection.respond("203 Non-Authoritative Information")
+        } whileOpen: { server in
+            let proxy = CurlTransport.Proxy("http://127.0.0.1:\(server.port)", user: "u", password: "hunter2")
+            let transport = CurlTransport(configuration: .init(route: .proxy(proxy)))
+            let url = try #require(URL(string: "http://nautilus.invalid/path?q=1"))
+            #expect(try await send(.get, url, through: transport).status == 203)
+            let request = try #require(await server.requests.first)
+            #expect(request.target == "http://nautilus.invalid/path?q=1")
+            #expect(request.values(of: "Proxy-Authorization") == ["Basic dTpodW50ZXIy"])
+            #expect(!"\(proxy) \(String(reflecting: proxy))".contains("hunter2"))
+        }
+    }
+
+    @Test("by a proxy that refuses to connect: not sent")
+    func refusingProxy() async throws {
+        try await ScriptedServer.run { connection in
+            _ = try await connection.readRequest()
+            try await connection.respond("407 Proxy Authentication Required")
+        } whileOpen: { server in
+            let route = CurlTransport.Route.proxy(.init("http://127.0.0.1:\(server.port)"))
+            let transport = CurlTransport(configuration: .init(route: route))
+            let url = try #require(URL(string: "https://nautilus.invalid/"))
+            let failure = try await failure { try await send(.post, url, through: transport) }
+            #expect(failure?.delivery == .notSent)
+        }
+    }
+
+    @Test("to the address that a name was given")
+    func addresses() async throws {
+        try await ScriptedServer.run(Self.answerHost) { server in
+            let transport = CurlTransport(configuration: .init(addresses: ["nautilus.invalid": ["127.0.0.1"]]))
+            let url = try #require(URL(string: "http://nautilus.invalid:\(server.port)/"))
+            #expect(try await send(.get, url, through: transport).text == "nautilus.invalid:\(server.port)")
+        }
+    }
+
+    @Test("a name that has no address: not sent")
+    func unknownName() async throws {
+        let url = try #require(URL(string: "http://nautilus.invalid/"))
+        let failure = try await failure { try await send(.post, url) }
+        #expect(failure == Failure(code: .cannotFindHost, delivery: .notSent))
+    }
+
+    @Test("a connection that is not made in time: not sent, and of a kind of its own")
+    func connectTimeout() async throws {
+        try await ScriptedServer.run {
+            try await $0.hang()
+        } whileOpen: { server in
+            let transport = CurlTransport(configuration: .init(connectTimeout: .milliseconds(50)))
+            // A handshake that is never answered.
+            let url = server.url(scheme: "https", host: "127.0.0.1")
+            let failure = try await failure { try await send(.post, url, through: transport) }
+            #expect(failure == Failure(code: .timedOut, delivery: .notSent))
+        }
+    }
+
+    @Test("what cannot be a setting fails the exchange, not sent")
+    func badSettings() async throws {
+        let trust = CurlTransport.Trust(roots: Data("no certificate".utf8))
+        let transport = CurlTransport(configuration: .init(trust: trust))
+        try await ScriptedServer.run {
+            try await $0.hang()
+        } whileOpen: { server in
+            let url = server.url(scheme: "https", host: "127.0.0.1")
+            let failure = try await failure { try await send(.post, url, through: transport) }
+            #expect(failure?.delivery == .notSent)
+        }
+    }
+}

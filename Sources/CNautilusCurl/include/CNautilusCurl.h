@@ -1,0 +1,206 @@
+// libcurl, bound when the process runs, and an event loop for its transfers.
+//
+// Declarations of our own for the few functions and numbers that are used, so that nothing but a compiler is needed to build:
+// libcurl's interface has been stable since 2006, and whoever links Foundation's networking on Linux has it loaded.
+// Swift cannot call variadic functions, so each kind of argument has a wrapper.
+
+#ifndef NAUTILUS_CURL_H
+#define NAUTILUS_CURL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__linux__)
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+// Nothing here is safe to call before this has returned NAUTILUS_CURL_BOUND.
+enum nautilus_curl_binding {
+    NAUTILUS_CURL_BOUND = 0,
+    NAUTILUS_CURL_NO_LIBRARY = 1,
+    NAUTILUS_CURL_NO_SYMBOL = 2,
+    NAUTILUS_CURL_NO_INITIALIZATION = 3,
+};
+
+struct nautilus_curl_version {
+    // 0xXXYYZZ for X.Y.Z.
+    uint32_t number;
+    uint32_t features;
+    const char *_Nullable text;
+    // The TLS library's name and version; null without one.
+    const char *_Nullable tls;
+};
+
+// Binds the library, once in a process; thread-safe. `version` is filled unless the library or a symbol is missing.
+enum nautilus_curl_binding nautilus_curl_bind(struct nautilus_curl_version *_Nonnull version);
+
+// Called by the library while a loop is stepped, with the context of the transfer: `bytes` is of `size * count` bytes.
+typedef size_t (*nautilus_data_function)(
+    char *_Null_unspecified bytes, size_t size, size_t count, void *_Null_unspecified context
+);
+struct nautilus_easy_functions {
+    // How many bytes it has taken; any other number ends the transfer.
+    nautilus_data_function _Nonnull header;
+    // How many bytes it has taken, or a nautilus_curl_answer.
+    nautilus_data_function _Nonnull write;
+    // How many bytes it has put into `bytes`, or a nautilus_curl_answer.
+    nautilus_data_function _Nonnull read;
+    // Whether the body can be read from its beginning again.
+    int (*_Nonnull rewind)(void *_Null_unspecified context);
+    // Whether the request may be written now: to a new connection, or to one that was kept.
+    int (*_Nonnull admit)(void *_Null_unspecified context);
+};
+
+// Initializes the library, with the functions of all transfers. Called once in a process; not thread-safe beside other
+// users of a library that lacks NAUTILUS_CURL_FEATURE_THREAD_SAFE.
+enum nautilus_curl_binding nautilus_curl_initialize(struct nautilus_easy_functions functions);
+
+enum nautilus_curl_feature {
+    NAUTILUS_CURL_FEATURE_ASYNC_DNS = 1 << 7,
+    NAUTILUS_CURL_FEATURE_HTTP2 = 1 << 16,
+    NAUTILUS_CURL_FEATURE_THREAD_SAFE = 1 << 30,
+};
+
+enum nautilus_curl_option {
+    NAUTILUS_CURL_POST = 47,
+    NAUTILUS_CURL_NOBODY = 44,
+    NAUTILUS_CURL_UPLOAD = 46,
+    NAUTILUS_CURL_SSLVERSION = 32,
+    NAUTILUS_CURL_HTTP_VERSION = 84,
+    NAUTILUS_CURL_BUFFERSIZE = 98,
+    NAUTILUS_CURL_NOSIGNAL = 99,
+    NAUTILUS_CURL_CONNECTTIMEOUT_MS = 156,
+    NAUTILUS_CURL_HTTP_CONTENT_DECODING = 158,
+    NAUTILUS_CURL_PROTOCOLS = 181,
+    NAUTILUS_CURL_TCP_KEEPALIVE = 213,
+    NAUTILUS_CURL_PATH_AS_IS = 234,
+    NAUTILUS_CURL_SUPPRESS_CONNECT_HEADERS = 265,
+    NAUTILUS_CURL_UPLOAD_BUFFERSIZE = 280,
+    NAUTILUS_CURL_QUICK_EXIT = 322,
+    NAUTILUS_CURL_WRITEDATA = 10001,
+    NAUTILUS_CURL_URL = 10002,
+    NAUTILUS_CURL_PROXY = 10004,
+    NAUTILUS_CURL_READDATA = 10009,
+    NAUTILUS_CURL_ERRORBUFFER = 10010,
+    NAUTILUS_CURL_HTTPHEADER = 10023,
+    NAUTILUS_CURL_SSLCERT = 10025,
+    NAUTILUS_CURL_KEYPASSWD = 10026,
+    NAUTILUS_CURL_HEADERDATA = 10029,
+    NAUTILUS_CURL_CUSTOMREQUEST = 10036,
+    NAUTILUS_CURL_CAINFO = 10065,
+    NAUTILUS_CURL_SSLKEY = 10087,
+    NAUTILUS_CURL_CAPATH = 10097,
+    NAUTILUS_CURL_PRIVATE = 10103,
+    NAUTILUS_CURL_COPYPOSTFIELDS = 10165,
+    NAUTILUS_CURL_SEEKDATA = 10168,
+    NAUTILUS_CURL_PROXYUSERNAME = 10175,
+    NAUTILUS_CURL_PROXYPASSWORD = 10176,
+    NAUTILUS_CURL_NOPROXY = 10177,
+    NAUTILUS_CURL_RESOLVE = 10203,
+    NAUTILUS_CURL_PINNEDPUBLICKEY = 10230,
+    NAUTILUS_CURL_UNIX_SOCKET_PATH = 10231,
+    NAUTILUS_CURL_PREREQDATA = 10313,
+    NAUTILUS_CURL_WRITEFUNCTION = 20011,
+    NAUTILUS_CURL_READFUNCTION = 20012,
+    NAUTILUS_CURL_HEADERFUNCTION = 20079,
+    NAUTILUS_CURL_INFILESIZE_LARGE = 30115,
+    NAUTILUS_CURL_POSTFIELDSIZE_LARGE = 30120,
+    NAUTILUS_CURL_SSLCERT_BLOB = 40291,
+    NAUTILUS_CURL_SSLKEY_BLOB = 40292,
+    NAUTILUS_CURL_CAINFO_BLOB = 40309,
+};
+
+enum nautilus_curl_info {
+    NAUTILUS_CURL_INFO_REQUEST_SIZE = 0x20000C,
+    NAUTILUS_CURL_INFO_SSL_VERIFYRESULT = 0x20000D,
+    NAUTILUS_CURL_INFO_NUM_CONNECTS = 0x20001A,
+    NAUTILUS_CURL_INFO_HTTP_VERSION = 0x20002E,
+    NAUTILUS_CURL_INFO_TOTAL_TIME_T = 0x600032,
+    NAUTILUS_CURL_INFO_NAMELOOKUP_TIME_T = 0x600033,
+    NAUTILUS_CURL_INFO_CONNECT_TIME_T = 0x600034,
+    NAUTILUS_CURL_INFO_STARTTRANSFER_TIME_T = 0x600036,
+    NAUTILUS_CURL_INFO_APPCONNECT_TIME_T = 0x600038,
+};
+
+enum nautilus_curl_answer {
+    NAUTILUS_CURL_ABORT = 0x10000000,
+    NAUTILUS_CURL_PAUSE = 0x10000001,
+};
+
+// One transfer's handle.
+typedef void nautilus_easy;
+
+nautilus_easy *_Nullable nautilus_easy_create(void);
+void nautilus_easy_destroy(nautilus_easy *_Nonnull easy);
+// Forgets every option.
+void nautilus_easy_reset(nautilus_easy *_Nonnull easy);
+
+// Each returns whether the library took the value.
+int nautilus_easy_set_number(nautilus_easy *_Nonnull easy, int32_t option, long value);
+int nautilus_easy_set_size(nautilus_easy *_Nonnull easy, int32_t option, int64_t value);
+int nautilus_easy_set_text(nautilus_easy *_Nonnull easy, int32_t option, const char *_Nullable value);
+int nautilus_easy_set_pointer(nautilus_easy *_Nonnull easy, int32_t option, const void *_Nullable value);
+// The bytes are copied.
+int nautilus_easy_set_bytes(nautilus_easy *_Nonnull easy, int32_t option, const void *_Nonnull bytes, size_t count);
+
+long nautilus_easy_number(nautilus_easy *_Nonnull easy, int32_t info);
+int64_t nautilus_easy_microseconds(nautilus_easy *_Nonnull easy, int32_t info);
+// Has the functions called with `context`, until the handle is reset.
+void nautilus_easy_set_context(nautilus_easy *_Nonnull easy, void *_Nonnull context);
+// Lets whatever has been paused go on.
+void nautilus_easy_resume(nautilus_easy *_Nonnull easy);
+
+// A list of lines; append returns null, and leaves the list, where there is no memory.
+typedef void nautilus_list;
+nautilus_list *_Nullable nautilus_list_append(nautilus_list *_Nullable list, const char *_Nonnull line);
+void nautilus_list_destroy(nautilus_list *_Nullable list);
+
+// The sockets, timers and kept connections of many transfers. All but wait and wake is called by one thread at a time.
+struct nautilus_loop;
+
+// Null where the system has no descriptor or no memory left.
+struct nautilus_loop *_Nullable nautilus_loop_create(long kept_connections);
+void nautilus_loop_destroy(struct nautilus_loop *_Nonnull loop);
+// Waits until something is to be done; by the loop's own thread only, which then steps.
+int32_t nautilus_loop_wait(struct nautilus_loop *_Nonnull loop);
+// Ends the wait; from any thread.
+void nautilus_loop_wake(struct nautilus_loop *_Nonnull loop);
+// Does what is due: what `wait` has found, and timers.
+void nautilus_loop_step(struct nautilus_loop *_Nonnull loop, int32_t count);
+// Does what is due of timers, such as beginning a transfer; from a thread that is not the loop's own.
+void nautilus_loop_begin(struct nautilus_loop *_Nonnull loop);
+// Each returns whether the library agreed.
+int nautilus_loop_add(struct nautilus_loop *_Nonnull loop, nautilus_easy *_Nonnull easy);
+int nautilus_loop_remove(struct nautilus_loop *_Nonnull loop, nautilus_easy *_Nonnull easy);
+// The next transfer that has ended, and how; null when none has.
+nautilus_easy *_Nullable nautilus_loop_ended(struct nautilus_loop *_Nonnull loop, int32_t *_Nonnull result);
+
+// Starts a thread that is not waited for, with all signals blocked. Returns whether it could.
+int nautilus_thread_start(void (*_Nonnull run)(void *_Nonnull context), void *_Nonnull context);
+
+// zlib's decompression, bound like libcurl, which brings it along.
+struct nautilus_inflater;
+enum nautilus_inflater_kind { NAUTILUS_INFLATE_GZIP = 31, NAUTILUS_INFLATE_ZLIB = 15, NAUTILUS_INFLATE_RAW = -15 };
+enum nautilus_inflater_state { NAUTILUS_INFLATE_GOES_ON, NAUTILUS_INFLATE_ENDED, NAUTILUS_INFLATE_FAILED };
+
+// Whether zlib is there; thread-safe.
+int nautilus_inflater_exists(void);
+struct nautilus_inflater *_Nullable nautilus_inflater_create(enum nautilus_inflater_kind kind);
+void nautilus_inflater_destroy(struct nautilus_inflater *_Nonnull inflater);
+// Begins again, with what follows one end.
+int nautilus_inflater_reset(struct nautilus_inflater *_Nonnull inflater);
+// Takes from `input` and puts into `output` as much as it can, and tells of both how much.
+enum nautilus_inflater_state nautilus_inflater_run(
+    struct nautilus_inflater *_Nonnull inflater,
+    const uint8_t *_Nonnull input, size_t *_Nonnull input_count,
+    uint8_t *_Nonnull output, size_t *_Nonnull output_count
+);
+
+#if defined(__cplusplus)
+}
+#endif
+
+#endif
+#endif

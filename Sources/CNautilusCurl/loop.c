@@ -1,0 +1,259 @@
+// The event loop: what the library wants to be told of sockets and timers, through epoll.
+
+#if defined(__linux__)
+
+#define _GNU_SOURCE
+#include "binding.h"
+#include "sockets.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    option_open_socket_function = 20163,
+    option_open_socket_data = 10164,
+    option_close_socket_function = 20208,
+    option_close_socket_data = 10209,
+    multi_option_socket_function = 20001,
+    multi_option_socket_data = 10002,
+    multi_option_timer_function = 20004,
+    multi_option_timer_data = 10005,
+    multi_option_kept_connections = 6,
+    info_active_socket = 0x50002C,
+    poll_remove = 4,
+    select_in = 1,
+    select_out = 2,
+    select_error = 4,
+    socket_timeout = -1,
+    message_done = 1,
+    events_at_once = 128,
+};
+
+struct nautilus_loop {
+    curl_multi *multi;
+    struct sockets sockets;
+    int wake;
+    int timer;
+    // Whether the library has changed its mind about its next timer since it was asked.
+    int timer_changed;
+    // When `timer` fires, in milliseconds of the monotonic clock; 0 when it does not.
+    int64_t armed;
+    struct epoll_event events[events_at_once];
+};
+
+static int socket_changed(nautilus_easy *easy, int socket, int what, void *context, void *unused) {
+    (void)easy, (void)unused;
+    struct nautilus_loop *loop = context;
+    if (what == poll_remove) {
+        sockets_unwant(&loop->sockets, socket);
+        return 0;
+    }
+    return sockets_want(&loop->sockets, socket, what) ? 0 : -1;
+}
+
+static int timer_changed(curl_multi *multi, long milliseconds, void *context) {
+    (void)multi, (void)milliseconds;
+    ((struct nautilus_loop *)context)->timer_changed = 1;
+    return 0;
+}
+
+static int open_socket(void *context, int purpose, struct curl_address *address) {
+    (void)purpose;
+    struct nautilus_loop *loop = context;
+    // No child process inherits a connection.
+    int opened = socket(address->family, address->type | SOCK_CLOEXEC, address->protocol);
+    if (opened >= 0 && !sockets_own(&loop->sockets, opened)) {
+        close(opened);
+        return -1;
+    }
+    return opened;
+}
+
+static int close_socket(void *context, int socket) {
+    return sockets_close(&((struct nautilus_loop *)context)->sockets, socket);
+}
+
+static int watch_own(struct nautilus_loop *loop, int descriptor) {
+    struct epoll_event event = {.events = EPOLLIN, .data = {.fd = descriptor}};
+    return descriptor >= 0 && epoll_ctl(loop->sockets.epoll, EPOLL_CTL_ADD, descriptor, &event) == 0;
+}
+
+struct nautilus_loop *nautilus_loop_create(long kept_connections) {
+    struct nautilus_loop *loop = calloc(1, sizeof *loop);
+    if (!loop) return NULL;
+    loop->sockets.epoll = epoll_create1(EPOLL_CLOEXEC);
+    loop->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    loop->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    loop->multi = nautilus_curl.multi_init();
+    if (!loop->multi || loop->sockets.epoll < 0 || !watch_own(loop, loop->wake) || !watch_own(loop, loop->timer)) {
+        nautilus_loop_destroy(loop);
+        return NULL;
+    }
+    nautilus_curl.multi_setopt(loop->multi, multi_option_socket_function, socket_changed);
+    nautilus_curl.multi_setopt(loop->multi, multi_option_socket_data, loop);
+    nautilus_curl.multi_setopt(loop->multi, multi_option_timer_function, timer_changed);
+    nautilus_curl.multi_setopt(loop->multi, multi_option_timer_data, loop);
+    nautilus_curl.multi_setopt(loop->multi, multi_option_kept_connections, kept_connections);
+    return loop;
+}
+
+void nautilus_loop_destroy(struct nautilus_loop *loop) {
+    // Closes the kept connections, by way of close_socket.
+    if (loop->multi) nautilus_curl.multi_cleanup(loop->multi);
+    if (loop->timer >= 0) close(loop->timer);
+    if (loop->wake >= 0) close(loop->wake);
+    if (loop->sockets.epoll >= 0) close(loop->sockets.epoll);
+    free(loop->sockets.flags);
+    free(loop);
+}
+
+int32_t nautilus_loop_wait(struct nautilus_loop *loop) {
+    int count = epoll_wait(loop->sockets.epoll, loop->events, events_at_once, -1);
+    return count < 0 ? 0 : count;
+}
+
+void nautilus_loop_wake(struct nautilus_loop *loop) {
+    uint64_t one = 1;
+    // It fails only when the counter is full, and then the loop wakes anyway.
+    ssize_t ignored = write(loop->wake, &one, sizeof one);
+    (void)ignored;
+}
+
+static void take_count(int descriptor) {
+    uint64_t count;
+    ssize_t ignored = read(descriptor, &count, sizeof count);
+    (void)ignored;
+}
+
+static int64_t now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
+}
+
+static void arm(struct nautilus_loop *loop, long milliseconds) {
+    int64_t deadline = now() + milliseconds;
+    // A timer that fires too early costs less than setting it for every transfer: then the library is asked again.
+    if (loop->armed && loop->armed <= deadline) return;
+    struct itimerspec time = {
+        .it_value = {.tv_sec = milliseconds / 1000, .tv_nsec = milliseconds % 1000 * 1000000},
+    };
+    if (timerfd_settime(loop->timer, 0, &time, NULL) == 0) loop->armed = deadline;
+}
+
+// Lets the library do what is due, and sets the timer for what is not.
+static void run_timers(struct nautilus_loop *loop) {
+    const int most_rounds = 100;
+    for (int round = 0; loop->timer_changed; round++) {
+        loop->timer_changed = 0;
+        long milliseconds = -1;
+        // Asked, and not taken from what it was told: after a timer that fires early it does not tell again.
+        if (nautilus_curl.multi_timeout(loop->multi, &milliseconds) != 0 || milliseconds < 0) return;
+        if (milliseconds > 0) return arm(loop, milliseconds);
+        if (round == most_rounds) return arm(loop, 1);
+        int running;
+        nautilus_curl.multi_socket_action(loop->multi, socket_timeout, 0, &running);
+        loop->timer_changed = 1;
+    }
+}
+
+static void handle(struct nautilus_loop *loop, int descriptor, uint32_t events) {
+    if (descriptor == loop->wake) return take_count(loop->wake);
+    if (descriptor == loop->timer) {
+        take_count(loop->timer);
+        loop->armed = 0;
+        loop->timer_changed = 1;
+        return;
+    }
+    // Looked at now, and not when the event came: an earlier one may have changed it, or closed the socket.
+    uint8_t flags = sockets_flags(&loop->sockets, descriptor);
+    if (flags & socket_resting) return sockets_end(&loop->sockets, descriptor);
+    // A paused transfer's: the library asks for it again.
+    if (!(flags & socket_wanted)) return sockets_unwatch(&loop->sockets, descriptor);
+    int bits = 0;
+    if (events & EPOLLIN) bits |= select_in;
+    if (events & EPOLLOUT) bits |= select_out;
+    if (events & (EPOLLERR | EPOLLHUP)) bits |= select_error;
+    int running;
+    nautilus_curl.multi_socket_action(loop->multi, descriptor, bits, &running);
+}
+
+void nautilus_loop_step(struct nautilus_loop *loop, int32_t count) {
+    for (int32_t index = 0; index < count; index++)
+        handle(loop, loop->events[index].data.fd, loop->events[index].events);
+    run_timers(loop);
+}
+
+void nautilus_loop_begin(struct nautilus_loop *loop) {
+    // Threads that the library makes, to look names up, inherit the mask: no signal handler is to run on them.
+    sigset_t all, before;
+    sigfillset(&all);
+    int is_masked = pthread_sigmask(SIG_SETMASK, &all, &before) == 0;
+    run_timers(loop);
+    if (is_masked) pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+int nautilus_loop_add(struct nautilus_loop *loop, nautilus_easy *easy) {
+    nautilus_curl.easy_setopt(easy, option_open_socket_function, open_socket);
+    nautilus_curl.easy_setopt(easy, option_open_socket_data, loop);
+    nautilus_curl.easy_setopt(easy, option_close_socket_function, close_socket);
+    nautilus_curl.easy_setopt(easy, option_close_socket_data, loop);
+    return nautilus_curl.multi_add_handle(loop->multi, easy) == 0;
+}
+
+int nautilus_loop_remove(struct nautilus_loop *loop, nautilus_easy *easy) {
+    int socket = -1;
+    // Its connection, if it is kept.
+    if (nautilus_curl.easy_getinfo(easy, info_active_socket, &socket) != 0) socket = -1;
+    int is_removed = nautilus_curl.multi_remove_handle(loop->multi, easy) == 0;
+    if (socket >= 0) sockets_rest(&loop->sockets, socket);
+    return is_removed;
+}
+
+nautilus_easy *nautilus_loop_ended(struct nautilus_loop *loop, int32_t *result) {
+    struct curl_message *message;
+    int left;
+    while ((message = nautilus_curl.multi_info_read(loop->multi, &left))) {
+        if (message->kind != message_done) continue;
+        *result = message->data.result;
+        return message->easy;
+    }
+    return NULL;
+}
+
+struct start {
+    void (*run)(void *);
+    void *context;
+};
+
+static void *run_thread(void *argument) {
+    struct start start = *(struct start *)argument;
+    free(argument);
+    pthread_setname_np(pthread_self(), "nautilus-curl");
+    start.run(start.context);
+    return NULL;
+}
+
+int nautilus_thread_start(void (*run)(void *), void *context) {
+    struct start *start = malloc(sizeof *start);
+    if (!start) return 0;
+    *start = (struct start){run, context};
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_t thread;
+    int is_started = pthread_create(&thread, NULL, run_thread, start) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (is_started) pthread_detach(thread);
+    else free(start);
+    return is_started;
+}
+
+#endif

@@ -1,0 +1,107 @@
+#if defined(__linux__)
+
+#define _GNU_SOURCE
+#include "sockets.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+uint8_t sockets_flags(const struct sockets *sockets, int socket) {
+    return socket >= 0 && socket < sockets->capacity ? sockets->flags[socket] : 0;
+}
+
+static int make_room(struct sockets *sockets, int socket) {
+    if (socket < 0) return 0;
+    if (socket < sockets->capacity) return 1;
+    int capacity = sockets->capacity ? sockets->capacity : 64;
+    while (capacity <= socket) capacity *= 2;
+    uint8_t *flags = realloc(sockets->flags, (size_t)capacity);
+    if (!flags) return 0;
+    memset(flags + sockets->capacity, 0, (size_t)(capacity - sockets->capacity));
+    sockets->flags = flags;
+    sockets->capacity = capacity;
+    return 1;
+}
+
+int sockets_own(struct sockets *sockets, int socket) {
+    if (!make_room(sockets, socket)) return 0;
+    uint8_t before = sockets->flags[socket];
+    sockets->flags[socket] = socket_owned;
+    // The library has closed a socket of this number without telling, and takes what it wanted of that for told.
+    if (before & socket_wanted)
+        return sockets_want(sockets, socket, (before & socket_watched_read ? 1 : 0) | (before & socket_watched_write ? 2 : 0));
+    return 1;
+}
+
+// Only where it `knows` is it certain that epoll's view is ours: the library closes some sockets without telling.
+static int watch(struct sockets *sockets, int socket, int interest, int knows) {
+    uint8_t *flags = &sockets->flags[socket];
+    uint8_t wanted = socket_watched;
+    if (interest & 1) wanted |= socket_watched_read;
+    if (interest & 2) wanted |= socket_watched_write;
+    const uint8_t watched = socket_watched | socket_watched_read | socket_watched_write;
+    if (knows && (*flags & watched) == wanted) return 1;
+    struct epoll_event event = {.events = 0, .data = {.fd = socket}};
+    if (interest & 1) event.events |= EPOLLIN;
+    if (interest & 2) event.events |= EPOLLOUT;
+    int first = *flags & socket_watched ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+    int second = first == EPOLL_CTL_MOD ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
+    if (epoll_ctl(sockets->epoll, first, socket, &event) != 0
+        && ((errno != ENOENT && errno != EEXIST) || epoll_ctl(sockets->epoll, second, socket, &event) != 0))
+        return 0;
+    *flags = (uint8_t)((*flags & ~watched) | wanted);
+    return 1;
+}
+
+int sockets_want(struct sockets *sockets, int socket, int interest) {
+    if (!make_room(sockets, socket)) return 0;
+    int knows = sockets->flags[socket] & (socket_wanted | socket_resting);
+    if (!watch(sockets, socket, interest, knows)) return 0;
+    sockets->flags[socket] = (uint8_t)((sockets->flags[socket] & ~socket_resting) | socket_wanted);
+    return 1;
+}
+
+void sockets_unwant(struct sockets *sockets, int socket) {
+    if (sockets_flags(sockets, socket) == 0) return;
+    sockets->flags[socket] &= (uint8_t)~socket_wanted;
+    // Of our own, the next transfer mostly wants the same again, which spares two system calls for each.
+    if (!(sockets->flags[socket] & socket_owned)) sockets_unwatch(sockets, socket);
+}
+
+void sockets_rest(struct sockets *sockets, int socket) {
+    uint8_t flags = sockets_flags(sockets, socket);
+    // Where it is wanted still, other transfers use it (HTTP/2).
+    if (!(flags & socket_owned) || flags & socket_wanted) return;
+    // It is open, and of this number still.
+    if (watch(sockets, socket, 1, 1)) sockets->flags[socket] |= socket_resting;
+}
+
+void sockets_unwatch(struct sockets *sockets, int socket) {
+    if (!(sockets_flags(sockets, socket) & socket_watched)) return;
+    epoll_ctl(sockets->epoll, EPOLL_CTL_DEL, socket, NULL);
+    sockets->flags[socket] &= (uint8_t)~(socket_watched | socket_watched_read | socket_watched_write);
+}
+
+void sockets_end(struct sockets *sockets, int socket) {
+    // The library looks at the socket alone before it uses a connection again. An unread byte, such as TLS's own farewell,
+    // makes it look alive, and the transfer then waits for ever.
+    char scratch[4096];
+    for (int reads = 0; reads < 64; reads++)
+        if (recv(socket, scratch, sizeof scratch, MSG_DONTWAIT) <= 0) break;
+    shutdown(socket, SHUT_RDWR);
+    sockets_unwatch(sockets, socket);
+    sockets->flags[socket] &= (uint8_t)~socket_resting;
+}
+
+int sockets_close(struct sockets *sockets, int socket) {
+    // Closing alone would do, but for a child process that has inherited it.
+    sockets_unwatch(sockets, socket);
+    if (socket >= 0 && socket < sockets->capacity) sockets->flags[socket] = 0;
+    return close(socket);
+}
+
+#endif

@@ -1,0 +1,100 @@
+#if os(Linux)
+    internal import CNautilusCurl
+    import Foundation
+
+    /// The end of a transfer, on its way to whoever waits for it.
+    struct CurlOutcome {
+        let transfer: CurlTransfer
+        let result: Result<CurlExchange.Answer, any Error>
+
+        func deliver() {
+            transfer.exchange.end(result)
+        }
+    }
+
+    /// The transfers that libcurl has, one thread at a time.
+    struct CurlCore {
+        private let loop: OpaquePointer
+        /// Whether a transfer that still looks its host's name up can be ended without a wait.
+        private let endsLookups: Bool
+        /// By their handle.
+        private var transfers: [UnsafeMutableRawPointer: CurlTransfer] = [:]
+        /// Those that have ended before libcurl had them, or from here.
+        private var outcomes: [CurlOutcome] = []
+        private var isClosed = false
+
+        init(_ loop: OpaquePointer, endsLookups: Bool) {
+            self.loop = loop
+            self.endsLookups = endsLookups
+        }
+
+        mutating func perform(_ jobs: [CurlLoop.Job]) {
+            for job in jobs {
+                switch job {
+                case .start(let transfer): start(transfer)
+                case .end(let transfer): end(transfer)
+                case .resume(let transfer):
+                    if transfers[transfer.handle.easy] === transfer { nautilus_easy_resume(transfer.handle.easy) }
+                }
+            }
+        }
+
+        private mutating func start(_ transfer: CurlTransfer) {
+            guard !transfer.exchange.isAnswered else {
+                return outcomes.append(CurlOutcome(transfer: transfer, result: .failure(CancellationError())))
+            }
+            // Held from here on: libcurl calls it back.
+            transfers[transfer.handle.easy] = transfer
+            if nautilus_loop_add(loop, transfer.handle.easy) == 0 { fail(transfer, TransportError.unusable) }
+        }
+
+        private mutating func end(_ transfer: CurlTransfer) {
+            guard transfers[transfer.handle.easy] === transfer else { return }
+            // Before 7.87 the loop would wait until the name is found. It goes on by itself, and is not sent.
+            guard endsLookups || transfer.isAdmitted else { return transfer.isAbandoned = true }
+            fail(transfer, CancellationError())
+        }
+
+        private mutating func fail(_ transfer: CurlTransfer, _ error: any Error) {
+            _ = nautilus_loop_remove(loop, transfer.handle.easy)
+            transfers[transfer.handle.easy] = nil
+            outcomes.append(CurlOutcome(transfer: transfer, result: .failure(error)))
+        }
+
+        /// Those that have ended since this was last asked.
+        mutating func ended() -> [CurlOutcome] {
+            var code: Int32 = 0
+            while let easy = nautilus_loop_ended(loop, &code) {
+                guard let transfer = transfers.removeValue(forKey: easy) else { continue }
+                let result = transfer.outcome(code)
+                _ = nautilus_loop_remove(loop, easy)
+                outcomes.append(CurlOutcome(transfer: transfer, result: result))
+            }
+            defer { outcomes = [] }
+            return outcomes
+        }
+
+        /// Whether nothing is under way.
+        var isIdle: Bool { transfers.isEmpty && outcomes.isEmpty }
+
+        mutating func failAll() {
+            for transfer in transfers.values { fail(transfer, TransportError.unusable) }
+        }
+
+        /// Closes the kept connections, and releases the loop; it is not used again.
+        mutating func close() {
+            guard !isClosed else { return }
+            isClosed = true
+            nautilus_loop_destroy(loop)
+        }
+    }
+
+    extension TransportError {
+        /// The system has no thread, descriptor or memory left.
+        static let unusable = TransportError.failed(
+            .cannotConnectToHost,
+            delivery: .notSent,
+            reason: "The system has no more threads, descriptors or memory for connections."
+        )
+    }
+#endif

@@ -1,0 +1,86 @@
+#if os(Linux)
+    import Foundation
+
+    /// One request under way, and the caller who waits for its answer.
+    ///
+    /// The answer can come from two sides, the loop's reports and a cancellation anywhere, and is given once.
+    final class CurlExchange: Sendable {
+        /// What a successful exchange yields; of a streamed one, without the body.
+        struct Answer: Sendable {
+            let head: CurlResponseHead
+            let body: Data
+        }
+
+        typealias Continuation = CheckedContinuation<Answer, any Error>
+
+        private enum Caller {
+            case expected
+            case waiting(Continuation)
+            case answered
+        }
+
+        private struct State {
+            var caller = Caller.expected
+            var isOver = false
+        }
+
+        /// Where the response's body goes when it is streamed; nil when it is kept until it is whole.
+        let download: CurlDownload?
+        /// Where the request's body comes from when it is a stream; nil when it is not.
+        let upload: CurlUpload?
+        private let state = Locked(State())
+
+        init(download: CurlDownload? = nil, upload: CurlUpload? = nil) {
+            self.download = download
+            self.upload = upload
+        }
+
+        /// Lets the caller wait; false, with the caller resumed, when the exchange was cancelled before it began.
+        func awaitAnswer(_ continuation: Continuation) -> Bool {
+            let isCancelled = state.withLock { state in
+                if case .answered = state.caller { return true }
+                state.caller = .waiting(continuation)
+                return false
+            }
+            if isCancelled { continuation.resume(throwing: CancellationError()) }
+            return !isCancelled
+        }
+
+        /// Gives the caller the answer; only the first one counts.
+        func resolve(_ result: Result<Answer, any Error>) {
+            resolve(result, isOver: false)
+        }
+
+        private func resolve(_ result: Result<Answer, any Error>, isOver: Bool) {
+            let continuation: Continuation? = state.withLock { state in
+                defer { state.caller = .answered }
+                if isOver { state.isOver = true }
+                guard case .waiting(let continuation) = state.caller else { return nil }
+                return continuation
+            }
+            continuation?.resume(with: result)
+        }
+
+        /// Ends it for a caller or a reader that has gone.
+        func abandon() {
+            download?.abandon()
+            upload?.close()
+            resolve(.failure(CancellationError()))
+        }
+
+        /// Tells everybody how it has ended.
+        func end(_ result: Result<Answer, any Error>) {
+            download?.finish(result.map { _ in () })
+            upload?.close()
+            resolve(result, isOver: true)
+        }
+
+        /// Whether libcurl is done with it, or never had it.
+        var isOver: Bool { state.withLock { $0.isOver } }
+
+        /// Whether the caller has its answer.
+        var isAnswered: Bool {
+            state.withLock { if case .answered = $0.caller { true } else { false } }
+        }
+    }
+#endif

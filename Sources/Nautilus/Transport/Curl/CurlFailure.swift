@@ -1,0 +1,87 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// A transfer that libcurl has ended with a failure.
+struct CurlFailure {
+    /// libcurl's word for it (`CURLcode`).
+    let code: Int32
+    /// What it says besides; never shown to anybody, since it may name the URL.
+    let text: String
+    /// What was wrong with the certificate, in OpenSSL's numbers; 0 when nothing was.
+    let verification: Int
+    /// Whether anything of the request was written.
+    let isSent: Bool
+
+    /// The code of a connection that was not made in time.
+    static let timedOut: Int32 = 28
+
+    /// URL loading's word for it.
+    var urlCode: URLError.Code {
+        // Its code for a connection that is lost is also that for some answers that are no HTTP.
+        if code == 56, text.contains("chunk") { return .badServerResponse }
+        if code == 56, text.contains("certificate required") { return .clientCertificateRequired }
+        // A version of HTTP that does not exist; before, a scheme that it does not speak.
+        if isSent, code == 1 || code == 3 { return .badServerResponse }
+        if code == 60 || code == 51 { return certificateCode }
+        return Self.meanings[code] ?? .unknown
+    }
+
+    private var certificateCode: URLError.Code {
+        switch verification {
+        case 9: .serverCertificateNotYetValid
+        case 10: .serverCertificateHasBadDate
+        default: .serverCertificateUntrusted
+        }
+    }
+
+    /// What else can happen to a request over http and https, the other codes being of other protocols.
+    private static let meanings: [Int32: URLError.Code] = [
+        1: .unsupportedURL,
+        3: .badURL,
+        // The proxy's name and the host's.
+        5: .cannotFindHost,
+        6: .cannotFindHost,
+        7: .cannotConnectToHost,
+        // Weird server reply.
+        8: .badServerResponse,
+        // The framing of HTTP/2.
+        16: .networkConnectionLost,
+        // A body that is shorter than it was to be.
+        18: .networkConnectionLost,
+        // A function of ours that did not take what it was given; its own reason comes first.
+        23: .badServerResponse,
+        26: .networkConnectionLost,
+        timedOut: .timedOut,
+        35: .secureConnectionFailed,
+        42: .networkConnectionLost,
+        // Nothing came.
+        52: .networkConnectionLost,
+        53: .secureConnectionFailed,
+        54: .secureConnectionFailed,
+        55: .networkConnectionLost,
+        56: .networkConnectionLost,
+        // The client's own certificate, ciphers, authorities.
+        58: .clientCertificateRejected,
+        59: .secureConnectionFailed,
+        61: .cannotDecodeContentData,
+        64: .secureConnectionFailed,
+        65: .networkConnectionLost,
+        66: .secureConnectionFailed,
+        77: .secureConnectionFailed,
+        80: .networkConnectionLost,
+        82: .secureConnectionFailed,
+        83: .secureConnectionFailed,
+        // A pinned key that is another.
+        90: .serverCertificateUntrusted,
+        91: .serverCertificateUntrusted,
+        92: .networkConnectionLost,
+        95: .networkConnectionLost,
+        97: .cannotConnectToHost,
+        98: .clientCertificateRequired,
+        // Too large for it, from 8.2 on.
+        100: .badServerResponse,
+    ]
+}

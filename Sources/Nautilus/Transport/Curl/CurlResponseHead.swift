@@ -1,0 +1,190 @@
+/// The header of a response, taken in line by line as libcurl hands it over.
+///
+/// It believes no more than it has seen. libcurl calls a header that breaks off a success, so only the empty line is proof
+/// of one; a `Content-Length` that is too large for it counts as none; and interim responses have no end.
+struct CurlResponseHead: Sendable {
+    /// Why a header is refused.
+    enum Refusal: Error, Hashable, Sendable {
+        /// It is not a header as RFC 9112 has it.
+        case malformed
+        /// It, or it and what came before and behind it, is larger than it may be.
+        case tooLarge
+        /// 101, which nobody has asked for.
+        case unrequestedUpgrade
+    }
+
+    /// What comes next.
+    private enum Stage {
+        case statusLine
+        case fields
+        case trailers
+    }
+
+    /// How many interim responses one response may have: more than any server has a reason for.
+    static let interimLimit = 32
+
+    /// The status; 0 before the first line.
+    private(set) var status = 0
+    /// The field lines, line ends included.
+    private(set) var lines: [UInt8] = []
+    /// What `Content-Length` says; nil when there is none.
+    private(set) var contentLength: Int64?
+    /// The codings of the body, the last applied first; `identity` is none.
+    private(set) var codings: [String] = []
+    private var stage = Stage.statusLine
+    private var interimCount = 0
+    private var size = 0
+    private let limit: Int
+
+    /// - Parameter limit: The most bytes of all lines, those of interim responses and of trailers included.
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    /// Whether all of it has come.
+    var isComplete: Bool { stage == .trailers }
+
+    /// Takes the next line in, with its end.
+    ///
+    /// - Returns: Whether it has completed the header.
+    mutating func take(_ line: UnsafeRawBufferPointer) throws(Refusal) -> Bool {
+        size += line.count
+        guard size <= limit else { throw .tooLarge }
+        guard !line.contains(0) else { throw .malformed }
+        switch stage {
+        case .statusLine:
+            try takeStatusLine(line)
+            return false
+        case .fields:
+            guard line.isEndOfHeader else {
+                try takeField(line)
+                return false
+            }
+            return try end()
+        case .trailers:
+            // They are not the header's, and nobody has asked for them.
+            return false
+        }
+    }
+
+    private mutating func end() throws(Refusal) -> Bool {
+        guard status != 101 else { throw .unrequestedUpgrade }
+        guard status < 200 else {
+            stage = .trailers
+            return true
+        }
+        interimCount += 1
+        guard interimCount <= Self.interimLimit else { throw .tooLarge }
+        (stage, status, contentLength) = (.statusLine, 0, nil)
+        lines.removeAll(keepingCapacity: true)
+        codings = []
+        return false
+    }
+
+    private mutating func takeStatusLine(_ line: UnsafeRawBufferPointer) throws(Refusal) {
+        guard line.starts(with: "HTTP/".utf8), let blank = line.firstIndex(of: 0x20) else { throw .malformed }
+        let digits = line[(blank + 1)...].prefix { $0 > 0x20 }
+        guard digits.count == 3 else { throw .malformed }
+        var status = 0
+        for digit in digits {
+            guard (0x30...0x39).contains(digit) else { throw .malformed }
+            status = status * 10 + Int(digit - 0x30)
+        }
+        guard status >= 100 else { throw .malformed }
+        (self.status, stage) = (status, .fields)
+    }
+
+    private mutating func takeField(_ line: UnsafeRawBufferPointer) throws(Refusal) {
+        guard let first = line.first else { throw .malformed }
+        // The continuation of the line before (RFC 9112 §5.2).
+        let isContinuation = first == 0x20 || first == 0x09
+        guard isContinuation ? !lines.isEmpty : true else { throw .malformed }
+        lines.append(contentsOf: line)
+        guard !isContinuation else { return }
+        guard let colon = line.firstIndex(of: 0x3A), colon > line.startIndex else { throw .malformed }
+        let name = line[..<colon]
+        if name.isName("content-length") {
+            try takeLength(line[(colon + 1)...])
+        } else if name.isName("content-encoding") {
+            takeCodings(line[(colon + 1)...])
+        }
+    }
+
+    /// Two lengths, or one that is none, are how responses are smuggled (RFC 9112 §6.3).
+    private mutating func takeLength(_ value: Slice<UnsafeRawBufferPointer>) throws(Refusal) {
+        for part in value.split(separator: 0x2C, omittingEmptySubsequences: false) {
+            let digits = part.trimmed
+            guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }),
+                let length = Int64(String(decoding: digits, as: UTF8.self)), contentLength ?? length == length
+            else { throw .malformed }
+            contentLength = length
+        }
+    }
+
+    private mutating func takeCodings(_ value: Slice<UnsafeRawBufferPointer>) {
+        let names = value.split(separator: 0x2C).map { String(decoding: $0.trimmed, as: UTF8.self).lowercased() }
+        codings = names.filter { !$0.isEmpty && $0 != "identity" }.reversed() + codings
+    }
+}
+
+extension CurlResponseHead {
+    /// Whether a body follows (RFC 9112 §6.3).
+    ///
+    /// - Parameter method: The method that it answers.
+    func hasBody(inAnswerTo method: HttpMethod) -> Bool {
+        status != 204 && status != 304 && method != .head
+    }
+
+    /// The fields, in their order.
+    ///
+    /// A value is UTF-8 where it can be, and Latin-1 otherwise, as it once was (RFC 9110 §5.5).
+    var header: HttpHeader {
+        var fields: [HttpHeader.Field] = []
+        fields.reserveCapacity(16)
+        lines.withUnsafeBytes { lines in
+            var rest = lines[...]
+            while !rest.isEmpty {
+                let end = rest.firstIndex(of: 0x0A).map { $0 + 1 } ?? rest.endIndex
+                let line = rest[..<end]
+                rest = rest[end...]
+                if line.first == 0x20 || line.first == 0x09 {
+                    guard let last = fields.popLast() else { continue }
+                    let value = last.value + " " + line.trimmed.text
+                    fields.append(HttpHeader.Field(name: last.name, value: value))
+                } else if let colon = line.firstIndex(of: 0x3A) {
+                    let name = HttpHeader.Name(line[..<colon].trimmed.text)
+                    fields.append(HttpHeader.Field(name: name, value: line[(colon + 1)...].trimmed.text))
+                }
+            }
+        }
+        return HttpHeader(fields)
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    fileprivate var isEndOfHeader: Bool {
+        count == 1 && self[0] == 0x0A || count == 2 && self[0] == 0x0D && self[1] == 0x0A
+    }
+}
+
+extension Slice<UnsafeRawBufferPointer> {
+    /// Whether it is `name`, which is in small letters.
+    fileprivate func isName(_ name: StaticString) -> Bool {
+        guard count == name.utf8CodeUnitCount else { return false }
+        return name.withUTF8Buffer { name in zip(self, name).allSatisfy { $0 | 0x20 == $1 || $0 == $1 } }
+    }
+
+    /// Without the blanks and line ends around it.
+    fileprivate var trimmed: Slice<UnsafeRawBufferPointer> {
+        var rest = self
+        while let first = rest.first, first <= 0x20 { rest = rest.dropFirst() }
+        while let last = rest.last, last <= 0x20 { rest = rest.dropLast() }
+        return rest
+    }
+
+    fileprivate var text: String {
+        let bytes = UnsafeRawBufferPointer(rebasing: self)
+        return String(validating: bytes, as: UTF8.self)
+            ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+    }
+}

@@ -1,0 +1,245 @@
+#if os(Linux)
+    internal import CNautilusCurl
+    import Foundation
+
+    /// One exchange as libcurl carries it out: what it has come to, and the functions that libcurl calls.
+    final class CurlTransfer: Identifiable, @unchecked Sendable {
+        // Unchecked: what changes belongs to the caller until the transfer is handed to a loop, and from there on to whoever
+        // steps the loop, under its lock; libcurl calls back from there only.
+
+        /// A body that is not a stream.
+        enum Body {
+            case none
+            /// libcurl has a copy of it.
+            case copied
+            case large(Data)
+        }
+
+        let exchange: CurlExchange
+        let handle: CurlHandle
+        let method: HttpMethod
+        let origin: HttpOrigin
+        let priority: RequestPriority
+        /// What knows how long the exchange may take.
+        let context: AttemptContext
+        /// Whether libcurl may send it once more when a kept connection dies before any byte of an answer.
+        let isRepeatable: Bool
+        private let body: Body
+        private let responseLimit: Int
+        private var bodyOffset = 0
+        private(set) var head: CurlResponseHead
+        private var inflater: CurlInflater?
+        private var received = Data()
+        /// Why it was ended from here; nil when it was not.
+        private var refusal: TransportError?
+        /// Whether libcurl was allowed to write the request.
+        private(set) var isAdmitted = false
+        /// Whether it goes on without anybody, since ending it would have to wait.
+        var isAbandoned = false
+
+        init(
+            _ exchange: CurlExchange,
+            of request: HttpRequest,
+            to origin: HttpOrigin,
+            body: Body,
+            handle: CurlHandle,
+            context: AttemptContext,
+            configuration: CurlTransport.Configuration
+        ) {
+            self.exchange = exchange
+            self.handle = handle
+            self.method = request.method
+            self.origin = origin
+            self.priority = request.priority
+            self.context = context
+            self.isRepeatable = request.method.isIdempotent || request.header[.idempotencyKey] != nil
+            self.body = body
+            self.responseLimit = configuration.responseLimit
+            self.head = CurlResponseHead(limit: configuration.headerLimit)
+        }
+
+        /// Whether anything of the request was written.
+        var isSent: Bool { handle.number(NAUTILUS_CURL_INFO_REQUEST_SIZE) > 0 }
+    }
+
+    /// How it ends.
+    extension CurlTransfer {
+        /// What came of it, once libcurl is done.
+        ///
+        /// - Parameter code: libcurl's word for it; 0 when it knows of no failure.
+        func outcome(_ code: Int32) -> Result<CurlExchange.Answer, any Error> {
+            if let error = exchange.upload?.error {
+                guard let error = error as? HttpBodyStream.ReadError else { return .failure(error) }
+                return .failure(TransportError(error).delivered(isSent ? .maybeExecuted : .notSent))
+            }
+            if let refusal { return .failure(refusal) }
+            guard code == 0 else {
+                if code == CurlFailure.timedOut { return .failure(TransportError.notConnected) }
+                let failure = CurlFailure(
+                    code: code,
+                    text: handle.errorText,
+                    verification: handle.number(NAUTILUS_CURL_INFO_SSL_VERIFYRESULT),
+                    isSent: isSent
+                )
+                return .failure(TransportError(failure.urlCode, delivery: isSent ? .maybeExecuted : .notSent))
+            }
+            // Only the empty line proves a header; libcurl calls one that breaks off a success.
+            guard head.isComplete else { return .failure(TransportError(.networkConnectionLost)) }
+            if let inflater, !inflater.isWhole { return .failure(TransportError(.cannotDecodeContentData)) }
+            return .success(CurlExchange.Answer(head: head, body: received))
+        }
+
+        private func refuse(_ refusal: TransportError) {
+            if self.refusal == nil { self.refusal = refusal }
+        }
+    }
+
+    /// What libcurl calls.
+    extension CurlTransfer {
+        /// The functions of every transfer.
+        static var functions: nautilus_easy_functions {
+            nautilus_easy_functions(
+                header: { bytes, size, count, context in
+                    CurlTransfer.of(context)?.takeLine(UnsafeRawBufferPointer(start: bytes, count: size * count)) ?? 0
+                },
+                write: { bytes, size, count, context in
+                    CurlTransfer.of(context)?.takeBody(UnsafeRawBufferPointer(start: bytes, count: size * count)) ?? 0
+                },
+                read: { bytes, size, count, context in
+                    let target = UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
+                    return CurlTransfer.of(context)?.giveBody(target) ?? Int(NAUTILUS_CURL_ABORT.rawValue)
+                },
+                rewind: { context in CurlTransfer.of(context)?.rewind() == true ? 1 : 0 },
+                admit: { context in CurlTransfer.of(context)?.admit() == true ? 1 : 0 }
+            )
+        }
+
+        private static func of(_ context: UnsafeMutableRawPointer?) -> CurlTransfer? {
+            // The loop holds it for as long as libcurl has its handle.
+            context.map { Unmanaged<CurlTransfer>.fromOpaque($0).takeUnretainedValue() }
+        }
+
+        /// Whether the request may be written now; asked again when a kept connection has died under it.
+        private func admit() -> Bool {
+            guard !isAbandoned else { return false }
+            guard isSent else {
+                isAdmitted = true
+                return true
+            }
+            // Nobody knows what the server has done with what it got.
+            guard isRepeatable else {
+                refuse(TransportError(.networkConnectionLost))
+                return false
+            }
+            return true
+        }
+
+        private func takeLine(_ line: UnsafeRawBufferPointer) -> Int {
+            do throws(CurlResponseHead.Refusal) {
+                guard try head.take(line) else { return line.count }
+            } catch {
+                refuse(TransportError(error))
+                return 0
+            }
+            return beginBody() ? line.count : 0
+        }
+
+        /// The header is complete.
+        private func beginBody() -> Bool {
+            context.noteResponseHeader()
+            let hasBody = head.hasBody(inAnswerTo: method)
+            if hasBody, !head.codings.isEmpty {
+                guard head.codings.count == 1 else {
+                    refuse(TransportError(.cannotDecodeContentData))
+                    return false
+                }
+                inflater = CurlInflater(head.codings[0])
+            }
+            guard exchange.download == nil else {
+                exchange.resolve(.success(CurlExchange.Answer(head: head, body: Data())))
+                return true
+            }
+            guard hasBody, let length = head.contentLength else { return true }
+            guard length <= Int64(responseLimit) else {
+                refuse(.responseTooLarge(limit: responseLimit))
+                return false
+            }
+            // A length alone, which costs the server nothing, is to cost little here.
+            if inflater == nil { received.reserveCapacity(min(Int(length), 1_048_576)) }
+            return true
+        }
+
+        private func takeBody(_ bytes: UnsafeRawBufferPointer) -> Int {
+            // libcurl keeps what is not taken now, and brings it again.
+            if exchange.download?.isFull() == true { return Int(NAUTILUS_CURL_PAUSE.rawValue) }
+            guard let inflater else { return keep(bytes) ? bytes.count : 0 }
+            var isKept = true
+            do throws(CurlInflater.Broken) {
+                try inflater.run(bytes) { part in
+                    isKept = keep(part)
+                    return isKept
+                }
+            } catch {
+                refuse(TransportError(.cannotDecodeContentData))
+                return 0
+            }
+            return isKept ? bytes.count : 0
+        }
+
+        private func keep(_ bytes: UnsafeRawBufferPointer) -> Bool {
+            if let download = exchange.download { return download.write(bytes) }
+            guard received.count + bytes.count <= responseLimit else {
+                refuse(.responseTooLarge(limit: responseLimit))
+                received = Data()
+                return false
+            }
+            received.append(contentsOf: bytes)
+            return true
+        }
+
+        private func giveBody(_ target: UnsafeMutableRawBufferPointer) -> Int {
+            if case .large(let data) = body {
+                let count = min(target.count, data.count - bodyOffset)
+                let start = data.startIndex + bodyOffset
+                data.copyBytes(to: target, from: start..<(start + count))
+                bodyOffset += count
+                return count
+            }
+            switch exchange.upload?.read(into: target) {
+            case .bytes(let count): return count
+            case .wait: return Int(NAUTILUS_CURL_PAUSE.rawValue)
+            case .failed, nil: return Int(NAUTILUS_CURL_ABORT.rawValue)
+            }
+        }
+
+        /// Whether the body can be sent from its beginning again.
+        private func rewind() -> Bool {
+            bodyOffset = 0
+            return exchange.upload?.hasBegun != true
+        }
+    }
+
+    extension TransportError {
+        /// The one limit of time that libcurl knows is that for connecting.
+        fileprivate static let notConnected = TransportError.failed(
+            .timedOut,
+            delivery: .notSent,
+            reason: "The connection was not made in time."
+        )
+
+        fileprivate init(_ refusal: CurlResponseHead.Refusal) {
+            switch refusal {
+            case .malformed, .unrequestedUpgrade: self.init(.badServerResponse)
+            case .tooLarge:
+                let reason = "The answer's header is larger than the transport takes."
+                self = .failed(.badServerResponse, delivery: .maybeExecuted, reason: reason)
+            }
+        }
+
+        /// The same failure, of which is known what the server may have done.
+        fileprivate func delivered(_ delivery: Delivery) -> TransportError {
+            guard case .failed(let code, _, let reason) = self else { return self }
+            return .failed(code, delivery: delivery, reason: reason)
+        }
+    }
+#endif

@@ -1,0 +1,173 @@
+#if os(Linux)
+    internal import CNautilusCurl
+    import Foundation
+
+    extension CurlTransport {
+        /// The way that connections take.
+        public enum Route: Sendable, CustomStringConvertible {
+            /// Straight to the host, or by a proxy that the environment names (`http_proxy`, `https_proxy`, `all_proxy`,
+            /// `no_proxy`).
+            case environment
+            /// Straight to the host, whatever the environment says.
+            case direct
+            /// By a proxy.
+            case proxy(Proxy)
+            /// Over the Unix socket with this path, whatever the host; the request still names it.
+            case unixSocket(path: String)
+
+            /// The kind of way, and where it leads; no user and no password.
+            public var description: String {
+                switch self {
+                case .environment: "by the proxies of the environment"
+                case .direct: "straight to the host"
+                case .proxy(let proxy): "by \(proxy)"
+                case .unixSocket(let path): "over \(path)"
+                }
+            }
+        }
+
+        /// A proxy, and who asks it.
+        public struct Proxy: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+            /// Where it is: `http://proxy.example.com:3128`, or `socks5h://…`, which has the proxy look names up.
+            public let url: String
+            /// Who asks it; nil for nobody in particular.
+            public let user: String?
+            /// The user's password; nil when there is none.
+            public let password: String?
+            /// Hosts that are reached without it, with all below them; `*` for every host. Default: none.
+            public let exceptions: [String]
+
+            /// Creates a proxy. A URL that is none fails the exchange, not sent.
+            public init(_ url: String, user: String? = nil, password: String? = nil, exceptions: [String] = []) {
+                self.url = url
+                self.user = user
+                self.password = password
+                self.exceptions = exceptions
+            }
+
+            /// Scheme, host and port; no user, no password.
+            public var description: String {
+                URL(string: url).flatMap(HttpOrigin.init).map { "\($0)" } ?? "‹proxy›"
+            }
+
+            /// The same as ``description``.
+            public var debugDescription: String { description }
+
+            /// Shows the description.
+            public var customMirror: Mirror { Mirror(self, children: ["proxy": description]) }
+        }
+
+        /// What a server has to prove, and what is proved to it.
+        public struct Trust: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+            /// The oldest version of TLS.
+            public enum Version: Sendable {
+                /// TLS 1.2 (RFC 5246).
+                case tls12
+                /// TLS 1.3 (RFC 8446).
+                case tls13
+            }
+
+            /// A certificate of the client's, for servers that ask for one.
+            public struct Identity: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+                /// The certificate, and those between it and a root, in PEM.
+                public let certificates: Data
+                /// Its private key, in PEM.
+                public let key: Data
+                /// What the key is encrypted with; nil when it is not.
+                public let password: String?
+
+                /// Creates an identity; one that cannot be read fails the exchange, not sent.
+                public init(certificates: Data, key: Data, password: String? = nil) {
+                    self.certificates = certificates
+                    self.key = key
+                    self.password = password
+                }
+
+                /// That there is one, and nothing of it.
+                public var description: String { "a client certificate" }
+
+                /// The same as ``description``.
+                public var debugDescription: String { description }
+
+                /// Shows the description.
+                public var customMirror: Mirror { Mirror(self, children: ["identity": description]) }
+            }
+
+            /// Default: TLS 1.2, the oldest that is still allowed (RFC 8996).
+            public var minimumVersion: Version
+            /// The roots that certificates are traced back to, in PEM, in place of the system's. Default: nil, the system's.
+            public var roots: Data?
+            /// Public keys, one of which the server's certificate must have besides being valid: SHA-256 of the
+            /// SubjectPublicKeyInfo, 32 bytes each (RFC 7469 §2.4). Default: none, any key.
+            ///
+            /// Pin a second key that is not in use yet: a server that has to change its only one cannot be reached any more.
+            public var pinnedKeys: [Data]
+            /// Default: nil, none.
+            public var identity: Identity?
+
+            /// Creates a trust; every default gives its reason at the property.
+            public init(
+                minimumVersion: Version = .tls12,
+                roots: Data? = nil,
+                pinnedKeys: [Data] = [],
+                identity: Identity? = nil
+            ) {
+                self.minimumVersion = minimumVersion
+                self.roots = roots
+                self.pinnedKeys = pinnedKeys
+                self.identity = identity
+            }
+
+            /// What is asked for, without keys.
+            public var description: String {
+                let parts = [
+                    minimumVersion == .tls12 ? "TLS 1.2" : "TLS 1.3", roots == nil ? "the system's roots" : "own roots",
+                    "\(pinnedKeys.count) pinned keys",
+                    identity == nil ? "no client certificate" : "a client certificate",
+                ]
+                return parts.joined(separator: ", ")
+            }
+
+            /// The same as ``description``.
+            public var debugDescription: String { description }
+
+            /// Shows the description.
+            public var customMirror: Mirror { Mirror(self, children: ["trust": description]) }
+        }
+    }
+
+    extension CurlTransport.Route {
+        func apply(to handle: CurlHandle) {
+            switch self {
+            case .environment: break
+            case .direct: handle.set(NAUTILUS_CURL_PROXY, "")
+            case .unixSocket(let path):
+                handle.set(NAUTILUS_CURL_PROXY, "")
+                handle.set(NAUTILUS_CURL_UNIX_SOCKET_PATH, path)
+            case .proxy(let proxy):
+                handle.set(NAUTILUS_CURL_PROXY, proxy.url)
+                // Empty, so that those of the environment do not count either.
+                handle.set(NAUTILUS_CURL_NOPROXY, proxy.exceptions.joined(separator: ","))
+                if let user = proxy.user { handle.set(NAUTILUS_CURL_PROXYUSERNAME, user) }
+                if let password = proxy.password { handle.set(NAUTILUS_CURL_PROXYPASSWORD, password) }
+            }
+        }
+    }
+
+    extension CurlTransport.Trust {
+        func apply(to handle: CurlHandle) {
+            let (tls12, tls13) = (6, 7)
+            handle.set(NAUTILUS_CURL_SSLVERSION, minimumVersion == .tls12 ? tls12 : tls13)
+            if let roots { handle.set(NAUTILUS_CURL_CAINFO_BLOB, blob: roots) }
+            if !pinnedKeys.isEmpty {
+                let pins = pinnedKeys.map { "sha256//\($0.base64EncodedString())" }
+                handle.set(NAUTILUS_CURL_PINNEDPUBLICKEY, pins.joined(separator: ";"))
+            }
+            if let identity {
+                handle.set(NAUTILUS_CURL_SSLCERT_BLOB, blob: identity.certificates)
+                handle.set(NAUTILUS_CURL_SSLKEY_BLOB, blob: identity.key)
+                if let password = identity.password { handle.set(NAUTILUS_CURL_KEYPASSWD, password) }
+            }
+        }
+    }
+#endif

@@ -1,0 +1,215 @@
+#if os(Linux)
+    import Foundation
+    import FoundationNetworking
+
+    /// The transport of Linux: libcurl itself, which Foundation's networking has loaded anyway, driven without the layer
+    /// above it.
+    ///
+    /// ```swift
+    /// struct Staging: HttpService {
+    ///     var apiUrl: any UrlConvertible { "staging.example.com/v1" }
+    ///     var transport: any HttpTransport { CurlTransport.shared }
+    /// }
+    /// ```
+    /// Like ``URLSessionTransport`` it follows no redirects, answers no challenges, keeps no cookies, caches nothing, retries
+    /// nothing and times nothing out but connecting. What a caller should know:
+    /// - A failure is ``Delivery/notSent`` exactly when not a byte of the request was written, whatever its kind.
+    /// - libcurl repeats a request by itself when a kept connection turns out to be closed before any byte of an answer came.
+    ///   That is let happen for idempotent methods and for requests with an `Idempotency-Key`, and costs one new connection.
+    ///   Others fail with `networkConnectionLost`, maybe executed: the server gets them once.
+    /// - A connection that is not made within ``Configuration/connectTimeout`` ends the exchange with `timedOut`,
+    ///   ``Delivery/notSent``.
+    /// - Header fields go out and come in in their order, several values of one name as several lines; of `Cookie`, as one
+    ///   (RFC 6265 §5.4). Control characters in values are refused (RFC 9110 §5.5).
+    /// - `Content-Encoding` gzip and deflate are asked for and undone; the response's header keeps the names. A body that breaks
+    ///   off within them is an error.
+    /// - A streamed body goes out while it is made, and comes in while it is read: a reader or a writer that is slow slows the
+    ///   other side down.
+    /// - Interim responses (1xx) are passed over, trailers dropped, and a 101 that was not asked for is an error.
+    /// - HTTP/1.1 is spoken, over TLS as well.
+    /// - A child process that forks without `exec` cannot use it, as it cannot use anything that is built on threads.
+    ///
+    /// Share one: connections are kept per instance, and each has a thread that waits for all its sockets, from its first
+    /// exchange on. An instance ends its thread and closes its connections once it is released and its last exchange has ended.
+    public final class CurlTransport: InterruptibleTransport {
+        /// The instance that services share unless they name a transport, with the default ``Configuration``.
+        public static let shared = CurlTransport()
+
+        /// Why there is no libcurl here that can be used; nil where there is one. Exchanges fail with it then, not sent.
+        ///
+        /// It has to be 7.80 or later, with a TLS library that threads can share, such as OpenSSL 1.1 and later.
+        public static var unavailability: String? {
+            if case .failure(let reason) = CurlLibrary.found { reason.description } else { nil }
+        }
+
+        let configuration: Configuration
+        private let lease: Locked<CurlLoop.Lease?>
+
+        /// Creates a transport with connections of its own.
+        public init(configuration: Configuration = Configuration()) {
+            self.configuration = configuration
+            self.lease = Locked(nil)
+        }
+
+        /// Itself: it keeps connections.
+        public var sharedObjects: [any AnyObject & Sendable] { [self] }
+
+        /// Sends `request` once; see ``HttpTransport/send(_:context:)``.
+        ///
+        /// - Throws: ``TransportError``; ``InvalidRequest`` for a method or a header that cannot be sent; the error of a body
+        ///   stream; `CancellationError`, at once when the task is cancelled.
+        public func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+            if case .stream(let stream) = request.body, stream.sentAsBytes == nil {
+                return try await collect(self.stream(request, context: context))
+            }
+            let departure = try departure(of: request, CurlExchange(), context)
+            context.interruption?.onOccurrence(departure.end)
+            defer { context.interruption?.ignore() }
+            let answer = try await departure.answer()
+            return HttpResponse(
+                status: answer.head.status,
+                header: answer.head.header,
+                body: answer.body,
+                url: request.url
+            )
+        }
+
+        /// Sends `request` once and returns its response as soon as the header has come; see
+        /// ``HttpTransport/stream(_:context:)``.
+        ///
+        /// - Throws: What ``send(_:context:)`` throws.
+        public func stream(
+            _ request: HttpRequest,
+            context: AttemptContext
+        ) async throws -> HttpResponse<HttpBodyStream> {
+            let download = CurlDownload()
+            var upload: CurlUpload?
+            if case .stream(let stream) = request.body, stream.sentAsBytes == nil { upload = CurlUpload() }
+            let departure = try departure(of: request, CurlExchange(download: download, upload: upload), context)
+            if let upload, case .stream(let stream) = request.body {
+                // A task of the caller's, so that what makes the body finds the caller's task-local values.
+                upload.feed(by: Task { await upload.feed(stream) { departure.resume() } })
+            }
+            let answer = try await departure.answer()
+            let reader = CurlReader(download, departure)
+            return HttpResponse(
+                status: answer.head.status,
+                header: answer.head.header,
+                body: HttpBodyStream(length: answer.head.length(inAnswerTo: request.method)) {
+                    try await reader.next()
+                },
+                url: request.url
+            )
+        }
+
+        /// The whole response of a request whose body was streamed.
+        private func collect(_ response: HttpResponse<HttpBodyStream>) async throws -> HttpResponse<Data> {
+            do {
+                return response.replacingBody(try await response.body.collected(limit: configuration.responseLimit))
+            } catch HttpBodyStream.ReadError.tooLarge(let limit) {
+                throw TransportError.responseTooLarge(limit: limit)
+            }
+        }
+
+        private func departure(
+            of request: HttpRequest,
+            _ exchange: CurlExchange,
+            _ context: AttemptContext
+        ) throws -> CurlDeparture {
+            let request = try CurlRequest(request, configuration)
+            let lease = try runningLoop()
+            guard let handle = lease.loop.handle() else { throw TransportError.unusable }
+            return CurlDeparture(try request.transfer(exchange, handle, context), lease)
+        }
+
+        /// The loop, made when the first exchange comes.
+        private func runningLoop() throws -> CurlLoop.Lease {
+            let library: CurlLibrary
+            do throws(CurlLibrary.Unusable) {
+                library = try CurlLibrary.found.get()
+            } catch {
+                let reason = "CurlTransport cannot be used: \(error)."
+                throw TransportError.failed(.cannotConnectToHost, delivery: .notSent, reason: reason)
+            }
+            return try lease.withLock { lease throws(TransportError) in
+                if let lease { return lease }
+                guard let loop = CurlLoop(configuration, library) else { throw TransportError.unusable }
+                let made = CurlLoop.Lease(loop)
+                lease = made
+                return made
+            }
+        }
+    }
+
+    /// A transfer that is ready to leave, and the loop that carries it.
+    struct CurlDeparture: Sendable {
+        private let transfer: CurlTransfer
+        private let lease: CurlLoop.Lease
+
+        init(_ transfer: CurlTransfer, _ lease: CurlLoop.Lease) {
+            self.transfer = transfer
+            self.lease = lease
+        }
+
+        /// Starts it, and waits for its answer.
+        func answer() async throws -> CurlExchange.Answer {
+            try await withTaskCancellationHandler {
+                try await withCheckedThrowingContinuation { continuation in
+                    guard transfer.exchange.awaitAnswer(continuation) else { return }
+                    lease.loop.start(transfer)
+                }
+            } onCancel: {
+                end()
+            }
+        }
+
+        /// Ends it, unless it is over.
+        func end() {
+            guard !transfer.exchange.isOver else { return }
+            transfer.exchange.abandon()
+            lease.loop.end(transfer)
+        }
+
+        /// Lets it go on where it has been paused.
+        func resume() {
+            guard !transfer.exchange.isOver else { return }
+            lease.loop.resume(transfer)
+        }
+    }
+
+    /// The body of a streamed exchange, as its reader holds it: when it is released, the exchange ends.
+    private final class CurlReader: Sendable {
+        private let download: CurlDownload
+        private let departure: CurlDeparture
+
+        init(_ download: CurlDownload, _ departure: CurlDeparture) {
+            self.download = download
+            self.departure = departure
+        }
+
+        deinit {
+            departure.end()
+        }
+
+        func next() async throws -> Data? {
+            try Task.checkCancellation()
+            return try await withTaskCancellationHandler {
+                try await download.next { departure.resume() }
+            } onCancel: {
+                // Even when all has come: what was read so far must not be taken for the whole.
+                download.abandon()
+                departure.end()
+            }
+        }
+    }
+
+    extension CurlResponseHead {
+        /// How many bytes the reader of a streamed body gets; nil when nobody knows before they have come.
+        ///
+        /// - Parameter method: The method that it answers.
+        fileprivate func length(inAnswerTo method: HttpMethod) -> Int64? {
+            guard hasBody(inAnswerTo: method) else { return 0 }
+            return codings.isEmpty ? contentLength : nil
+        }
+    }
+#endif

@@ -1,0 +1,185 @@
+import Foundation
+
+/// A request's body on its way from a stream to a connection.
+///
+/// One writer, a task that makes the chunks, and that waits while there is enough; and one reader, a loop, that never
+/// waits but is told when there is more. Nothing is made before the connection asks: a stream that comes once is not spent
+/// on a server that cannot be reached.
+final class CurlUpload: Sendable {
+    /// Up to how many bytes are made ahead: 256 KiB, more than a network takes while a task is woken.
+    static let limit = 262_144
+
+    /// What the reader gets.
+    enum Reading: Equatable {
+        /// So many bytes; 0 at the end.
+        case bytes(Int)
+        /// Nothing yet: `onMore` will be called.
+        case wait
+        /// The stream has failed.
+        case failed
+    }
+
+    fileprivate struct State {
+        var hasBegun = false
+        var chunks: [Data] = []
+        /// How many bytes of the first chunk have been read.
+        var offset = 0
+        var count = 0
+        /// How it has ended; nil while more may come.
+        var end: Result<Void, any Error>?
+        /// The task that makes the chunks, while it waits: for the beginning, or for room.
+        var writer: CheckedContinuation<Void, Never>?
+        var isReaderWaiting = false
+        /// The task; nil before it is known.
+        var feeding: Task<Void, Never>?
+        /// Whether the exchange is over.
+        var isClosed = false
+    }
+
+    private let state = Locked(State())
+
+    /// The error that it has ended with; nil when it has not, or well.
+    var error: (any Error)? {
+        state.withLock { if case .failure(let error) = $0.end { error } else { nil } }
+    }
+
+    /// Whether anything has been asked for.
+    var hasBegun: Bool { state.withLock { $0.hasBegun } }
+}
+
+/// What the reader does.
+extension CurlUpload {
+    /// Puts as much as there is into `target`.
+    func read(into target: UnsafeMutableRawBufferPointer) -> Reading {
+        let (reading, writer) = state.withLock { state -> (Reading, CheckedContinuation<Void, Never>?) in
+            state.hasBegun = true
+            let count = state.take(into: target)
+            if count > 0 { return (.bytes(count), state.count < Self.limit ? state.writer.take() : nil) }
+            guard !state.isClosed else { return (.failed, nil) }
+            switch state.end {
+            case .success: return (.bytes(0), nil)
+            case .failure: return (.failed, nil)
+            case nil:
+                state.isReaderWaiting = true
+                return (.wait, state.writer.take())
+            }
+        }
+        writer?.resume()
+        return reading
+    }
+
+    /// Ends it when the exchange is over, with the task that makes chunks.
+    func close() {
+        let (writer, feeding) = state.withLock { state in
+            state.isClosed = true
+            (state.chunks, state.count, state.offset) = ([], 0, 0)
+            return (state.writer.take(), state.feeding.take())
+        }
+        feeding?.cancel()
+        writer?.resume()
+    }
+}
+
+extension CurlUpload.State {
+    fileprivate mutating func take(into target: UnsafeMutableRawBufferPointer) -> Int {
+        var taken = 0
+        var used = 0
+        while used < chunks.count, taken < target.count {
+            let chunk = chunks[used]
+            let part = min(chunk.count - offset, target.count - taken)
+            let range = (chunk.startIndex + offset)..<(chunk.startIndex + offset + part)
+            chunk.copyBytes(to: UnsafeMutableRawBufferPointer(rebasing: target[taken...]), from: range)
+            taken += part
+            offset += part
+            if offset == chunk.count { (used, offset) = (used + 1, 0) }
+        }
+        chunks.removeFirst(used)
+        count -= taken
+        return taken
+    }
+}
+
+/// What the writer does.
+extension CurlUpload {
+    /// Has `task` make the chunks, by ``feed(_:onMore:)``, until the exchange is over.
+    func feed(by task: Task<Void, Never>) {
+        let isClosed = state.withLock { state in
+            if !state.isClosed { state.feeding = task }
+            return state.isClosed
+        }
+        if isClosed { task.cancel() }
+    }
+
+    /// Makes the chunks of `stream`, each as soon as there is room for it.
+    ///
+    /// - Parameter onMore: Tells the reader to read again.
+    func feed(_ stream: HttpBodyStream, onMore: () -> Void) async {
+        guard await waits(while: { !$0.hasBegun }) else { return }
+        do {
+            var chunks = try stream.chunks()
+            var left = stream.length
+            while let chunk = try await chunks.next() {
+                left? -= Int64(chunk.count)
+                if let left, left < 0 { throw TransportError.wrongLength }
+                guard await write(chunk, onMore) else { return }
+            }
+            // A cancelled stream ends early without an error, and a part of a body must not be taken for the whole.
+            try Task.checkCancellation()
+            if let left, left > 0 { throw TransportError.wrongLength }
+            finish(.success(()), onMore)
+        } catch {
+            finish(.failure(error), onMore)
+        }
+    }
+
+    /// - Returns: Whether to go on.
+    private func write(_ chunk: Data, _ onMore: () -> Void) async -> Bool {
+        guard !chunk.isEmpty else { return true }
+        let wasWaiting = state.withLock { state in
+            guard !state.isClosed else { return false }
+            state.chunks.append(chunk)
+            state.count += chunk.count
+            defer { state.isReaderWaiting = false }
+            return state.isReaderWaiting
+        }
+        if wasWaiting { onMore() }
+        return await waits { $0.count >= Self.limit }
+    }
+
+    private func finish(_ end: Result<Void, any Error>, _ onMore: () -> Void) {
+        let wasWaiting = state.withLock { state in
+            state.end = end
+            // It holds what holds this.
+            state.feeding = nil
+            defer { state.isReaderWaiting = false }
+            return state.isReaderWaiting
+        }
+        if wasWaiting { onMore() }
+    }
+
+    /// Waits until the condition is over.
+    ///
+    /// - Returns: Whether to go on; false when the exchange is over.
+    private func waits(while condition: @Sendable (State) -> Bool) async -> Bool {
+        while true {
+            let (isOpen, isHeldUp) = state.withLock { (!$0.isClosed, condition($0)) }
+            guard isOpen, isHeldUp else { return isOpen }
+            await withCheckedContinuation { writer in
+                let isHeldUp = state.withLock { state in
+                    let isHeldUp = !state.isClosed && condition(state)
+                    if isHeldUp { state.writer = writer }
+                    return isHeldUp
+                }
+                if !isHeldUp { writer.resume() }
+            }
+        }
+    }
+}
+
+extension TransportError {
+    fileprivate static let wrongLength = TransportError.failed(
+        .requestBodyStreamExhausted,
+        delivery: .maybeExecuted,
+        reason: "The body's stream has not as many bytes as were declared."
+    )
+}
