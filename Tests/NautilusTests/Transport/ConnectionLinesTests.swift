@@ -55,14 +55,15 @@ struct ConnectionLinesTests {
         let (slow, quick) = (try #require(slow), try #require(quick))
         var lines = ConnectionLines<NamedWaiter>(limit: 2, total: 3)
         let arrivals: [(HttpOrigin, NamedWaiter, RequestPriority)] = [
-            (slow, "s1", .normal), (slow, "s2", .normal), (slow, "s3", .normal), (quick, "q1", .normal),
-            (quick, "q2", .normal), (quick, "urgent", .high),
+            (slow, NamedWaiter("s1"), .normal), (slow, NamedWaiter("s2"), .normal), (slow, NamedWaiter("s3"), .normal),
+            (quick, NamedWaiter("q1"), .normal),
+            (quick, NamedWaiter("q2"), .normal), (quick, NamedWaiter("urgent"), .high),
         ]
         let entered = arrivals.map { lines.enter($0, $1, priority: $2) }
         #expect(entered == [true, true, false, true, false, false])
         let served = [slow, quick, slow, slow, quick].map { lines.leave($0)?.id }
         #expect(served == ["urgent", "s3", "q2", nil, nil])
-        let isConnected = lines.enter(slow, "s4", priority: .low)
+        let isConnected = lines.enter(slow, NamedWaiter("s4"), priority: .low)
         #expect(isConnected)
     }
 
