@@ -322,7 +322,8 @@ extension HostileAnswer {
             bytes.indices.map { index in
                 HostileAnswer(
                     "\(name), cut behind \(index) bytes",
-                    .failure(.networkConnectionLost),
+                    // Without its last line feed, behind the last chunk, it is as good as whole.
+                    bytes == trailed && index == bytes.count - 1 ? .either : .failure(.networkConnectionLost),
                     isSurvivedByFoundation: false,
                     answering: bytes[..<index]
                 )

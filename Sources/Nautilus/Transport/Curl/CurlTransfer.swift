@@ -34,6 +34,8 @@
         private var refusal: TransportError?
         /// Whether libcurl was allowed to write the request.
         private(set) var isAdmitted = false
+        /// How many bytes had been written by then, to a proxy that was asked for a connection.
+        private var sizeBefore = 0
         /// Whether it goes on without anybody, since ending it would have to wait.
         var isAbandoned = false
 
@@ -59,7 +61,7 @@
         }
 
         /// Whether anything of the request was written.
-        var isSent: Bool { handle.number(NAUTILUS_CURL_INFO_REQUEST_SIZE) > 0 }
+        var isSent: Bool { isAdmitted && handle.number(NAUTILUS_CURL_INFO_REQUEST_SIZE) > sizeBefore }
     }
 
     /// How it ends.
@@ -123,6 +125,7 @@
         private func admit() -> Bool {
             guard !isAbandoned else { return false }
             guard isSent else {
+                if !isAdmitted { sizeBefore = handle.number(NAUTILUS_CURL_INFO_REQUEST_SIZE) }
                 isAdmitted = true
                 return true
             }
@@ -147,6 +150,11 @@
         /// The header is complete.
         private func beginBody() -> Bool {
             context.noteResponseHeader()
+            if head.status >= 300, let upload = exchange.upload {
+                // libcurl sends no more of the body now, but while that is paused it would wait for ever for its end.
+                upload.close()
+                nautilus_easy_resume(handle.easy)
+            }
             let hasBody = head.hasBody(inAnswerTo: method)
             if hasBody, !head.codings.isEmpty {
                 guard head.codings.count == 1 else {
