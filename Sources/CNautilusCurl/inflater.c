@@ -53,6 +53,8 @@ struct nautilus_inflater {
 };
 
 struct nautilus_inflater *nautilus_inflater_create(enum nautilus_inflater_kind kind) {
+    // It binds zlib as well.
+    if (!nautilus_inflater_exists()) return NULL;
     struct nautilus_inflater *inflater = calloc(1, sizeof *inflater);
     if (!inflater) return NULL;
     // zlib compares only the first digit of the version.

@@ -37,12 +37,12 @@
         }
     }
 
-    @Suite("gzip and deflate are undone")
+    @Suite("gzip and deflate are undone", .enabled(if: CurlInflater.isAvailable, "zlib cannot be loaded here"))
     struct CurlInflaterTests {
         /// 100 000 zeros, in gzip.
         private static let zeros = Data(
             base64Encoded: "H4sIAAAAAAACA+3BMQEAAADCoPVPbQ0PoAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
-                + "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAIBXA32VEdSghgEA"
+                + "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAIBXA32VEdSghgEA"
         )
 
         private func inflate(_ bytes: Data, _ coding: String = "gzip", by step: Int = .max) throws -> Data {
