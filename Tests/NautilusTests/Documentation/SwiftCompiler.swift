@@ -15,6 +15,9 @@ enum SwiftCompiler {
             }
     }()
 
+    /// Where the C module below the library is found, which whoever imports the library loads as well.
+    private static let cModules = Repository.root.appendingPathComponent("Sources/CNautilusCurl/include")
+
     private final class Marker {}
 
     #if os(macOS) || os(Linux)
@@ -29,7 +32,8 @@ enum SwiftCompiler {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Documents-\(UUID().uuidString)")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(at: folder) }
-            let options = platformOptions + ["-swift-version", "6", "-warnings-as-errors", "-I", modules.path]
+            let folders = ["-I", modules.path, "-I", cModules.path]
+            let options = platformOptions + ["-swift-version", "6", "-warnings-as-errors"] + folders
             if script.contains("import NotesAPI") {
                 let complaints = try await makeNotesAPI(in: folder, options)
                 guard complaints.isEmpty else { return complaints }
