@@ -1,6 +1,12 @@
-/// The transport of services that name none, chosen once in a process.
+/// The transport that suits the platform best, chosen once in a process.
+///
+/// Services that name none use ``URLSessionTransport/shared``; this one is chosen by name:
+///
+/// ```swift
+/// var transport: any HttpTransport { PlatformTransport.shared }
+/// ```
 public enum PlatformTransport {
-    /// The one: `CurlTransport.shared` on Linux where libcurl can be used, and ``URLSessionTransport/shared`` elsewhere.
+    /// `CurlTransport.shared` on Linux where libcurl can be used, and ``URLSessionTransport/shared`` elsewhere.
     public static let shared: any HttpTransport = choice.transport
 
     /// Why it is that one, for logs and bug reports.

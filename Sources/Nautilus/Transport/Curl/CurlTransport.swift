@@ -2,8 +2,8 @@
     import Foundation
     import FoundationNetworking
 
-    /// The transport of Linux: libcurl itself, which Foundation's networking has loaded anyway, driven without the layer
-    /// above it.
+    /// A transport for Linux, chosen by name: libcurl itself, which Foundation's networking has loaded anyway, driven without
+    /// the layer above it.
     ///
     /// ```swift
     /// struct Staging: HttpService {
@@ -32,7 +32,7 @@
     /// Share one: connections are kept per instance, and each has a thread that waits for all its sockets, from its first
     /// exchange on. An instance ends its thread and closes its connections once it is released and its last exchange has ended.
     public final class CurlTransport: InterruptibleTransport {
-        /// The instance that services share unless they name a transport, with the default ``Configuration``.
+        /// An instance to share, with the default ``Configuration``.
         public static let shared = CurlTransport()
 
         /// Why there is no libcurl here that can be used; nil where there is one. Exchanges fail with it then, not sent.
