@@ -3,7 +3,7 @@ import Nautilus
 import ScriptedSockets
 import Testing
 
-@Suite("Connections take the way that was chosen", .timeLimit(.minutes(10)))
+@Suite("Connections take the way that was chosen", .timeLimit(.minutes(10)), .whereAvailable)
 struct RouteTests {
     private static let answerHost: ScriptedServer.Script = { connection in
         let host = try await connection.readRequest().values(of: "Host").first ?? ""

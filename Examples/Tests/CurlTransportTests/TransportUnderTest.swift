@@ -2,9 +2,13 @@ import Nautilus
 
 /// The transport that the suites of every transport are run on here.
 enum TransportUnderTest {
+    /// Whether there is a libcurl here that can be used.
+    static let isAvailable = CurlTransport.unavailability == nil
+
     /// One with connections of its own; nil for the default.
     static func make(responseLimit: Int? = nil, connectionsPerHost: Int? = nil) -> any HttpTransport {
-        var configuration = CurlTransport.Configuration()
+        // A machine that runs all tests at once may take long to accept a connection.
+        var configuration = CurlTransport.Configuration(connectTimeout: .seconds(120))
         if let responseLimit { configuration.responseLimit = responseLimit }
         if let connectionsPerHost { configuration.connectionsPerHost = connectionsPerHost }
         return CurlTransport(configuration: configuration)

@@ -6,6 +6,7 @@ import Testing
 @Suite(
     "A server proves what it was asked to",
     .timeLimit(.minutes(10)),
+    .whereAvailable,
     .enabled(if: UntrustedTlsServer.openssl != nil, "needs openssl")
 )
 struct TrustTests {

@@ -3,7 +3,7 @@ import Nautilus
 import ScriptedSockets
 import Testing
 
-@Suite("A storm leaves nobody waiting", .timeLimit(.minutes(10)))
+@Suite("A storm leaves nobody waiting", .timeLimit(.minutes(10)), .whereAvailable)
 struct StormTests {
     #if DEBUG
         private static let count = 4_000
@@ -55,7 +55,7 @@ struct StormTests {
     }
 
     private static func outcomes(_ cancellations: Cancellations, _ url: URL) async -> Outcomes {
-        let transport = URLSessionTransport(configuration: .init(connectionsPerHost: 16))
+        let transport = TransportUnderTest.make(connectionsPerHost: 16)
         var outcomes = Outcomes()
         var random = SplitMix(state: 20_261_121)
         await withTaskGroup(of: Result<Int, any Error>.self) { group in
@@ -79,7 +79,7 @@ struct StormTests {
     private static func exchange(
         _ number: Int,
         _ piece: Int?,
-        _ transport: URLSessionTransport,
+        _ transport: any HttpTransport,
         _ url: URL
     ) async throws -> Int {
         let path = piece.map { "\(number)/\($0)" } ?? "\(number)"

@@ -3,6 +3,9 @@ import Nautilus
 
 /// The transport that the suites of every transport are run on here.
 enum TransportUnderTest {
+    /// Whether it can be used on this machine.
+    static let isAvailable = true
+
     /// One with connections of its own; nil for the default.
     static func make(responseLimit: Int? = nil, connectionsPerHost: Int? = nil) -> any HttpTransport {
         var configuration = URLSessionTransport.Configuration()

@@ -4,7 +4,7 @@ import NautilusTesting
 import ScriptedSockets
 import Testing
 
-@Suite("Files of a gigabyte, and connections that break", .serialized, .timeLimit(.minutes(10)))
+@Suite("Files of a gigabyte, and connections that break", .serialized, .timeLimit(.minutes(10)), .whereAvailable)
 struct BulkTests {
     private static let gibibyte = 1 << 30
 

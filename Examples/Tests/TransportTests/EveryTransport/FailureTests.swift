@@ -5,7 +5,8 @@ import Testing
 
 @Suite(
     "Every failure on the wire becomes a typed error that says what the server may have done",
-    .timeLimit(.minutes(10))
+    .timeLimit(.minutes(10)),
+    .whereAvailable
 )
 struct FailureTests {
     @Test("a connection that is refused: not sent")

@@ -3,7 +3,7 @@ import Nautilus
 import ScriptedSockets
 import Testing
 
-@Suite("Responses are read while they come, over real sockets", .timeLimit(.minutes(10)))
+@Suite("Responses are read while they come, over real sockets", .timeLimit(.minutes(10)), .whereAvailable)
 struct ReadingTests {
     private struct Read: Request {
         typealias Result = HttpBodyStream

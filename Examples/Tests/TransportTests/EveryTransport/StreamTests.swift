@@ -3,7 +3,7 @@ import Nautilus
 import ScriptedSockets
 import Testing
 
-@Suite("A streamed exchange", .timeLimit(.minutes(10)))
+@Suite("A streamed exchange", .timeLimit(.minutes(10)), .whereAvailable)
 struct StreamTests {
     private func length(of body: HttpBodyStream) async throws -> Int {
         var count = 0

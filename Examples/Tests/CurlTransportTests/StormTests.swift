@@ -1,0 +1,1 @@
+../TransportTests/StormTests.swift
