@@ -43,6 +43,8 @@ struct nautilus_loop {
     int timer;
     // Whether the library has changed its mind about its next timer since it was asked.
     int timer_changed;
+    // Whether a transfer was added that has not been given a connection yet.
+    int is_choosing;
     // When `timer` fires, in milliseconds of the monotonic clock; 0 when it does not.
     int64_t armed;
     struct epoll_event events[events_at_once];
@@ -148,9 +150,20 @@ static void arm(struct nautilus_loop *loop, long milliseconds) {
     if (timerfd_settime(loop->timer, 0, &time, NULL) == 0) loop->armed = deadline;
 }
 
+// Ends the kept connections on which something has come since the last wait: the library would use them.
+static void end_spoiled(struct nautilus_loop *loop) {
+    struct epoll_event events[events_at_once];
+    int count = epoll_wait(loop->sockets.epoll, events, events_at_once, 0);
+    for (int index = 0; index < count; index++)
+        if (sockets_flags(&loop->sockets, events[index].data.fd) & socket_resting)
+            sockets_end(&loop->sockets, events[index].data.fd);
+}
+
 // Lets the library do what is due, and sets the timer for what is not.
 static void run_timers(struct nautilus_loop *loop) {
     const int most_rounds = 100;
+    if (loop->is_choosing) end_spoiled(loop);
+    loop->is_choosing = 0;
     for (int round = 0; loop->timer_changed; round++) {
         loop->timer_changed = 0;
         long milliseconds = -1;
@@ -205,6 +218,7 @@ int nautilus_loop_add(struct nautilus_loop *loop, nautilus_easy *easy) {
     nautilus_curl.easy_setopt(easy, option_open_socket_data, loop);
     nautilus_curl.easy_setopt(easy, option_close_socket_function, close_socket);
     nautilus_curl.easy_setopt(easy, option_close_socket_data, loop);
+    loop->is_choosing = 1;
     return nautilus_curl.multi_add_handle(loop->multi, easy) == 0;
 }
 

@@ -43,6 +43,7 @@
         defer { withExtendedLifetime(storage) { _ = pthread_mutex_unlock(mutex) } }
         return try body(&value.pointee)
     }
+
     /// Runs `body` alone with the value, unless that would have to wait.
     ///
     /// - Returns: Nil when another thread has the value, or the calling one.

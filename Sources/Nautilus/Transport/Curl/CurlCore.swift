@@ -19,6 +19,8 @@
         private let endsLookups: Bool
         /// By their handle.
         private var transfers: [UnsafeMutableRawPointer: CurlTransfer] = [:]
+        /// Those of them whose body is a stream.
+        private var uploads: [UnsafeMutableRawPointer: CurlTransfer] = [:]
         /// Those that have ended before libcurl had them, or from here.
         private var outcomes: [CurlOutcome] = []
         private var isClosed = false
@@ -39,12 +41,32 @@
             }
         }
 
+        /// Does what is due by `count` events; on the loop's own thread.
+        func step(_ count: Int32) {
+            nautilus_loop_step(loop, count)
+            if lookAgain() { nautilus_loop_step(loop, 0) }
+        }
+
+        /// Does what is due without an event; on any thread.
+        func begin() {
+            nautilus_loop_begin(loop)
+            if lookAgain() { nautilus_loop_begin(loop) }
+        }
+
+        /// - Returns: Whether there is a transfer that libcurl has to look at again.
+        private func lookAgain() -> Bool {
+            let overtaken = uploads.values.filter(\.isOvertaken)
+            for transfer in overtaken { transfer.lookAgain() }
+            return !overtaken.isEmpty
+        }
+
         private mutating func start(_ transfer: CurlTransfer) {
             guard !transfer.exchange.isAnswered else {
                 return outcomes.append(CurlOutcome(transfer: transfer, result: .failure(CancellationError())))
             }
             // Held from here on: libcurl calls it back.
             transfers[transfer.handle.easy] = transfer
+            if transfer.exchange.upload != nil { uploads[transfer.handle.easy] = transfer }
             if nautilus_loop_add(loop, transfer.handle.easy) == 0 { fail(transfer, TransportError.unusable) }
         }
 
@@ -58,6 +80,7 @@
         private mutating func fail(_ transfer: CurlTransfer, _ error: any Error) {
             _ = nautilus_loop_remove(loop, transfer.handle.easy)
             transfers[transfer.handle.easy] = nil
+            uploads[transfer.handle.easy] = nil
             outcomes.append(CurlOutcome(transfer: transfer, result: .failure(error)))
         }
 
@@ -66,6 +89,7 @@
             var code: Int32 = 0
             while let easy = nautilus_loop_ended(loop, &code) {
                 guard let transfer = transfers.removeValue(forKey: easy) else { continue }
+                uploads[easy] = nil
                 let result = transfer.outcome(code)
                 _ = nautilus_loop_remove(loop, easy)
                 outcomes.append(CurlOutcome(transfer: transfer, result: result))

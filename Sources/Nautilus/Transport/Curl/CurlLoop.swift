@@ -121,12 +121,12 @@
             if startsOnAnyThread {
                 let work = core.withLockIfAvailable { core in
                     core.perform(inbox.withLock { $0.take() })
-                    nautilus_loop_begin(loop)
+                    core.begin()
                     return collect(&core)
                 }
                 work.map(deliver)
             }
-            switch inbox.withLock({ $0.call() }) {
+            switch inbox.withLock({ $0.alarm() }) {
             case nil: return
             case .wake: nautilus_loop_wake(loop)
             case .start:
@@ -148,7 +148,7 @@
                 repeat {
                     let work = core.withLock { core in
                         core.perform(inbox.withLock { $0.take() })
-                        nautilus_loop_step(loop, count)
+                        core.step(count)
                         return collect(&core)
                     }
                     count = 0
@@ -209,13 +209,13 @@
     }
 
     extension CurlLoop.Inbox {
-        fileprivate enum Call {
+        fileprivate enum Alarm {
             case wake
             case start
         }
 
         /// What has to be done so that the thread looks after transfers and jobs; nil for nothing.
-        fileprivate mutating func call() -> Call? {
+        fileprivate mutating func alarm() -> Alarm? {
             guard hasThread else {
                 hasThread = true
                 return .start
@@ -225,8 +225,8 @@
             return .wake
         }
 
+        /// The thread stays asleep where another takes its jobs: what that one leaves behind has to wake it.
         fileprivate mutating func take() -> [CurlLoop.Job] {
-            isAsleep = false
             defer { jobs = [] }
             return jobs
         }

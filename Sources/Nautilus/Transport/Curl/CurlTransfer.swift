@@ -36,6 +36,8 @@
         private(set) var isAdmitted = false
         /// How many bytes had been written by then, to a proxy that was asked for a connection.
         private var sizeBefore = 0
+        /// Whether an answer has come that makes the rest of a streamed body pointless.
+        private(set) var isOvertaken = false
         /// Whether it goes on without anybody, since ending it would have to wait.
         var isAbandoned = false
 
@@ -70,7 +72,7 @@
         ///
         /// - Parameter code: libcurl's word for it; 0 when it knows of no failure.
         func outcome(_ code: Int32) -> Result<CurlExchange.Answer, any Error> {
-            if let error = exchange.upload?.error {
+            if !isOvertaken, let error = exchange.upload?.error {
                 guard let error = error as? HttpBodyStream.ReadError else { return .failure(error) }
                 return .failure(TransportError(error).delivered(isSent ? .maybeExecuted : .notSent))
             }
@@ -151,9 +153,9 @@
         private func beginBody() -> Bool {
             context.noteResponseHeader()
             if head.status >= 300, let upload = exchange.upload {
-                // libcurl sends no more of the body now, but while that is paused it would wait for ever for its end.
                 upload.close()
-                nautilus_easy_resume(handle.easy)
+                isOvertaken = true
+                lookAgain()
             }
             let hasBody = head.hasBody(inAnswerTo: method)
             if hasBody, !head.codings.isEmpty {
@@ -205,7 +207,15 @@
             return true
         }
 
+        /// Lets libcurl find out that an answer which has overtaken the body is complete: it sends no more of that, but while
+        /// it is paused would wait for it.
+        func lookAgain() {
+            nautilus_easy_resume(handle.easy)
+        }
+
         private func giveBody(_ target: UnsafeMutableRawBufferPointer) -> Int {
+            // An end would make a part of the body the whole, and a failure would cost the answer.
+            guard !isOvertaken else { return Int(NAUTILUS_CURL_PAUSE.rawValue) }
             if case .large(let data) = body {
                 let count = min(target.count, data.count - bodyOffset)
                 let start = data.startIndex + bodyOffset

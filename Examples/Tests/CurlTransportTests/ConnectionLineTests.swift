@@ -1,0 +1,53 @@
+import Foundation
+import Nautilus
+import ScriptedSockets
+import Testing
+
+@Suite("Those that wait for a connection", .timeLimit(.minutes(10)), .whereAvailable)
+struct ConnectionLineTests {
+    private let transport = TransportUnderTest.make(connectionsPerHost: 1)
+
+    @Test("get that of an exchange that is cancelled, though nothing else happens on any socket")
+    func cancelled() async throws {
+        try await ScriptedServer.run { connection in
+            let request = try await connection.readRequest()
+            if request.path == "/hang" { try await connection.hang() }
+            try await connection.respond()
+        } whileOpen: { server in
+            let hanging = Task { try await send(.get, server.url.appendingPathComponent("hang"), through: transport) }
+            await server.firstConnection()
+            async let waiting = send(.get, server.url.appendingPathComponent("next"), through: transport)
+            // Long enough to stand in line, nearly always; else the test proves less, and does not fail.
+            try await Task.sleep(for: .milliseconds(50))
+            hanging.cancel()
+            await #expect(throws: CancellationError.self) { try await hanging.value }
+            let status = try await waiting.status
+            #expect(status == 200)
+            #expect(await server.connectionCount == 2)
+        }
+    }
+
+    @Test("get those of readers who leave in the middle of a body")
+    func abandoned() async throws {
+        try await ScriptedServer.run { connection in
+            let request = try await connection.readRequest()
+            if request.path == "/half" {
+                try await connection.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
+                try await connection.hang()
+            }
+            try await connection.respond()
+        } whileOpen: { server in
+            for _ in 0..<20 {
+                var half: HttpResponse<HttpBodyStream>? = try await stream(
+                    .get,
+                    server.url.appendingPathComponent("half"),
+                    through: transport
+                )
+                #expect(half?.status == 200)
+                half = nil
+                let next = try await send(.get, server.url.appendingPathComponent("next"), through: transport)
+                #expect(next.status == 200)
+            }
+        }
+    }
+}
