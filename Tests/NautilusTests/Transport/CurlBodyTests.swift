@@ -50,6 +50,33 @@ struct CurlBodyTests {
         #expect(last == .bytes(0))
     }
 
+    @Test("of a known length has been asked for its end before its last byte goes")
+    func told() async {
+        let (upload, asked) = (CurlUpload(), Locked(0))
+        let chunks: @Sendable () -> AsyncThrowingStream<Data, any Error> = {
+            AsyncThrowingStream {
+                asked.withLock {
+                    $0 += 1; return $0
+                } <= 2 ? Data([0]) : nil
+            }
+        }
+        let (more, onMore) = AsyncStream.makeStream(of: Void.self)
+        let feeding = Task { await upload.feed(HttpBodyStream(length: 2, from: chunks)) { onMore.yield() } }
+        var (count, wakes) = (0, more.makeAsyncIterator())
+        while count < 2 {
+            switch read(upload, 1).0 {
+            case .bytes(let read): count += read
+            case .wait: await wakes.next()
+            case .failed:
+                Issue.record("it failed")
+                return
+            }
+        }
+        #expect(asked.withLock { $0 } == 3)
+        upload.close()
+        await feeding.value
+    }
+
     @Test("is not made before it is asked for")
     func lazy() async {
         let upload = CurlUpload()

@@ -118,14 +118,21 @@ extension CurlUpload {
         do {
             var chunks = try stream.chunks()
             var left = stream.length
+            var last = Data()
             while let chunk = try await chunks.next() {
                 left? -= Int64(chunk.count)
                 if let left, left < 0 { throw TransportError.wrongLength }
-                guard await write(chunk, onMore) else { return }
+                guard left == 0, !chunk.isEmpty else {
+                    guard await write(chunk, onMore) else { return }
+                    continue
+                }
+                // The exchange may end with the last byte, and by then the stream is to know that it was asked for all.
+                last = chunk
             }
             // A cancelled stream ends early without an error, and a part of a body must not be taken for the whole.
             try Task.checkCancellation()
             if let left, left > 0 { throw TransportError.wrongLength }
+            guard await write(last, onMore) else { return }
             finish(.success(()), onMore)
         } catch {
             finish(.failure(error), onMore)
