@@ -14,11 +14,6 @@ struct WaitingLine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
     /// How many wait.
     private(set) var count = 0
 
-    /// The first of the most urgent, who stays; nil when nobody waits.
-    var first: Waiter? {
-        ranks.first { $0.waiters.count > 0 }?.waiters.first
-    }
-
     /// Adds a waiter behind those who are as urgent.
     mutating func append(_ waiter: Waiter, urgency: Int = 0) {
         let index = ranks.firstIndex { $0.urgency <= urgency } ?? ranks.count
@@ -27,7 +22,7 @@ struct WaitingLine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
         count += 1
     }
 
-    /// The first of the most urgent; nil when nobody waits.
+    /// The first of the most urgent, who stays; nil when nobody waits.
     var first: Waiter? { ranks.lazy.compactMap(\.waiters.first).first }
 
     /// Takes out the first of the most urgent; nil when nobody waits.
