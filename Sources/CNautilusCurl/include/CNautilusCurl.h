@@ -180,10 +180,12 @@ nautilus_easy *_Nullable nautilus_loop_ended(struct nautilus_loop *_Nonnull loop
 // Starts a thread that is not waited for, with all signals blocked. Returns whether it could.
 int nautilus_thread_start(void (*_Nonnull run)(void *_Nonnull context), void *_Nonnull context);
 
-// zlib's decompression, bound like libcurl, which brings it along.
+// zlib, bound like libcurl, which brings it along. Of `input` and `output` each run takes and gives as much as it can, and
+// tells of both how much; neither has more than 4 GiB.
+enum nautilus_zlib_state { NAUTILUS_ZLIB_GOES_ON, NAUTILUS_ZLIB_ENDED, NAUTILUS_ZLIB_FAILED };
+
 struct nautilus_inflater;
 enum nautilus_inflater_kind { NAUTILUS_INFLATE_GZIP = 31, NAUTILUS_INFLATE_ZLIB = 15, NAUTILUS_INFLATE_RAW = -15 };
-enum nautilus_inflater_state { NAUTILUS_INFLATE_GOES_ON, NAUTILUS_INFLATE_ENDED, NAUTILUS_INFLATE_FAILED };
 
 // Whether zlib is there; thread-safe.
 int nautilus_inflater_exists(void);
@@ -191,10 +193,22 @@ struct nautilus_inflater *_Nullable nautilus_inflater_create(enum nautilus_infla
 void nautilus_inflater_destroy(struct nautilus_inflater *_Nonnull inflater);
 // Begins again, with what follows one end.
 int nautilus_inflater_reset(struct nautilus_inflater *_Nonnull inflater);
-// Takes from `input` and puts into `output` as much as it can, and tells of both how much.
-enum nautilus_inflater_state nautilus_inflater_run(
+enum nautilus_zlib_state nautilus_inflater_run(
     struct nautilus_inflater *_Nonnull inflater,
     const uint8_t *_Nonnull input, size_t *_Nonnull input_count,
+    uint8_t *_Nonnull output, size_t *_Nonnull output_count
+);
+
+// Whether zlib is there; thread-safe.
+int nautilus_deflater_exists(void);
+// Compresses as gzip has it (RFC 1952); null where there is no zlib, or no memory left.
+struct nautilus_deflater;
+struct nautilus_deflater *_Nullable nautilus_deflater_create(void);
+void nautilus_deflater_destroy(struct nautilus_deflater *_Nonnull deflater);
+// With `is_last`, again and again until it says that it has ended.
+enum nautilus_zlib_state nautilus_deflater_run(
+    struct nautilus_deflater *_Nonnull deflater, int is_last,
+    const uint8_t *_Nullable input, size_t *_Nonnull input_count,
     uint8_t *_Nonnull output, size_t *_Nonnull output_count
 );
 

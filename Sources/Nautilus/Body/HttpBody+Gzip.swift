@@ -1,13 +1,13 @@
-#if canImport(Compression)
-    import Compression
+#if canImport(Compression) || os(Linux)
     import Foundation
 
     extension HttpBody {
         /// This body, compressed, with `Content-Encoding: gzip`: for servers that are known to take it, since a request
         /// cannot ask (RFC 9110 §8.4.1).
         ///
-        /// Bytes in memory stay in one piece; a stream is compressed while it is sent. On Apple's platforms only, which
-        /// have a compressor.
+        /// Bytes in memory stay in one piece; a stream is compressed while it is sent. On Linux zlib compresses, which comes
+        /// with libcurl: where it cannot be loaded the request cannot be
+        /// encoded, with `GzipUnavailable` beneath.
         public func gzipped() -> HttpBody {
             HttpBody(contentType: contentType, contentEncoding: "gzip") { encoder in
                 switch try payload(encoder) {
@@ -21,42 +21,6 @@
                     return .stream(HttpBodyStream { GzippedChunks(stream: stream) })
                 }
             }
-        }
-    }
-
-    /// Compresses what it is given, piece by piece.
-    private final class GzipEncoder {
-        private final class Output {
-            var bytes = GzipFrame.head
-        }
-
-        private let output = Output()
-        private let filter: OutputFilter
-        private var frame = GzipFrame()
-
-        init() throws {
-            // What is called zlib here is DEFLATE alone.
-            filter = try OutputFilter(.compress, using: .zlib) { [output] in
-                if let bytes = $0 { output.bytes += bytes }
-            }
-        }
-
-        /// What is ready of the compressed bytes; often nothing.
-        func encode(_ bytes: Data) throws -> Data {
-            frame.take(bytes)
-            try filter.write(bytes)
-            return take()
-        }
-
-        /// The rest of them.
-        func finish() throws -> Data {
-            try filter.finalize()
-            return take() + frame.tail
-        }
-
-        private func take() -> Data {
-            defer { output.bytes = Data() }
-            return output.bytes
         }
     }
 

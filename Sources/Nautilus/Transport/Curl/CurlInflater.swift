@@ -76,7 +76,7 @@
             _ take: (UnsafeRawBufferPointer) -> Bool
         ) throws(Broken) -> Bool? {
             var (taken, made) = (input.count, 65_536)
-            var state = NAUTILUS_INFLATE_FAILED
+            var state = NAUTILUS_ZLIB_FAILED
             let goesOn = withUnsafeTemporaryAllocation(byteCount: made, alignment: 1) { output in
                 guard let source = UnsafeRawBufferPointer(rebasing: input).bindMemory(to: UInt8.self).baseAddress,
                     let target = output.bindMemory(to: UInt8.self).baseAddress
@@ -86,8 +86,8 @@
             }
             input = input.dropFirst(taken)
             switch state {
-            case NAUTILUS_INFLATE_FAILED: throw Broken()
-            case NAUTILUS_INFLATE_ENDED: stage = .ended
+            case NAUTILUS_ZLIB_FAILED: throw Broken()
+            case NAUTILUS_ZLIB_ENDED: stage = .ended
             default: break
             }
             return goesOn ? made == 65_536 : nil

@@ -1,0 +1,103 @@
+#if canImport(Compression)
+    import Compression
+    import Foundation
+
+    /// Compresses what it is given, piece by piece.
+    final class GzipEncoder {
+        private final class Output {
+            var bytes = GzipFrame.head
+        }
+
+        private let output = Output()
+        private let filter: OutputFilter
+        private var frame = GzipFrame()
+
+        init() throws {
+            // What is called zlib here is DEFLATE alone.
+            filter = try OutputFilter(.compress, using: .zlib) { [output] in
+                if let bytes = $0 { output.bytes += bytes }
+            }
+        }
+
+        /// What is ready of the compressed bytes; often nothing.
+        func encode(_ bytes: Data) throws -> Data {
+            frame.take(bytes)
+            try filter.write(bytes)
+            return take()
+        }
+
+        /// The rest of them.
+        func finish() throws -> Data {
+            try filter.finalize()
+            return take() + frame.tail
+        }
+
+        private func take() -> Data {
+            defer { output.bytes = Data() }
+            return output.bytes
+        }
+    }
+#elseif os(Linux)
+    internal import CNautilusCurl
+    import Foundation
+
+    /// Compresses what it is given, piece by piece.
+    final class GzipEncoder {
+        private let stream: OpaquePointer
+
+        /// - Throws: ``GzipUnavailable``.
+        init() throws(GzipUnavailable) {
+            guard let stream = nautilus_deflater_create() else { throw GzipUnavailable() }
+            self.stream = stream
+        }
+
+        deinit {
+            nautilus_deflater_destroy(stream)
+        }
+
+        /// The part of the compressed bytes that is ready; often nothing.
+        func encode(_ bytes: Data) throws(GzipUnavailable) -> Data {
+            var output = Data()
+            // zlib counts in 32 bits.
+            for start in stride(from: 0, to: bytes.count, by: 1 << 30) {
+                try run(bytes.dropFirst(start).prefix(1 << 30), isLast: false, &output)
+            }
+            return output
+        }
+
+        /// The rest of them.
+        func finish() throws(GzipUnavailable) -> Data {
+            var output = Data()
+            try run(Data(), isLast: true, &output)
+            return output
+        }
+
+        private func run(_ bytes: Data, isLast: Bool, _ output: inout Data) throws(GzipUnavailable) {
+            var offset = 0
+            while true {
+                var (taken, made) = (bytes.count - offset, 65_536)
+                var state = NAUTILUS_ZLIB_FAILED
+                withUnsafeTemporaryAllocation(of: UInt8.self, capacity: made) { target in
+                    guard let address = target.baseAddress else { return }
+                    state = bytes.withUnsafeBytes { source in
+                        let rest = source.baseAddress?.assumingMemoryBound(to: UInt8.self).advanced(by: offset)
+                        return nautilus_deflater_run(stream, isLast ? 1 : 0, rest, &taken, address, &made)
+                    }
+                    output.append(contentsOf: target[..<made])
+                }
+                offset += taken
+                guard state != NAUTILUS_ZLIB_FAILED else { throw GzipUnavailable() }
+                // An output that is full may have left something behind.
+                guard state != NAUTILUS_ZLIB_ENDED, made == 65_536 || offset < bytes.count else { return }
+            }
+        }
+    }
+
+    /// There is no zlib that can be loaded, or no memory for it.
+    public struct GzipUnavailable: Error, Hashable, CustomStringConvertible {
+        /// What is missing, and what to do.
+        public var description: String {
+            "A body was to be compressed, and libz.so.1 could not be loaded: install zlib, or send the body as it is."
+        }
+    }
+#endif
