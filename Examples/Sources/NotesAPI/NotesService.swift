@@ -45,7 +45,7 @@ public struct NotesService: HttpService {
         backoff: Backoff = .exponential(),
         maxAttempts: Int = 4,
         budget: RetryBudgetScope = .perOrigin,
-        transport: any HttpTransport = URLSessionTransport.shared,
+        transport: any HttpTransport = PlatformTransport.shared,
         clock: any Clock<Duration> = ContinuousClock(),
         observer: any CallObserver = NilCallObserver()
     ) {

@@ -37,7 +37,7 @@ public struct OAuthNotesService: HttpService {
         client: OAuthClient,
         store: any CredentialStore = MemoryStore(),
         account: String = "",
-        transport: any HttpTransport = URLSessionTransport.shared,
+        transport: any HttpTransport = PlatformTransport.shared,
         clock: any Clock<Duration> = ContinuousClock(),
         observer: any CallObserver = NilCallObserver()
     ) {

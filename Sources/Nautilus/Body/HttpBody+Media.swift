@@ -3,7 +3,7 @@ import Foundation
 extension HttpBody {
     /// A file, read from the disk while it is sent, never whole in memory; read again by each attempt.
     ///
-    /// ``URLSessionTransport`` sends it with its `Content-Length`. A file that cannot be read fails the attempt as
+    /// The platform's transport sends it with its `Content-Length`. A file that cannot be read fails the attempt as
     /// ``InvalidRequest/file(_:)``, before anything is sent.
     ///
     /// - Parameters:

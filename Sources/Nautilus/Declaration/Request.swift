@@ -90,7 +90,7 @@ public protocol Request: Sendable {
     func decode(_ response: HttpResponse<Data>) throws -> Result
     /// Makes the result while the response comes, where ``streamsResponse`` says so. Runs off the caller's actor.
     ///
-    /// Default: reads the whole body, up to 64 MiB, as ``URLSessionTransport`` does, for
+    /// Default: reads the whole body, up to 64 MiB, as the platform's transport does, for
     /// ``decode(_:)-(HttpResponse<Data>)``.
     ///
     /// - Throws: What the stream throws, an ``HttpError`` that the retrier is asked about; any other error, and the call

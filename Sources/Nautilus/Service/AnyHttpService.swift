@@ -86,7 +86,7 @@ extension AnyHttpService where RequestError == HttpError {
         hedging: Hedging? = nil,
         hook: any ServiceHook = NilServiceHook(),
         observer: any CallObserver = NilCallObserver(),
-        transport: any HttpTransport = URLSessionTransport.shared,
+        transport: any HttpTransport = PlatformTransport.shared,
         webSocketTransport: (any WebSocketTransport)? = nil,
         clock: any Clock<Duration> = ContinuousClock(),
         maxAttempts: Int = 100,

@@ -32,7 +32,7 @@ public protocol HttpService: Sendable {
     var hook: any ServiceHook { get }
     /// What is told of attempts and decisions. Default: nobody, at no cost.
     var observer: any CallObserver { get }
-    /// What moves bytes. Default: the process's shared `URLSessionTransport`.
+    /// What moves bytes. Default: ``PlatformTransport/shared``, URL loading on Apple's platforms and libcurl on Linux.
     var transport: any HttpTransport { get }
     /// What opens web sockets. Default: URL loading's; on Linux, whose Foundation has none, ``WebSocketsUnavailable``.
     var webSocketTransport: any WebSocketTransport { get }
@@ -71,7 +71,7 @@ extension HttpService {
     /// No observer.
     public var observer: any CallObserver { NilCallObserver() }
     /// The shared URL loading transport.
-    public var transport: any HttpTransport { URLSessionTransport.shared }
+    public var transport: any HttpTransport { PlatformTransport.shared }
     /// URL loading's web sockets, where it has some.
     public var webSocketTransport: any WebSocketTransport { platformWebSocketTransport }
     /// The continuous clock.

@@ -1,9 +1,11 @@
-/// The transport that suits the platform best, chosen once in a process.
+/// The transport of every service that names no other, chosen once in a process: URL loading's on Apple's platforms; on
+/// Linux libcurl's, where there is one that is new enough.
 ///
-/// Services that name none use ``URLSessionTransport/shared``; this one is chosen by name:
+/// Both are there by name as well, with choices of their own:
 ///
 /// ```swift
-/// var transport: any HttpTransport { PlatformTransport.shared }
+/// let uploads = URLSessionTransport(configuration: .init(connectionsPerHost: 2))
+/// print(PlatformTransport.reason)
 /// ```
 public enum PlatformTransport {
     /// `CurlTransport.shared` on Linux where libcurl can be used, and ``URLSessionTransport/shared`` elsewhere.

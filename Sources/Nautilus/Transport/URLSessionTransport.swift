@@ -4,8 +4,8 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// The transport of every service that names no other: one `URLSession`, used so that it behaves the same on Apple
-/// platforms and on Linux.
+/// The transport of services on Apple's platforms that name no other: one `URLSession`. On Linux it stands in where libcurl
+/// cannot be used by itself, see ``PlatformTransport``, and is there by name.
 ///
 /// What it does not do, on either: follow redirects, answer authentication challenges, keep cookies, cache, retry, time
 /// out. The call above it does what of that is wanted.
@@ -36,7 +36,7 @@ import Foundation
 ///
 /// Share one: connections are kept per instance. An instance closes its connections when it is released.
 public final class URLSessionTransport: InterruptibleTransport {
-    /// The instance that services share unless they name a transport, with the default ``Configuration``.
+    /// An instance to share, with the default ``Configuration``.
     public static let shared = URLSessionTransport()
 
     let configuration: Configuration

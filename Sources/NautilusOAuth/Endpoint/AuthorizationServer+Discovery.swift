@@ -16,7 +16,7 @@ extension AuthorizationServer {
     public static func discover(
         issuer: String,
         document: MetadataDocument = .oauth,
-        transport: any HttpTransport = URLSessionTransport.shared,
+        transport: any HttpTransport = PlatformTransport.shared,
         retrierFactory: any RetrierFactory = BackoffRetrier.factory(maxAttempts: 3),
         clock: any Clock<Duration> = ContinuousClock()
     ) async throws(OAuthError) -> AuthorizationServer {

@@ -51,7 +51,7 @@ public struct TokenEndpoint: Sendable {
     public init(
         server: AuthorizationServer,
         client: OAuthClient,
-        transport: any HttpTransport = URLSessionTransport.shared,
+        transport: any HttpTransport = PlatformTransport.shared,
         retrierFactory: any RetrierFactory = BackoffRetrier.factory(maxAttempts: 3),
         clock: any Clock<Duration> = ContinuousClock(),
         wallClock: @escaping @Sendable () -> Date = { Date() },

@@ -2,13 +2,16 @@
     import Foundation
     import FoundationNetworking
 
-    /// A transport for Linux, chosen by name: libcurl itself, which Foundation's networking has loaded anyway, driven without
-    /// the layer above it.
+    /// The transport of services on Linux that name no other: libcurl itself, which Foundation's networking has loaded anyway,
+    /// driven without the layer above it. Where there is none that can be used, see ``PlatformTransport``, it is
+    /// ``URLSessionTransport`` instead.
     ///
     /// ```swift
     /// struct Staging: HttpService {
+    ///     let transport: any HttpTransport = CurlTransport(
+    ///         configuration: .init(connectionsPerHost: 32, route: .proxy(.init("http://proxy.example.com:3128")))
+    ///     )
     ///     var apiUrl: any UrlConvertible { "staging.example.com/v1" }
-    ///     var transport: any HttpTransport { CurlTransport.shared }
     /// }
     /// ```
     /// Like ``URLSessionTransport`` it follows no redirects, answers no challenges, keeps no cookies, caches nothing, retries

@@ -27,7 +27,7 @@ enum LoopbackSuite {
     }
 
     private static func nautilus(_ port: Int) -> Subject {
-        let service = NotesService(apiUrl: "http://127.0.0.1:\(port)/v1", transport: URLSessionTransport.shared)
+        let service = NotesService(apiUrl: "http://127.0.0.1:\(port)/v1", transport: PlatformTransport.shared)
             .with(AuthorizationRetrier.withBackoff())
             .withInterceptors(2)
         return Subject("Nautilus") { _ = try await GetNote().schedule(with: service) }
