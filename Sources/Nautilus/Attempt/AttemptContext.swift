@@ -196,6 +196,24 @@ extension AttemptContext {
         progress?.endWaiting()
     }
 
+    /// Tells that nothing of the request is written until ``noteSending()``, which will be told: a cancellation or a timeout
+    /// that strikes before is ``Delivery/notSent``, so that even what must not run twice can be tried again.
+    ///
+    /// For a transport that knows when it writes. Without it, whatever ends an exchange may have come too late.
+    public func beginConnecting() {
+        progress?.beginConnecting()
+    }
+
+    /// Tells that the request is about to be written, before it is made sure of that the exchange has not been ended.
+    public func noteSending() {
+        progress?.noteSending()
+    }
+
+    /// Tells how the exchange has come to its connection, for its record; of several the last one counts.
+    public func noteConnection(_ connection: CallTrace.Exchange.Connection) {
+        progress?.noteConnection(connection)
+    }
+
     /// Tells that the header of the answer has come, so that the server's latency is not measured by the length of a body.
     ///
     /// For a transport that reads the body before it returns. Without it, the whole answer counts.

@@ -119,7 +119,8 @@ struct ExchangeBook: Sendable {
         _ delivery: Delivery
     ) -> CallTrace.Exchange {
         var record = entry.record
-        let (header, waited) = entry.progress.ofThisSending
+        let (header, waited, connection) = entry.progress.ofThisSending
+        record.connection = connection
         record.duration = stopwatch.elapsed - record.start
         (record.outcome, record.delivery, record.connectionWait) = (outcome, delivery, waited)
         if record.status != nil { record.latency = header ?? max(.zero, record.duration - waited) }

@@ -11,6 +11,10 @@ final class ExchangeProgress: Sendable {
         var waitedBefore = Duration.zero
         /// How long the answer's header took, without the wait for a connection; nil while it has not come.
         var header: Duration?
+        /// How it has come to its connection; nil while nobody has told.
+        var connection: CallTrace.Exchange.Connection?
+        /// Whether the transport is to tell when it writes, and has not.
+        var isConnecting = false
         var isOutOfTime = false
     }
 
@@ -28,6 +32,7 @@ final class ExchangeProgress: Sendable {
         let now = stopwatch.elapsed
         state.withLock { state in
             (state.sendingStart, state.header, state.waitedBefore) = (now, nil, state.waited)
+            (state.connection, state.isConnecting) = (nil, false)
         }
     }
 
@@ -43,6 +48,21 @@ final class ExchangeProgress: Sendable {
             state.waited += state.waitStart.map { now - $0 } ?? .zero
             state.waitStart = nil
         }
+    }
+
+    func beginConnecting() {
+        state.withLock { $0.isConnecting = true }
+    }
+
+    func noteSending() {
+        state.withLock { $0.isConnecting = false }
+    }
+
+    /// Whether it is certain that nothing of the request that was handed to the transport last has been written.
+    var isUnsent: Bool { state.withLock { $0.isConnecting } }
+
+    func noteConnection(_ connection: CallTrace.Exchange.Connection) {
+        state.withLock { $0.connection = connection }
     }
 
     func noteHeader() {
@@ -67,13 +87,13 @@ final class ExchangeProgress: Sendable {
         return before + (start.map { stopwatch.elapsed - $0 } ?? .zero)
     }
 
-    /// Of the request that was handed to the transport last: when its answer's header came, nil when nobody told, and how
-    /// long it waited for a connection.
-    var ofThisSending: (header: Duration?, waited: Duration) {
+    /// Of the request that was handed to the transport last: when its answer's header came and how it got its connection,
+    /// nil when nobody told, and how long it waited for one.
+    var ofThisSending: (header: Duration?, waited: Duration, connection: CallTrace.Exchange.Connection?) {
         let now = stopwatch.elapsed
         return state.withLock { state in
             let current = state.waitStart.map { now - $0 } ?? .zero
-            return (state.header, state.waited + current - state.waitedBefore)
+            return (state.header, state.waited + current - state.waitedBefore, state.connection)
         }
     }
 }

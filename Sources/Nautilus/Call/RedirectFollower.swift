@@ -83,8 +83,11 @@ struct RedirectFollower: Sendable {
             guard let entry else { return (.response(response), nil) }
             let record = finish(&response, entry, of: request)
             return (.response(response), record)
-        } catch {
-            let failure = HttpError(wrapping: error, stage: .send, delivery: .maybeExecuted)
+        } catch var error {
+            var failure = HttpError(wrapping: error, stage: .send, delivery: .maybeExecuted)
+            if failure.kind == .cancelled, progress.isUnsent {
+                (error, failure.delivery) = (TransportError.cancelledUnsent, .notSent)
+            }
             // Cancelled by the timeout, and not by the caller.
             let timeout = progress.isOutOfTime && failure.kind == .cancelled ? context.timeout : nil
             let kind = timeout.map(FailureKind.timeout) ?? failure.kind

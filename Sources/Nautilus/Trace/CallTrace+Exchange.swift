@@ -44,6 +44,8 @@ extension CallTrace {
         public var latency: Duration?
         /// How long it stood in line for a connection; zero where a transport does not tell.
         public var connectionWait: Duration = .zero
+        /// How it came to its connection; nil where a transport does not tell.
+        public var connection: Connection?
         /// How long it took in all, the wait for a connection and the body included; of a streamed answer to its header.
         public var duration: Duration
         /// Where redirects have led on the way to it; nil but for a redirect.
@@ -65,10 +67,46 @@ extension CallTrace.Exchange: CustomStringConvertible {
     public var description: String {
         let ending =
             switch outcome {
-            case .answered(let status): "\(status) after \(duration.brief)"
+            case .answered(let status): "\(status) after \(duration.brief)\(connection?.addition ?? "")"
             case .failed(let kind): "\(kind), after \(duration.brief) (\(delivery.rawValue))"
             case .unfinished: "still under way after \(duration.brief)"
             }
         return "\(role.rawValue): \(request): \(ending)"
+    }
+}
+
+extension CallTrace.Exchange {
+    /// How an exchange has come to its connection, and what that took, one step after the other.
+    public struct Connection: Sendable, Hashable {
+        /// How long the look-up of the host's name took; zero where there was none.
+        public let nameLookup: Duration
+        /// How long the connection took to the address, or to the proxy.
+        public let connect: Duration
+        /// How long it took until it was safe to send, by TLS and through a proxy's tunnel; zero without both.
+        public let secure: Duration
+        /// Whether an earlier exchange has left it behind; then no step took any time.
+        public var isReused: Bool { self == .reused }
+
+        /// A kept connection.
+        public static let reused = Connection()
+
+        /// Creates the record of a new connection.
+        ///
+        /// - Parameters:
+        ///   - nameLookup: How long the look-up of the host's name took. Default: zero.
+        ///   - connect: How long the connection took. Default: zero.
+        ///   - secure: How long it took until it was safe to send. Default: zero.
+        public init(nameLookup: Duration = .zero, connect: Duration = .zero, secure: Duration = .zero) {
+            self.nameLookup = nameLookup
+            self.connect = connect
+            self.secure = secure
+        }
+
+        /// The steps that took time, behind how the exchange has ended; empty for a kept connection.
+        fileprivate var addition: String {
+            let steps = [("name", nameLookup), ("connection", connect), ("TLS", secure)].filter { $0.1 > .zero }
+            guard !steps.isEmpty else { return "" }
+            return " (new: \(steps.map { "\($0.0) \($0.1.brief)" }.joined(separator: ", ")))"
+        }
     }
 }

@@ -19,4 +19,11 @@ public enum TransportError: Error, Hashable, Sendable, CustomStringConvertible {
             "The response is larger than \(limit) bytes; raise the transport's limit if it should be."
         }
     }
+
+    /// The exchange was ended before anything of it was written.
+    static let cancelledUnsent = TransportError.failed(
+        .cancelled,
+        delivery: .notSent,
+        reason: "The exchange was ended before its request was written."
+    )
 }

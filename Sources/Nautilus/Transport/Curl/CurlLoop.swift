@@ -72,6 +72,7 @@
         /// Starts a transfer once there is a connection for it, unless its caller has gone.
         func start(_ transfer: CurlTransfer) {
             // Before anybody can end it.
+            transfer.context.beginConnecting()
             transfer.context.beginWaitingForConnection()
             let isConnected = inbox.withLock { inbox in
                 let isConnected = inbox.lines.enter(transfer.origin, transfer, priority: transfer.priority)

@@ -72,6 +72,7 @@
         ///
         /// - Parameter code: libcurl's word for it; 0 when it knows of no failure.
         func outcome(_ code: Int32) -> Result<CurlExchange.Answer, any Error> {
+            if !head.isComplete { context.noteConnection(connection) }
             if !isOvertaken, let error = exchange.upload?.error {
                 guard let error = error as? HttpBodyStream.ReadError else { return .failure(error) }
                 return .failure(TransportError(error).delivered(isSent ? .maybeExecuted : .notSent))
@@ -91,6 +92,20 @@
             guard head.isComplete else { return .failure(TransportError(.networkConnectionLost)) }
             if let inflater, !inflater.isWhole { return .failure(TransportError(.cannotDecodeContentData)) }
             return .success(CurlExchange.Answer(head: head, body: received))
+        }
+
+        /// How it has come to its connection, as far as it has come.
+        private var connection: CallTrace.Exchange.Connection {
+            guard handle.number(NAUTILUS_CURL_INFO_NUM_CONNECTS) > 0 else { return .reused }
+            let name = handle.duration(NAUTILUS_CURL_INFO_NAMELOOKUP_TIME_T)
+            let connected = handle.duration(NAUTILUS_CURL_INFO_CONNECT_TIME_T)
+            // Each counts from the beginning, and is zero while it has not come, or never comes.
+            let secured = handle.duration(NAUTILUS_CURL_INFO_APPCONNECT_TIME_T)
+            return CallTrace.Exchange.Connection(
+                nameLookup: name,
+                connect: max(.zero, connected - name),
+                secure: max(.zero, secured - connected)
+            )
         }
 
         private func refuse(_ refusal: TransportError) {
@@ -126,6 +141,9 @@
         /// Whether the request may be written now; asked again when a kept connection has died under it.
         private func admit() -> Bool {
             guard !isAbandoned else { return false }
+            // Whoever ends the exchange before this looks finds it unsent, and so it has to stay.
+            context.noteSending()
+            guard !exchange.isAnswered else { return false }
             guard isSent else {
                 if !isAdmitted { sizeBefore = handle.number(NAUTILUS_CURL_INFO_REQUEST_SIZE) }
                 isAdmitted = true
@@ -151,6 +169,7 @@
 
         /// The header is complete.
         private func beginBody() -> Bool {
+            context.noteConnection(connection)
             context.noteResponseHeader()
             if head.status >= 300, let upload = exchange.upload {
                 upload.close()

@@ -6,31 +6,37 @@ import Nautilus
     import FoundationNetworking
 #endif
 
-/// The same request, decoded, through Nautilus with everything on and through bare `URLSession`, against one server.
+/// The same request, decoded, through Nautilus and through bare `URLSession`, against one server.
 enum LoopbackSuite {
     static func all(_ answer: ServerAnswer, port: Int) -> [any Measurable] {
-        let nautilus = nautilus(port)
         let bare = bare(port)
-        func comparison(_ name: String, _ metrics: [Metric], width: Int = 1) -> Comparison {
-            Comparison(
-                group: "Everything on, against a server on this machine, \(answer.title)",
-                name: name,
-                metrics: metrics,
-                subject: width == 1 ? nautilus : nautilus.atOnce(width),
-                baseline: width == 1 ? bare : bare.atOnce(width)
-            )
+        return [("The defaults", defaults(port)), ("Everything on", everything(port))].flatMap { title, service in
+            let nautilus = Subject("Nautilus") { _ = try await GetNote().schedule(with: service) }
+            func comparison(_ name: String, _ metrics: [Metric], width: Int = 1) -> Comparison {
+                Comparison(
+                    group: "\(title), against a server on this machine, \(answer.title)",
+                    name: name,
+                    metrics: metrics,
+                    subject: width == 1 ? nautilus : nautilus.atOnce(width),
+                    baseline: width == 1 ? bare : bare.atOnce(width)
+                )
+            }
+            return [
+                comparison("one at a time", [.latency, .cpu, .allocations]),
+                comparison("64 at once, per call", [.time, .cpu, .allocations], width: 64),
+            ]
         }
-        return [
-            comparison("one at a time", [.latency, .cpu, .allocations]),
-            comparison("64 at once, per call", [.time, .cpu, .allocations], width: 64),
-        ]
     }
 
-    private static func nautilus(_ port: Int) -> Subject {
-        let service = NotesService(apiUrl: "http://127.0.0.1:\(port)/v1", transport: PlatformTransport.shared)
-            .with(AuthorizationRetrier.withBackoff())
-            .withInterceptors(2)
-        return Subject("Nautilus") { _ = try await GetNote().schedule(with: service) }
+    /// Backoff with its budget, a timeout, JSON.
+    private static func defaults(_ port: Int) -> NotesService {
+        NotesService(apiUrl: "http://127.0.0.1:\(port)/v1", transport: PlatformTransport.shared)
+            .with(BackoffRetrier.factory())
+    }
+
+    /// Authorization and two interceptors besides.
+    private static func everything(_ port: Int) -> NotesService {
+        defaults(port).with(AuthorizationRetrier.withBackoff()).withInterceptors(2)
     }
 
     private static func bare(_ port: Int) -> Subject {

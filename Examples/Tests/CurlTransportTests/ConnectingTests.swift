@@ -1,0 +1,49 @@
+import Foundation
+import Nautilus
+import ScriptedSockets
+import Testing
+
+@Suite("While there is no connection, nothing is sent", .timeLimit(.minutes(10)), .whereAvailable)
+struct ConnectingTests {
+    @Test("so that a cancellation during a TLS handshake is one of nothing sent, and one after the request is not")
+    func cancelled() async throws {
+        for scheme in ["https", "http"] {
+            let (arrivals, arrive) = AsyncStream.makeStream(of: Void.self)
+            try await ScriptedServer.run { connection in
+                // The first bytes of a handshake, or of a request.
+                _ = try await connection.read(5)
+                arrive.finish()
+                try await connection.hang()
+            } whileOpen: { server in
+                let url = server.url(scheme: scheme, host: "127.0.0.1").absoluteString
+                let service = AnyHttpService(apiUrl: url, transport: TransportUnderTest.make())
+                let call = Task { try await Probe(method: .post).schedule(with: service) }
+                for await _ in arrivals {}
+                call.cancel()
+                let error = await #expect(throws: HttpError.self) { try await call.value }
+                #expect(error?.kind == .cancelled)
+                #expect(error?.delivery == (scheme == "https" ? .notSent : .maybeExecuted))
+                #expect(error?.trace.exchanges.map(\.delivery) == [scheme == "https" ? .notSent : .maybeExecuted])
+            }
+        }
+    }
+
+    @Test("and the record tells which connections are new")
+    func records() async throws {
+        try await ScriptedServer.run { connection in
+            while true {
+                _ = try await connection.readRequest()
+                try await connection.respond()
+            }
+        } whileOpen: { server in
+            let service = AnyHttpService(apiUrl: server.url.absoluteString, transport: TransportUnderTest.make())
+            var connections: [CallTrace.Exchange.Connection] = []
+            for _ in 0..<3 {
+                connections += try await Probe().response(with: service).trace.exchanges.compactMap(\.connection)
+            }
+            #expect(connections.map(\.isReused) == [false, true, true])
+            let first = try #require(connections.first)
+            #expect(first.connect > .zero && first.secure == .zero)
+        }
+    }
+}

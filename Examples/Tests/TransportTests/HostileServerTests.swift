@@ -1,0 +1,23 @@
+import Foundation
+import Nautilus
+import ScriptedSockets
+import Testing
+
+@Suite("A hostile server that Foundation survives ends an exchange with a response or an error of the transport's")
+struct HostileServerTests {
+    @Test(.timeLimit(.minutes(10)), arguments: HostileAnswer.all.filter(\.isSurvivedByFoundation))
+    func answer(_ answer: HostileAnswer) async throws {
+        try await ScriptedServer.run(answer.script) { server in
+            do {
+                let response = try await send(
+                    .post,
+                    server.url,
+                    through: TransportUnderTest.make(responseLimit: 100_000)
+                )
+                if case .success(let text) = answer.ending { #expect(response.text == text) }
+            } catch is TransportError {
+                // Typed, and in time: which kind it is, Foundation decides.
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import NautilusTesting
+import Testing
+
+@testable import Nautilus
+
+@Suite("A transport that tells when it writes")
+struct ConnectingTests {
+    @Test("makes a timeout before that one of nothing sent, so that even a POST is tried again")
+    func timeoutWhileConnecting() async throws {
+        let outcome = try await outcome(of: Call(method: .post, timeout: .seconds(3))) { clock in
+            ScriptedTransport(clock: clock) { _, context in
+                context.beginConnecting()
+                if context.number == 1 { return .hang }
+                context.noteSending()
+                return .reply(text: "ok")
+            }
+        }
+        #expect(outcome.error == nil)
+        #expect(outcome.attempts == 2)
+        #expect(outcome.trace.attempts.first?.outcome == .failed(.send, .timeout(.seconds(3)), .notSent))
+        #expect(outcome.trace.exchanges.map(\.delivery) == [.notSent, .maybeExecuted])
+    }
+
+    @Test("makes a timeout after that one of perhaps everything")
+    func timeoutWhileSending() async throws {
+        let outcome = try await outcome(of: Call(method: .post, timeout: .seconds(3))) { clock in
+            ScriptedTransport(clock: clock) { _, context in
+                context.beginConnecting()
+                context.noteSending()
+                return .hang
+            }
+        }
+        #expect(outcome.attempts == 1)
+        #expect(outcome.error?.kind == .timeout(.seconds(3)))
+        #expect(outcome.error?.delivery == .maybeExecuted)
+    }
+
+    @Test("tells of one exchange at a time: of a redirect's next hop nothing is known before it is told")
+    func nextHop() async throws {
+        for isTold in [false, true] {
+            let outcome = try await outcome(of: Call(method: .put, timeout: .seconds(3)), retrier: NilRetrier.factory())
+            {
+                clock in
+                ScriptedTransport(clock: clock) { request, context in
+                    guard request.url.path.hasSuffix("next") else {
+                        context.beginConnecting()
+                        return .status(307, header: [.location: "/next"])
+                    }
+                    if isTold { context.beginConnecting() }
+                    return .hang
+                }
+            }
+            #expect(outcome.trace.exchanges.map(\.delivery) == [.rejected, isTold ? .notSent : .maybeExecuted])
+            // The first hop was answered, by a server that did nothing but point elsewhere.
+            #expect(outcome.error?.delivery == (isTold ? .rejected : .maybeExecuted))
+        }
+    }
+
+    @Test("tells how its connection came about, for the record and its description")
+    func connection() async throws {
+        let new = CallTrace.Exchange.Connection(
+            nameLookup: .milliseconds(2),
+            connect: .milliseconds(3),
+            secure: .milliseconds(5)
+        )
+        let outcome = try await outcome(
+            of: Call(),
+            ScriptedTransport { _, context in
+                context.noteConnection(context.number == 1 ? new : .reused)
+                return context.number == 1 ? .status(503) : .reply(text: "ok")
+            }
+        )
+        #expect(outcome.trace.exchanges.map(\.connection) == [new, .reused])
+        #expect(outcome.trace.exchanges.map { $0.connection?.isReused } == [false, true])
+        #expect(
+            outcome.trace.exchanges.map { $0.description.hasSuffix(" (new: name 2 ms, connection 3 ms, TLS 5 ms)") }
+                == [true, false]
+        )
+    }
+}
