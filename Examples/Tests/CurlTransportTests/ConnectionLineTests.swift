@@ -27,6 +27,33 @@ struct ConnectionLineTests {
         }
     }
 
+    @Test("do not wait for streams, which have connections of their own, as many")
+    func streams() async throws {
+        try await ScriptedServer.run { connection in
+            let request = try await connection.readRequest()
+            if request.path == "/events" {
+                try await connection.write("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
+                try await connection.hang()
+            }
+            try await connection.respond()
+        } whileOpen: { server in
+            let events = server.url.appendingPathComponent("events")
+            let open = try await stream(.get, events, through: transport)
+            #expect(try await send(.get, server.url, through: transport).status == 200)
+            // And another stream waits for the first.
+            let (opened, tell) = AsyncStream.makeStream(of: Int.self)
+            let next = Task {
+                let response = try await stream(.get, events, through: transport)
+                tell.yield(response.status)
+            }
+            for _ in 0..<3 { #expect(try await send(.get, server.url, through: transport).status == 200) }
+            #expect(await server.requests.filter { $0.path == "/events" }.count == 1)
+            _ = consume open
+            for await status in opened.prefix(1) { #expect(status == 200) }
+            try await next.value
+        }
+    }
+
     @Test("get those of readers who leave in the middle of a body")
     func abandoned() async throws {
         try await ScriptedServer.run { connection in

@@ -3,7 +3,10 @@
 /// A host that hangs must not hold up the requests to every other, as it does in Foundation on Linux, which has one line for
 /// all hosts and looks only at its head. Within a line the more urgent go first, the others in the order in which they came;
 /// where the connections of all origins together are limited, so do the first of each line.
-struct ConnectionLines<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Sendable {
+///
+/// - `Origin`: what has a line, a host or a part of its traffic.
+struct ConnectionLines<Origin: Hashable & Sendable, Waiter: Identifiable & Sendable>: Sendable
+where Waiter.ID: Sendable {
     fileprivate struct Place: Identifiable, Sendable {
         let waiter: Waiter
         let priority: RequestPriority
@@ -20,7 +23,7 @@ struct ConnectionLines<Waiter: Identifiable & Sendable>: Sendable where Waiter.I
 
     private let limit: Int
     private let total: Int
-    private var lines: [HttpOrigin: Line] = [:]
+    private var lines: [Origin: Line] = [:]
     private var connected = 0
     private var arrivals = 0
 
@@ -36,7 +39,7 @@ struct ConnectionLines<Waiter: Identifiable & Sendable>: Sendable where Waiter.I
     }
 
     /// Takes a connection; false when there is none, and `waiter` stands in line.
-    mutating func enter(_ origin: HttpOrigin, _ waiter: Waiter, priority: RequestPriority) -> Bool {
+    mutating func enter(_ origin: Origin, _ waiter: Waiter, priority: RequestPriority) -> Bool {
         // In place, here and below: a line that is taken out, changed and put back is copied, waiter by waiter.
         if connected < total, lines[origin, default: Line()].connect(upTo: limit) {
             connected += 1
@@ -50,7 +53,7 @@ struct ConnectionLines<Waiter: Identifiable & Sendable>: Sendable where Waiter.I
     /// Gives a connection back.
     ///
     /// - Returns: Who has it now; nil when nobody waits.
-    mutating func leave(_ origin: HttpOrigin) -> Waiter? {
+    mutating func leave(_ origin: Origin) -> Waiter? {
         // Where there are connections left, those that wait do so for one of their own origin.
         let wasFull = connected == total
         lines[origin]?.connected -= 1
@@ -62,18 +65,18 @@ struct ConnectionLines<Waiter: Identifiable & Sendable>: Sendable where Waiter.I
     }
 
     /// Takes a waiter out of its line, which it has left without a connection.
-    mutating func forget(_ origin: HttpOrigin, _ id: Waiter.ID) {
+    mutating func forget(_ origin: Origin, _ id: Waiter.ID) {
         _ = lines[origin]?.waiting.remove(id)
         forgetIfIdle(origin)
     }
 
-    private mutating func forgetIfIdle(_ origin: HttpOrigin) {
+    private mutating func forgetIfIdle(_ origin: Origin) {
         if let line = lines[origin], line.connected == 0, line.waiting.count == 0 { lines[origin] = nil }
     }
 
     /// The origin whose first in line is the most urgent of those that may have one more connection.
-    private var mostUrgent: HttpOrigin? {
-        var best: (origin: HttpOrigin, place: Place)?
+    private var mostUrgent: Origin? {
+        var best: (origin: Origin, place: Place)?
         for (origin, line) in lines where line.connected < limit {
             guard let place = line.waiting.first else { continue }
             if let best, !place.goesBefore(best.place) { continue }

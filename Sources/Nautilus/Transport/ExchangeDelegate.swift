@@ -23,7 +23,7 @@ final class ExchangeDelegate: NSObject, Sendable {
         /// How many have a connection and no task yet.
         var starting = 0
         var underway: [Int: SessionExchange] = [:]
-        var lines: ConnectionLines<Waiter>
+        var lines: ConnectionLines<HttpOrigin, Waiter>
 
         /// Takes one more in: whether it has a connection, and is then the only one that has.
         mutating func enter(_ waiter: Waiter) -> (isConnected: Bool, isAlone: Bool) {

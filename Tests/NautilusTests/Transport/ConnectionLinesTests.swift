@@ -11,7 +11,7 @@ struct ConnectionLinesTests {
     @Test("an origin that is full leaves the others their connections")
     func independent() throws {
         let (slow, quick) = (try #require(slow), try #require(quick))
-        var lines = ConnectionLines<NamedWaiter>(limit: 2)
+        var lines = ConnectionLines<HttpOrigin, NamedWaiter>(limit: 2)
         let entered = (0..<4).map { lines.enter(slow, NamedWaiter("\($0)"), priority: .normal) }
         #expect(entered == [true, true, false, false])
         let isQuickConnected = lines.enter(quick, NamedWaiter("9"), priority: .low)
@@ -21,7 +21,7 @@ struct ConnectionLinesTests {
     @Test("the more urgent go first, the others in their order, and nobody who has left")
     func order() throws {
         let origin = try #require(slow)
-        var lines = ConnectionLines<NamedWaiter>(limit: 1)
+        var lines = ConnectionLines<HttpOrigin, NamedWaiter>(limit: 1)
         _ = lines.enter(origin, NamedWaiter("first"), priority: .low)
         for (name, priority) in [("a", .normal), ("low", .low), ("b", .normal), ("gone", .high), ("high", .high)]
             as [(String, RequestPriority)]
@@ -39,7 +39,7 @@ struct ConnectionLinesTests {
     @Test("an origin is forgotten when its last connection comes back, and not before")
     func forgotten() throws {
         let (slow, quick) = (try #require(slow), try #require(quick))
-        var lines = ConnectionLines<NamedWaiter>(limit: 1)
+        var lines = ConnectionLines<HttpOrigin, NamedWaiter>(limit: 1)
         for name in ["first", "second"] { _ = lines.enter(slow, NamedWaiter(name), priority: .normal) }
         _ = lines.enter(quick, NamedWaiter("other"), priority: .normal)
         var counts: [Int] = []
@@ -53,7 +53,7 @@ struct ConnectionLinesTests {
     @Test("a limit for all origins gives the next connection to the most urgent, and then to the first of any")
     func total() throws {
         let (slow, quick) = (try #require(slow), try #require(quick))
-        var lines = ConnectionLines<NamedWaiter>(limit: 2, total: 3)
+        var lines = ConnectionLines<HttpOrigin, NamedWaiter>(limit: 2, total: 3)
         let arrivals: [(HttpOrigin, NamedWaiter, RequestPriority)] = [
             (slow, NamedWaiter("s1"), .normal), (slow, NamedWaiter("s2"), .normal), (slow, NamedWaiter("s3"), .normal),
             (quick, NamedWaiter("q1"), .normal),
@@ -70,7 +70,7 @@ struct ConnectionLinesTests {
     @Test("a limit of nothing is one")
     func noLimit() throws {
         let origin = try #require(slow)
-        var lines = ConnectionLines<NamedWaiter>(limit: 0)
+        var lines = ConnectionLines<HttpOrigin, NamedWaiter>(limit: 0)
         let entered = (1...2).map { lines.enter(origin, NamedWaiter("\($0)"), priority: .normal) }
         #expect(entered == [true, false])
         let served = (0..<3).map { _ in lines.leave(origin)?.id }

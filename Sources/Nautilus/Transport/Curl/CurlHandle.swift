@@ -59,7 +59,8 @@
         }
 
         func set(_ option: nautilus_curl_option, _ text: String) {
-            take(nautilus_easy_set_text(easy, Int32(option.rawValue), text))
+            // Not handed over as it is, which would copy it once more.
+            take(text.withCString { nautilus_easy_set_text(easy, Int32(option.rawValue), $0) })
         }
 
         func set(_ option: nautilus_curl_option, copying bytes: Data) {
@@ -79,7 +80,7 @@
         /// Sets the lines of the header.
         func setLines(_ texts: [String]) {
             for text in texts {
-                guard let longer = nautilus_list_append(lines, text) else { return take(0) }
+                guard let longer = text.withCString({ nautilus_list_append(lines, $0) }) else { return take(0) }
                 lines = longer
             }
             take(nautilus_easy_set_pointer(easy, Int32(NAUTILUS_CURL_HTTPHEADER.rawValue), lines))

@@ -33,7 +33,7 @@
 
         fileprivate struct Inbox {
             var jobs: [Job] = []
-            var lines: ConnectionLines<CurlTransfer>
+            var lines: ConnectionLines<CurlTransfer.Line, CurlTransfer>
             var hasThread = false
             /// Whether the thread has to be woken for a job.
             var isAsleep = false
@@ -57,7 +57,7 @@
             self.loop = loop
             self.startsOnAnyThread = library.isSafeOnAnyThread
             self.core = Locked(CurlCore(loop, endsLookups: library.isSafeOnAnyThread))
-            let lines = ConnectionLines<CurlTransfer>(
+            let lines = ConnectionLines<CurlTransfer.Line, CurlTransfer>(
                 limit: configuration.connectionsPerHost,
                 total: configuration.connections
             )
@@ -75,7 +75,7 @@
             transfer.context.beginConnecting()
             transfer.context.beginWaitingForConnection()
             let isConnected = inbox.withLock { inbox in
-                let isConnected = inbox.lines.enter(transfer.origin, transfer, priority: transfer.priority)
+                let isConnected = inbox.lines.enter(transfer.line, transfer, priority: transfer.priority)
                 if isConnected { inbox.jobs.append(.start(transfer)) }
                 return isConnected
             }
@@ -114,7 +114,7 @@
         }
 
         private func forget(_ transfer: CurlTransfer) {
-            inbox.withLock { $0.lines.forget(transfer.origin, transfer.id) }
+            inbox.withLock { $0.lines.forget(transfer.line, transfer.id) }
         }
 
         /// Has the inbox worked off, here or on the loop's thread.
@@ -171,7 +171,7 @@
         private func collect(_ core: inout CurlCore) -> Work {
             let ended = core.ended()
             guard !ended.isEmpty else { return Work() }
-            let connected = inbox.withLock { inbox in ended.compactMap { inbox.leave($0.transfer.origin) } }
+            let connected = inbox.withLock { inbox in ended.compactMap { inbox.leave($0.transfer.line) } }
             return Work(ended: ended, connected: connected)
         }
 
@@ -241,8 +241,8 @@
         /// Gives a connection to the next in line.
         ///
         /// - Returns: Who that is; nil when nobody waits.
-        fileprivate mutating func leave(_ origin: HttpOrigin) -> CurlTransfer? {
-            guard let next = lines.leave(origin) else { return nil }
+        fileprivate mutating func leave(_ line: CurlTransfer.Line) -> CurlTransfer? {
+            guard let next = lines.leave(line) else { return nil }
             // One whose caller has gone without being taken out of the line gives it back when it is to start.
             jobs.append(.start(next))
             return next

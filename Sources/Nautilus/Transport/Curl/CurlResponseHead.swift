@@ -92,6 +92,8 @@ struct CurlResponseHead: Sendable {
         }
         guard status >= 100 else { throw .malformed }
         (self.status, stage) = (status, .fields)
+        // Of most headers: they are not copied while they grow.
+        lines.reserveCapacity(1024)
     }
 
     private mutating func takeField(_ line: UnsafeRawBufferPointer) throws(Refusal) {

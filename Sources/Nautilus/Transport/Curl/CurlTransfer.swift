@@ -15,10 +15,17 @@
             case large(Data)
         }
 
+        /// The line in which it waits for a connection.
+        struct Line: Hashable, Sendable {
+            let origin: HttpOrigin
+            /// Whether its response is read while it comes: it may last, and is not to hold up those that do not.
+            let isStreamed: Bool
+        }
+
         let exchange: CurlExchange
         let handle: CurlHandle
         let method: HttpMethod
-        let origin: HttpOrigin
+        let line: Line
         let priority: RequestPriority
         /// What knows how long the exchange may take.
         let context: AttemptContext
@@ -53,7 +60,7 @@
             self.exchange = exchange
             self.handle = handle
             self.method = request.method
-            self.origin = origin
+            self.line = Line(origin: origin, isStreamed: exchange.download != nil)
             self.priority = request.priority
             self.context = context
             self.isRepeatable = request.method.isIdempotent || request.header[.idempotencyKey] != nil

@@ -14,7 +14,9 @@
             ///
             /// 256 KiB: thirty times what servers commonly send at most.
             public var headerLimit: Int
-            /// How many connections one host gets at once; further exchanges wait in line, the more urgent first.
+            /// How many connections one host gets at once; further exchanges wait in line, the more urgent first. Exchanges whose
+            /// response is read while it comes, such as events and downloads, have as many of their own, so that those that
+            /// last do not hold up the others.
             ///
             /// 6, as Foundation and the browsers have it: servers are used to it.
             public var connectionsPerHost: Int
