@@ -6,6 +6,7 @@ let package = Package(
     platforms: [.iOS(.v16), .macOS(.v13), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .library(name: "Nautilus", targets: ["Nautilus"]),
+        .library(name: "NautilusSessions", targets: ["NautilusSessions"]),
         .library(name: "NautilusOAuth", targets: ["NautilusOAuth"]),
         .library(name: "NautilusTesting", targets: ["NautilusTesting"]),
     ],
@@ -16,10 +17,15 @@ let package = Package(
             name: "Nautilus",
             dependencies: [.target(name: "CNautilusCurl", condition: .when(platforms: [.linux]))]
         ),
-        .target(name: "NautilusOAuth", dependencies: ["Nautilus"]),
+        .target(name: "NautilusSessions", dependencies: ["Nautilus"]),
+        .target(name: "NautilusOAuth", dependencies: ["Nautilus", "NautilusSessions"]),
         .target(name: "NautilusTesting", dependencies: ["Nautilus"]),
         .testTarget(name: "NautilusTests", dependencies: ["Nautilus", "NautilusTesting"]),
-        .testTarget(name: "NautilusOAuthTests", dependencies: ["Nautilus", "NautilusOAuth", "NautilusTesting"]),
+        .testTarget(name: "NautilusSessionsTests", dependencies: ["Nautilus", "NautilusSessions", "NautilusTesting"]),
+        .testTarget(
+            name: "NautilusOAuthTests",
+            dependencies: ["Nautilus", "NautilusSessions", "NautilusOAuth", "NautilusTesting"]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -19,14 +19,14 @@ let package = Package(
         .target(name: "SecurityStandIn"),
         .target(
             name: "KeychainOnLinux",
-            dependencies: ["SecurityStandIn", .product(name: "NautilusOAuth", package: "Nautilus")],
+            dependencies: ["SecurityStandIn", .product(name: "NautilusSessions", package: "Nautilus")],
             swiftSettings: [.unsafeFlags(["-module-alias", "Security=SecurityStandIn"])]
         ),
         // The tests of all stores are links as well.
         .testTarget(
             name: "KeychainTests",
             dependencies: [
-                "KeychainOnLinux", "SecurityStandIn", .product(name: "NautilusOAuth", package: "Nautilus"),
+                "KeychainOnLinux", "SecurityStandIn", .product(name: "NautilusSessions", package: "Nautilus"),
             ]
         ),
         // The same for the monitor of the device's network.

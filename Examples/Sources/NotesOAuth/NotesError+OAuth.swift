@@ -5,19 +5,28 @@ import NotesAPI
 extension NotesError {
     /// A failed call, in the app's words, of a service whose session is an `OAuthSession`.
     public init(oauth error: HttpError) {
-        guard error.kind == .authorization, let cause = error.underlying as? OAuthError else {
-            self.init(error)
-            return
+        switch error.kind == .authorization ? error.underlying : nil {
+        case let cause as OAuthError: self.init(Self.reason(of: cause), error)
+        case let cause as SessionError: self.init(Self.reason(of: cause), error)
+        default: self.init(error)
         }
-        let reason: Reason =
-            switch cause.kind {
-            case .insufficientScope: .forbidden
-            case .superseded: .signedOut
-            case .cancelled: .cancelled
-            // A keychain is locked, a disk is full: it passes, and nobody needs to sign in again.
-            case .store: .unavailable
-            default: cause.isTransient ? .unavailable : .unexpected
-            }
-        self.init(reason, error)
+    }
+
+    private static func reason(of cause: OAuthError) -> Reason {
+        switch cause.kind {
+        case .insufficientScope: .forbidden
+        case .cancelled: .cancelled
+        default: cause.isTransient ? .unavailable : .unexpected
+        }
+    }
+
+    private static func reason(of cause: SessionError) -> Reason {
+        switch cause.kind {
+        case .superseded, .expired: .signedOut
+        case .cancelled: .cancelled
+        // A keychain is locked, a disk is full: it passes, and nobody needs to sign in again.
+        case .store: .unavailable
+        case .lockTimeout, .notRevoked: cause.isTransient ? .unavailable : .unexpected
+        }
     }
 }

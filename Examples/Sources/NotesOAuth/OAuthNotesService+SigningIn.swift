@@ -9,12 +9,12 @@ extension OAuthNotesService {
     ///   - scope: What to ask for. Default: nil, what the server gives by itself.
     ///   - show: Shows page and code to the user. The server is polled once it has returned.
     /// - Returns: What the session has begun with.
-    /// - Throws: `OAuthError` of any of the steps; of the last one, when the credential could not be kept.
+    /// - Throws: `OAuthError` of any of the steps; `SessionError` when the credential could not be kept.
     @discardableResult
     public func signIn(
         scope: OAuthScope? = nil,
         showing show: @Sendable (DeviceAuthorization) async -> Void
-    ) async throws(OAuthError) -> OAuthCredential {
+    ) async throws -> OAuthCredential {
         let server = try await AuthorizationServer.discover(
             issuer: environment.origin,
             transport: transport,
@@ -22,7 +22,7 @@ extension OAuthNotesService {
         )
         let endpoint = TokenEndpoint(
             server: server,
-            client: session.endpoint.client,
+            client: self.endpoint.client,
             transport: transport,
             clock: clock
         )

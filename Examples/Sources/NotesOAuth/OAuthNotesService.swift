@@ -13,6 +13,8 @@ import NotesAPI
 public struct OAuthNotesService: HttpService {
     /// Where the calls go.
     public let environment: NotesEnvironment
+    /// Where tokens are refreshed and revoked.
+    public let endpoint: TokenEndpoint
     /// Who is signed in.
     public let session: OAuthSession
     /// What moves bytes.
@@ -48,6 +50,7 @@ public struct OAuthNotesService: HttpService {
             clock: clock
         )
         self.environment = environment
+        self.endpoint = endpoint
         self.session = OAuthSession(endpoint: endpoint, store: store, account: account, observer: observer)
         self.transport = transport
         self.clock = clock

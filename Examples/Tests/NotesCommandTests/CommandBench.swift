@@ -74,7 +74,7 @@ final class CommandBench: Sendable {
 
     /// Spends a refresh token past the store, as a thief would.
     func refresh(_ credential: OAuthCredential) async throws {
-        _ = try await account.session.endpoint.refresh(credential)
+        _ = try await account.service.endpoint.refresh(credential)
     }
 
     /// What is stored; nil when nothing is.

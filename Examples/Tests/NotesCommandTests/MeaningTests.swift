@@ -16,17 +16,31 @@ struct MeaningTests {
     )
 
     @Test(
-        "a session that fails, in the app's words and as an exit code",
+        "a refresh that the server does not answer, in the app's words and as an exit code",
         arguments: [
-            (.insufficientScope(["notes.write"]), .forbidden, .signedOut), (.superseded, .signedOut, .signedOut),
-            (.store(.full(place: "a")), .unavailable, .store), (.lockTimeout(.seconds(30)), .unavailable, .unavailable),
+            (.insufficientScope(["notes.write"]), .forbidden, .signedOut),
             (.unavailable, .unavailable, .unavailable), (.answerLost, .unavailable, .unavailable),
             (.misconfigured(code: "invalid_client"), .unexpected, .failure),
             (.malformedReply(reason: "it is empty"), .unexpected, .failure), (.cancelled, .cancelled, .stopped),
         ] as [(OAuthError.Kind, NotesError.Reason, EndStatus)]
     )
-    func session(_ kind: OAuthError.Kind, _ reason: NotesError.Reason, _ status: EndStatus) {
+    func server(_ kind: OAuthError.Kind, _ reason: NotesError.Reason, _ status: EndStatus) {
         let failure = HttpError(.authorization, stage: .prepare, underlying: OAuthError(kind))
+        let error = NotesError(oauth: failure)
+        #expect(error.reason == reason)
+        #expect(Self.account.complaint(error).status == status)
+    }
+
+    @Test(
+        "a session that fails, in the app's words and as an exit code",
+        arguments: [
+            (.superseded, .signedOut, .signedOut), (.expired, .signedOut, .signedOut),
+            (.store(.full(place: "a")), .unavailable, .store), (.lockTimeout(.seconds(30)), .unavailable, .unavailable),
+            (.cancelled, .cancelled, .stopped),
+        ] as [(SessionError.Kind, NotesError.Reason, EndStatus)]
+    )
+    func session(_ kind: SessionError.Kind, _ reason: NotesError.Reason, _ status: EndStatus) {
+        let failure = HttpError(.authorization, stage: .prepare, underlying: SessionError(kind))
         let error = NotesError(oauth: failure)
         #expect(error.reason == reason)
         #expect(Self.account.complaint(error).status == status)
@@ -51,7 +65,7 @@ struct MeaningTests {
         arguments: [
             (.signedOut, .signedOut), (.sessionExpired(underlying: OAuthError(.invalidGrant)), .signedOut),
             (.superseded, .signedOut),
-            (.failed(remaining: .seconds(1), underlying: OAuthError(.store(.full(place: "a")))), .store),
+            (.failed(remaining: .seconds(1), underlying: SessionError(.store(.full(place: "a")))), .store),
             (.coolingDown(remaining: .seconds(1), underlying: OAuthError(.unavailable)), .unavailable),
             (.timedOut(limit: .seconds(60), remaining: nil), .unavailable),
             (.tooManyRefreshes(limit: 5, window: .zero, remaining: .zero), .unavailable),

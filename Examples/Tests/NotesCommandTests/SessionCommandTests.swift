@@ -26,7 +26,7 @@ struct SessionCommandTests {
             #expect(await server.counters.refreshes == 1)
             #expect(await server.counters.requests == 3)
 
-            let credential = try #require(try await bench.stored?.credential)
+            let credential = try #require(try await bench.stored?.credential(as: OAuthCredential.self))
             let logout = try await tool.run("logout")
             #expect(logout.code == 0 && logout.output.contains("Signed out of"))
             #expect(try await bench.stored == nil)
@@ -126,7 +126,10 @@ struct SessionCommandTests {
             #expect(ending.code == 130 && ending.output.isEmpty && ending.errors.isEmpty)
 
             let stored = try #require(try await bench.stored)
-            #expect(stored.credential.refreshToken != expired.refreshToken && stored.unanswered == 0)
+            #expect(
+                try stored.credential(as: OAuthCredential.self).refreshToken != expired.refreshToken
+                    && stored.unanswered == 0
+            )
             #expect(try await bench.tool.run("list").code == 0)
             let counters = await bench.server.counters
             #expect(counters.refreshes == 1 && counters.reuseDetected == 0)

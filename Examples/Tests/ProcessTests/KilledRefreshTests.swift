@@ -15,7 +15,7 @@ struct KilledRefreshTests {
             try await killRefresh(at: step.fault, in: world)
             let stored = try await world.stored()
             #expect(stored?.unanswered == (step.isMarked ? 1 : 0))
-            #expect((stored?.credential.lifetime == .zero) == (step.fate != .replaced))
+            #expect((try stored?.credential(as: OAuthCredential.self).lifetime == .zero) == (step.fate != .replaced))
             #expect(await world.server.counters.refreshes == (step.fate == .unspent ? 0 : 1))
             #expect(try await world.endings() == ["json", "lock"] + (step.leavesFile ? ["tmp"] : []))
             // Whoever takes the lock clears away what is left.

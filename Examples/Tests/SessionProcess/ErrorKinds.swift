@@ -13,6 +13,7 @@ struct ErrorKinds {
             case let error as RefreshError: Self.names(of: error)
             case let error as TerminalRefreshFailure: Self.names(of: error.underlying)
             case let error as OAuthError: Self.names(of: error.kind)
+            case let error as SessionError: Self.names(of: error)
             default: [String(describing: type(of: error))]
             }
     }
@@ -41,11 +42,19 @@ struct ErrorKinds {
         case .invalidGrant: ["invalidGrant"]
         case .answerLost: ["answerLost"]
         case .unavailable: ["unavailable"]
+        case .cancelled: ["cancelled"]
+        default: ["\(kind)"]
+        }
+    }
+
+    private static func names(of error: SessionError) -> [String] {
+        switch error.kind {
+        case .store(let error): ["store", name(of: error)]
         case .lockTimeout: ["lockTimeout"]
         case .superseded: ["superseded"]
+        case .expired: ["expired"]
+        case .notRevoked: ["notRevoked"] + names(of: error.underlying)
         case .cancelled: ["cancelled"]
-        case .store(let error): ["store", name(of: error)]
-        default: ["\(kind)"]
         }
     }
 
@@ -54,6 +63,8 @@ struct ErrorKinds {
         case .damaged: "damaged"
         case .foreign: "foreign"
         case .newerFormat: "newerFormat"
+        case .undecodable: "undecodable"
+        case .sealedOtherwise: "sealedOtherwise"
         case .notPrivate: "notPrivate"
         case .full: "full"
         case .notPermitted: "notPermitted"

@@ -26,7 +26,7 @@ package final class Broadcast<Element: Sendable>: Sendable {
     var streamCount: Int { subscribers.withLock { $0.streams.count } }
 
     /// What was sent last; nil when nothing was.
-    var latest: Element? { subscribers.withLock { $0.latest } }
+    package var latest: Element? { subscribers.withLock { $0.latest } }
 
     /// A new stream of all that is sent from now on.
     ///

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// Its lifetime counts from its receipt. Within a process that is the coordinator's business, on a monotonic clock; the
 /// wall clock is only asked of a credential that was stored by another run, see ``remainingLifetime(at:)``.
-public struct OAuthCredential: Hashable, Sendable, Codable {
+public struct OAuthCredential: Hashable, Sendable {
     /// What authorizes a request.
     public let accessToken: String
     /// What the next refresh is paid with; nil when the server issues none.

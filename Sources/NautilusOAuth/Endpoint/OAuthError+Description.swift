@@ -59,12 +59,6 @@ extension OAuthError.Kind {
                 : "The call needs more than the credential allows; sign in again with the scope \"\(scope)\"."
         case .insufficientAuthentication:
             "The call needs the user to authenticate in another way, or again; sign in with the acr_values and max_age given."
-        case .lockTimeout(let limit):
-            "Another process has held the credential's lock for more than \(limit.brief); try again later."
-        case .store(let error):
-            "The credential store failed: \(error)"
-        case .superseded:
-            "Somebody signed in or out in another process; start the call again for the present user."
         case .cancelled:
             "Nobody waits for the credential any more."
         }

@@ -58,19 +58,6 @@ extension OAuthError.Kind {
 }
 
 extension HttpError {
-    /// Whether the request was sent at least once without any answer, so that the server may have acted on it unseen.
-    ///
-    /// Earlier attempts count, too: a retrier of the user's own may have repeated what may have run.
-    fileprivate var hasUnansweredAttempt: Bool {
-        if delivery == .maybeExecuted, response == nil { return true }
-        return trace.attempts.contains { attempt in
-            switch attempt.outcome {
-            case .failed(_, .status, _), .succeeded: false
-            case .failed(_, _, let delivery): delivery == .maybeExecuted
-            }
-        }
-    }
-
     /// A success that cannot be used, as a failure: with its trace, and without its body, in which there may be tokens.
     fileprivate init(unusable response: HttpResponse<Data>) {
         self.init(

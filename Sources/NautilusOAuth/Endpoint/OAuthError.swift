@@ -1,6 +1,7 @@
 import Nautilus
 
-/// Why there is no credential: what the authorization server, the redirect or the store has to say.
+/// Why there is no credential: what the authorization server or the redirect has to say. What a session's store and other
+/// processes have to say is a `SessionError`.
 public struct OAuthError: RefreshFailure, Sendable {
     /// What went wrong.
     public enum Kind: Hashable, Sendable {
@@ -39,12 +40,6 @@ public struct OAuthError: RefreshFailure, Sendable {
         /// A call needs the user to have authenticated in another way, or more recently (RFC 9470 §3): sign in again with
         /// these `acr_values`, in order of preference, and `max_age`. Empty, and nil, where the server does not say.
         case insufficientAuthentication(acrValues: [String], maxAge: Duration?)
-        /// Another process has held the store's lock for longer than this one waits.
-        case lockTimeout(Duration)
-        /// The store failed.
-        case store(CredentialStoreError)
-        /// The user signed out, or another one signed in, in another process.
-        case superseded
         /// Nobody waits for the result any more.
         case cancelled
     }
@@ -70,10 +65,10 @@ public struct OAuthError: RefreshFailure, Sendable {
     }
 
     /// Whether the same may succeed later, without anybody doing anything: the server was out of reach or overloaded,
-    /// the answer was lost, another process held the lock.
+    /// or the answer was lost.
     public var isTransient: Bool {
         switch kind {
-        case .unavailable, .answerLost, .lockTimeout: true
+        case .unavailable, .answerLost: true
         default: false
         }
     }

@@ -8,7 +8,7 @@ struct TokenReply: Sendable {
     let refreshToken: String?
     /// As the server writes it; `Bearer` when it does not, since servers that leave it out issue nothing else. One that is
     /// not some spelling of `Bearer` is kept as well, with the refresh token that may have been rotated for it;
-    /// ``OAuthRetrier`` stamps none but `Bearer`.
+    /// a session stamps none but `Bearer`.
     let tokenType: String
     /// Nil when the server does not say, or nothing that can be read: then it is what was asked for.
     let scope: OAuthScope?

@@ -39,6 +39,69 @@ struct OAuthCredentialTests {
         #expect(try JSONDecoder().decode(OAuthCredential.self, from: data) == credential)
     }
 
+    static let credentials: [OAuthCredential] = [
+        OAuthCredential(accessToken: ""),
+        OAuthCredential(accessToken: "\"\\/\u{0}\n\u{7f}é😀\u{2028}", refreshToken: "", tokenType: "bearer"),
+        OAuthCredential(accessToken: "a", scope: []),
+        OAuthCredential(accessToken: "a", scope: OAuthScope(["with blank", "b"])),
+        OAuthCredential(accessToken: "a", lifetime: .zero),
+        OAuthCredential(accessToken: "a", lifetime: Duration(secondsComponent: 1, attosecondsComponent: 1)),
+        OAuthCredential(accessToken: "a", lifetime: .seconds(315_576_000_000)),
+        OAuthCredential(accessToken: "a", lifetime: .seconds(Int64.max) * 15),
+        OAuthCredential(accessToken: "a", receivedAt: .distantPast),
+        OAuthCredential(accessToken: "a", receivedAt: Date(timeIntervalSinceReferenceDate: 0.1 + 0.2)),
+        OAuthCredential(accessToken: String(repeating: "a", count: 100_000)),
+    ]
+
+    @Test("a stored credential comes back equal, to the attosecond", arguments: credentials)
+    func storing(_ credential: OAuthCredential) throws {
+        let stored = try StoredCredential(session: UUID(), credential: credential)
+        #expect(try stored.credential(as: OAuthCredential.self) == credential)
+    }
+
+    private static let literal = #"""
+        {"accessToken":"access","lifetime":{"attoseconds":500000000000000000,"seconds":3600},\#
+        "receivedAt":816964039.25,"refreshToken":"refresh","scope":["notes.read","notes.write"],"tokenType":"Bearer"}
+        """#
+
+    @Test("what is written stays the same, byte by byte, and so does what is read")
+    func literal() throws {
+        let credential = OAuthCredential(
+            accessToken: "access",
+            refreshToken: "refresh",
+            scope: ["notes.write", "notes.read"],
+            lifetime: .milliseconds(3_600_500),
+            receivedAt: Date(timeIntervalSinceReferenceDate: 816_964_039.25)
+        )
+        let stored = try StoredCredential(session: UUID(), credential: credential)
+        #expect(String(decoding: stored.content, as: UTF8.self) == Self.literal)
+        #expect(try JSONDecoder().decode(OAuthCredential.self, from: Data(Self.literal.utf8)) == credential)
+    }
+
+    @Test("a time that is no number cannot be written")
+    func notFinite() {
+        let credential = OAuthCredential(accessToken: "a", receivedAt: Date(timeIntervalSinceReferenceDate: .nan))
+        #expect(throws: EncodingError.self) { try StoredCredential(session: UUID(), credential: credential) }
+    }
+
+    @Test(
+        "numbers and texts that cannot be used are not read",
+        arguments: [
+            (#""seconds":3600"#, #""seconds":-1"#), (#""seconds":3600"#, #""seconds":315576000001"#),
+            (#""attoseconds":500000000000000000"#, #""attoseconds":1000000000000000000"#),
+            (#","tokenType":"Bearer""#, ""), ("816964039.25", "1e999"), (#""access""#, "null"),
+            (#"["notes.read","notes.write"]"#, #""s""#),
+        ]
+    )
+    func broken(part: String, replacement: String) {
+        let text = Self.literal.replacingOccurrences(of: part, with: replacement)
+        #expect(text != Self.literal)
+        let stored = StoredCredential(session: UUID(), content: Data(text.utf8))
+        #expect(throws: CredentialStoreError.undecodable(type: "OAuthCredential")) {
+            try stored.credential(as: OAuthCredential.self)
+        }
+    }
+
     @Test("no token is printed")
     func redaction() {
         let credential = OAuthCredential(accessToken: "s3cret-a", refreshToken: "s3cret-r", scope: ["notes.read"])

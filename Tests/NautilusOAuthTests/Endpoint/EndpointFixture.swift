@@ -52,8 +52,8 @@ enum EndpointFixture {
     struct OlderSystem: Error {}
 
     /// The error of a call that has to fail; nil when it does not.
-    static func error<Value>(of call: () async throws(OAuthError) -> Value) async -> OAuthError? {
-        do throws(OAuthError) {
+    static func error<Value, Failure: Error>(of call: () async throws(Failure) -> Value) async -> Failure? {
+        do throws(Failure) {
             _ = try await call()
             return nil
         } catch {

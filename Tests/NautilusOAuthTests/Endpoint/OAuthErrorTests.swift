@@ -9,8 +9,7 @@ struct OAuthErrorTests {
         .invalidGrant, .misconfigured(code: "invalid_client"), .accessDenied, .deviceCodeExpired, .unavailable,
         .answerLost, .malformedReply(reason: "it is no JSON object"), .stateMismatch, .issuerMismatch,
         .noEndpoint(name: "token_endpoint"), .insecureUrl, .invalidParameter(reason: "redirect_uri: it has a fragment"),
-        .noRefreshToken, .insufficientScope(["notes.write"]), .insufficientScope([]), .lockTimeout(.seconds(30)),
-        .store(.full(place: "a")), .superseded, .cancelled,
+        .noRefreshToken, .insufficientScope(["notes.write"]), .insufficientScope([]), .cancelled,
     ]
 
     @Test("only a grant that is not good any more, and a missing refresh token, end a session", arguments: kinds)
@@ -20,7 +19,7 @@ struct OAuthErrorTests {
 
     @Test("what passes by itself is transient, and nothing else", arguments: kinds)
     func isTransient(kind: OAuthError.Kind) {
-        let transient: [OAuthError.Kind] = [.unavailable, .answerLost, .lockTimeout(.seconds(30))]
+        let transient: [OAuthError.Kind] = [.unavailable, .answerLost]
         #expect(OAuthError(kind).isTransient == transient.contains(kind))
     }
 
@@ -42,10 +41,6 @@ struct OAuthErrorTests {
         arguments: [
             (.invalidGrant, "The sign-in is no longer good (invalid_grant); ask the user to sign in again."),
             (.unavailable, "The authorization server is not available; try again later."),
-            (
-                .lockTimeout(.milliseconds(1500)),
-                "Another process has held the credential's lock for more than 1.500 s; try again later."
-            ),
             (
                 .insufficientScope(["a", "b"]),
                 "The call needs more than the credential allows; sign in again with the scope \"a b\"."

@@ -15,7 +15,7 @@ struct FailingStoreTests {
             try await world.sleep(.seconds(3600))
             #expect(await world.call(session).isOk)
             #expect(try await world.stored(session)?.credential.refreshToken == "anna-r1")
-            let error = await EndpointFixture.error { () async throws(OAuthError) in try await session.flush() }
+            let error = await EndpointFixture.error { () async throws(SessionError) in try await session.flush() }
             #expect(error?.kind == .store(Self.full))
             world.store.failSaves(with: nil)
             try await world.sleep(.seconds(60))
@@ -48,7 +48,7 @@ struct FailingStoreTests {
             world.store.failSaves(with: Self.full)
             try await world.sleep(.seconds(3600))
             #expect(await world.call(first).isOk)
-            #expect(await world.call(second).oauthKind == .lockTimeout(.seconds(30)))
+            #expect(await world.call(second).sessionKind == .lockTimeout(.seconds(30)))
             world.store.failSaves(with: nil)
             try await first.flush()
             try await world.sleep(.seconds(60))
@@ -64,7 +64,7 @@ struct FailingStoreTests {
             let session = world.process()
             world.store.failSaves(with: Self.full)
             let credential = world.server.signIn("anna", at: world.date)
-            let error = await EndpointFixture.error { () async throws(OAuthError) in
+            let error = await EndpointFixture.error { () async throws(SessionError) in
                 try await session.signIn(credential)
             }
             #expect(error?.kind == .store(Self.full))
@@ -82,7 +82,7 @@ struct FailingStoreTests {
             let session = world.process()
             world.store.failSaves(with: Self.full)
             let credential = world.server.signIn("bert", at: world.date)
-            let error = await EndpointFixture.error { () async throws(OAuthError) in
+            let error = await EndpointFixture.error { () async throws(SessionError) in
                 try await session.signIn(credential)
             }
             #expect(error?.kind == .store(Self.full))
@@ -96,7 +96,7 @@ struct FailingStoreTests {
         try await SessionWorld.run { world in
             let session = try await world.signedIn()
             world.store.failSaves(with: .notPermitted(place: "folder"))
-            let error = await EndpointFixture.error { () async throws(OAuthError) in try await session.signOut() }
+            let error = await EndpointFixture.error { () async throws(SessionError) in try await session.signOut() }
             #expect(error?.kind == .store(.notPermitted(place: "folder")))
             #expect(world.server.revoked == ["anna-r1", "anna-a1"])
             #expect(await world.call(session).refreshError.map { "\($0)" } == RefreshError.signedOut.description)
@@ -113,9 +113,9 @@ struct FailingStoreTests {
             let session = world.process()
             world.store.failLoads(with: .damaged(place: "file"))
             let result = await world.call(session)
-            #expect(result.oauthKind == .store(.damaged(place: "file")))
+            #expect(result.sessionKind == .store(.damaged(place: "file")))
             #expect(result.error?.kind == .authorization)
-            let error = await EndpointFixture.error { () async throws(OAuthError) in try await session.restore() }
+            let error = await EndpointFixture.error { () async throws(SessionError) in try await session.restore() }
             #expect(error?.kind == .store(.damaged(place: "file")))
             world.store.failLoads(with: nil)
             #expect(await world.call(session).isOk)
@@ -141,7 +141,7 @@ struct FailingStoreTests {
             let session = try await world.signedIn()
             world.store.failLoads(with: .notPermitted(place: "file"))
             try await world.sleep(.seconds(3600))
-            #expect(await world.call(session).oauthKind == .store(.notPermitted(place: "file")))
+            #expect(await world.call(session).sessionKind == .store(.notPermitted(place: "file")))
             #expect(world.server.tokenRequests == 0)
             world.store.failLoads(with: nil)
             try await world.sleep(.seconds(60))
@@ -213,7 +213,7 @@ struct FailingStoreTests {
             try await world.sleep(.seconds(10))
             world.store.failSaves(with: Self.full)
             let credential = world.server.signIn("bert", at: world.date)
-            let error = await EndpointFixture.error { () async throws(OAuthError) in
+            let error = await EndpointFixture.error { () async throws(SessionError) in
                 try await second.signIn(credential)
             }
             #expect(error?.kind == .store(Self.full))
@@ -234,7 +234,7 @@ struct FailingStoreTests {
             let session = try await world.signedIn()
             world.store.failSaves(with: Self.full)
             world.server.transport.on(.post, "/revoke", .status(503))
-            let error = await EndpointFixture.error { () async throws(OAuthError) in try await session.signOut() }
+            let error = await EndpointFixture.error { () async throws(SessionError) in try await session.signOut() }
             #expect(error?.kind == .store(Self.full))
             #expect(!session.isSignedIn)
         }

@@ -110,6 +110,6 @@ struct ForeignRefreshTests {
             lifetime: .seconds(3600),
             receivedAt: world.date.addingTimeInterval(-7200)
         )
-        return StoredCredential(session: stored.session, number: stored.number, credential: credential)
+        return try StoredCredential(session: stored.session, number: stored.number, credential: credential)
     }
 }

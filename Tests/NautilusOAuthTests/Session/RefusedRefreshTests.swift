@@ -134,13 +134,13 @@ struct RefusedRefreshTests {
                 guard case .sessionExpired? = result.refreshError else {
                     return #expect(Bool(false), "\(result)")
                 }
-                #expect(result.oauthKind == .invalidGrant)
+                #expect(result.sessionKind == .expired)
                 #expect(!process.isSignedIn)
             }
             #expect(await events.names() == ["sessionExpired"])
             #expect(world.server.tokenRequests == 1)
             let record = try #require(try await world.store.load(first.key))
-            #expect((record.credential.accessToken, record.credential.refreshToken) == ("", nil))
+            #expect(record.hasExpired && record.content.isEmpty)
 
             // Signed out or in again, nothing of it is left.
             try await second.signOut()

@@ -81,8 +81,9 @@ struct SessionChangeTests {
         try await SessionWorld.run { world in
             let session = try await world.signedIn()
             world.server.transport.on(.post, "/revoke", .status(503))
-            let error = await EndpointFixture.error { () async throws(OAuthError) in try await session.signOut() }
-            #expect(error?.kind == .unavailable)
+            let error = await EndpointFixture.error { () async throws(SessionError) in try await session.signOut() }
+            #expect(error?.kind == .notRevoked)
+            #expect((error?.underlying as? OAuthError)?.kind == .unavailable)
             #expect(!session.isSignedIn)
             #expect(try await world.stored(session) == nil)
         }

@@ -68,7 +68,7 @@ struct SessionFlushTests {
             let flush = simulation.task { try await session.flush() }
             try await clock.sleep(for: .seconds(1))
             flush.cancel()
-            let error = await #expect(throws: OAuthError.self) { try await flush.value }
+            let error = await #expect(throws: SessionError.self) { try await flush.value }
             #expect(error?.kind == .cancelled)
             #expect(try await call.value.credential.accessToken == "new")
         }

@@ -150,18 +150,26 @@ extension Result where Success == String, Failure == HttpError {
     }
     var refreshError: RefreshError? { error?.underlying as? RefreshError }
 
-    /// The error of the authorization that lies underneath, however deep.
-    var oauthKind: OAuthError.Kind? {
-        var underlying = error?.underlying
-        if let refresh = underlying as? RefreshError {
-            underlying =
-                switch refresh {
-                case .failed(_, let cause), .coolingDown(_, let cause): cause
-                case .sessionExpired(let cause): (cause as? TerminalRefreshFailure)?.underlying
-                default: nil
-                }
+    /// The server's error that lies underneath, however deep.
+    var oauthKind: OAuthError.Kind? { (authorizationError as? OAuthError)?.kind }
+
+    /// The session's error that lies underneath, however deep.
+    var sessionKind: SessionError.Kind? { (authorizationError as? SessionError)?.kind }
+
+    private var authorizationError: (any Error)? {
+        guard let refresh = error?.underlying as? RefreshError else { return error?.underlying }
+        return switch refresh {
+        case .failed(_, let cause), .coolingDown(_, let cause): cause
+        case .sessionExpired(let cause): (cause as? TerminalRefreshFailure)?.underlying
+        default: nil
         }
-        return (underlying as? OAuthError)?.kind
+    }
+}
+
+extension StoredCredential {
+    /// The credential, of a record that has one.
+    var credential: OAuthCredential {
+        (try? credential()) ?? OAuthCredential(accessToken: "not decodable")
     }
 }
 

@@ -89,7 +89,7 @@ struct SharedRefreshTests {
             try await world.sleep(.seconds(3600))
             let start = world.clock.now
             let result = await world.call(session)
-            #expect(result.oauthKind == .lockTimeout(.seconds(30)))
+            #expect(result.sessionKind == .lockTimeout(.seconds(30)))
             #expect(start.duration(to: world.clock.now) == .seconds(30))
             #expect(world.server.tokenRequests == 0)
             lock.unlock()

@@ -151,8 +151,9 @@ struct SignOutTests {
                 revoked.withLock { $0.append(String(decoding: form.prefix(14), as: UTF8.self)) }
                 return .status(200)
             }
-            let error = await EndpointFixture.error { () async throws(OAuthError) in try await session.signOut() }
-            #expect(error?.kind == .unavailable)
+            let error = await EndpointFixture.error { () async throws(SessionError) in try await session.signOut() }
+            #expect(error?.kind == .notRevoked)
+            #expect((error?.underlying as? OAuthError)?.kind == .unavailable)
             try await world.sleep(.seconds(600))
             isOffline.withLock { $0 = false }
             try await world.sleep(.seconds(60))

@@ -34,7 +34,7 @@ struct SlowStoreTests {
             try await world.sleep(.milliseconds(1_600))
             world.store.failSaves(with: .full(place: "disk"))
             let credential = world.server.signIn("bert", at: world.date)
-            let error = await EndpointFixture.error { () async throws(OAuthError) in
+            let error = await EndpointFixture.error { () async throws(SessionError) in
                 try await session.signIn(credential)
             }
             #expect(error?.kind == .store(.full(place: "disk")))
@@ -95,7 +95,7 @@ struct SlowStoreTests {
             try await world.sleep(.milliseconds(50))
             world.store.slowLoads(to: .seconds(1))
             try await world.sleep(.milliseconds(550))
-            let successor = Self.successor(of: stored, "anna-a9", "anna-r9")
+            let successor = try Self.successor(of: stored, "anna-a9", "anna-r9")
             try await world.store.save(successor, for: session.key)
             #expect(await call.oauthKind == .invalidGrant)
             #expect(try await world.stored(session) == successor)
@@ -123,7 +123,7 @@ struct SlowStoreTests {
             let session = world.process()
             let lock = try #require(try await world.store.lock(session.key))
             let credential = world.server.signIn("anna", at: world.date)
-            async let error = EndpointFixture.error { () async throws(OAuthError) in
+            async let error = EndpointFixture.error { () async throws(SessionError) in
                 try await session.signIn(credential)
             }
             try await world.sleep(.seconds(1))
@@ -172,12 +172,12 @@ struct SlowStoreTests {
         of stored: StoredCredential,
         _ accessToken: String,
         _ refreshToken: String
-    ) -> StoredCredential {
+    ) throws -> StoredCredential {
         let credential = OAuthCredential(
             accessToken: accessToken,
             refreshToken: refreshToken,
             receivedAt: stored.credential.receivedAt
         )
-        return StoredCredential(session: stored.session, number: stored.number, credential: credential)
+        return try StoredCredential(session: stored.session, number: stored.number, credential: credential)
     }
 }

@@ -17,8 +17,11 @@ struct FolderRule {
         ["Pages", "Stream", "Styles", "WebSocket"],
     ]
 
+    /// The rows of `NautilusSessions`.
+    static let sessionsRows = [["Store"], ["Session"]]
+
     /// The rows of `NautilusOAuth`.
-    static let oauthRows = [["Support"], ["Credential"], ["Store"], ["Endpoint"], ["Session"]]
+    static let oauthRows = [["Support"], ["Credential"], ["Endpoint"], ["Session"]]
 
     /// The sources, by folder.
     let sources: [String: [SwiftSource]]

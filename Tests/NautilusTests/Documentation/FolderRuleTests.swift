@@ -3,7 +3,10 @@ import Testing
 extension Documentation {
     @Suite("Folders of the library")
     struct FolderRuleTests {
-        private static let products = [("Nautilus", FolderRule.rows), ("NautilusOAuth", FolderRule.oauthRows)]
+        private static let products = [
+            ("Nautilus", FolderRule.rows), ("NautilusSessions", FolderRule.sessionsRows),
+            ("NautilusOAuth", FolderRule.oauthRows),
+        ]
 
         @Test("each row of folders knows only the rows above it", arguments: products)
         func rule(product: String, rows: [[String]]) throws {

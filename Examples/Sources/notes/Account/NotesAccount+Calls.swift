@@ -44,7 +44,7 @@ extension NotesAccount {
     }
 
     private func flush() async throws(Complaint) {
-        do throws(OAuthError) {
+        do throws(SessionError) {
             try await session.flush()
         } catch {
             throw complaint(error)

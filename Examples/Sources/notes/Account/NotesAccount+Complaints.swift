@@ -16,6 +16,7 @@ extension NotesAccount {
             switch failure.underlying {
             case let cause as RefreshError: complaint(cause)
             case let cause as OAuthError: complaint(cause)
+            case let cause as SessionError: complaint(cause)
             default: complaint(error.reason, failure)
             }
         complaint.traces.insert(failure.trace, at: 0)
@@ -40,11 +41,28 @@ extension NotesAccount {
         case .superseded: Complaint(.signedOut, "somebody signed in or out meanwhile; run this again")
         case .failed(_, let cause as OAuthError): complaint(cause)
         case .coolingDown(_, let cause as OAuthError): complaint(cause)
+        case .failed(_, let cause as SessionError): complaint(cause)
+        case .coolingDown(_, let cause as SessionError): complaint(cause)
         default: Complaint(.unavailable, "the sign-in cannot be renewed at present; try again later")
         }
     }
 
-    /// A failed sign-in, sign-out or refresh.
+    /// What the session's store, or another process, has to say.
+    func complaint(_ error: SessionError) -> Complaint {
+        switch error.kind {
+        case .store(let cause): complaint(cause)
+        case .lockTimeout:
+            Complaint(.unavailable, "another process has been renewing the sign-in for too long; try again later")
+        case .superseded: Complaint(.signedOut, "somebody signed in or out meanwhile; run this again")
+        case .expired: Complaint(.signedOut, "the sign-in to \(server) is over; run \(command("login"))")
+        case .notRevoked:
+            (error.underlying as? OAuthError).map(complaint)
+                ?? Complaint(.unavailable, "\(server) is out of reach; try again later")
+        case .cancelled: Complaint(.stopped, "stopped before the server had answered")
+        }
+    }
+
+    /// A failed sign-in, refresh or revocation.
     func complaint(_ error: OAuthError) -> Complaint {
         var complaint =
             switch error.kind {
@@ -61,23 +79,17 @@ extension NotesAccount {
                 )
             case .insufficientAuthentication:
                 Complaint(.signedOut, "this needs you to sign in again, or in another way; run \(command("login"))")
-            case .superseded:
-                Complaint(.signedOut, "somebody signed in or out meanwhile; run this again")
             case .unavailable:
                 error.httpError.map(unreachable)
                     ?? Complaint(.unavailable, "\(server) is out of reach; try again later")
             case .answerLost:
                 Complaint(.unavailable, "\(server) took the request and did not answer; run this again")
-            case .lockTimeout:
-                Complaint(.unavailable, "another process has been renewing the sign-in for too long; try again later")
             case .issuerMismatch:
                 Complaint(.usage, "\(server) calls itself by another address; give the one that it prints")
             case .insecureUrl:
                 Complaint(.usage, "secrets do not go to \(server): use https")
             case .malformedReply(let reason):
                 Complaint(.failure, "\(server) does not answer as a notes server does (\(reason)); check the address")
-            case .store(let cause):
-                self.complaint(cause)
             case .cancelled:
                 Complaint(.stopped, "stopped before the server had answered")
             case .misconfigured, .stateMismatch, .noEndpoint, .invalidParameter:

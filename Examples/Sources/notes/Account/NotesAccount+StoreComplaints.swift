@@ -14,6 +14,13 @@ extension NotesAccount {
             return Complaint(.store, "\(place) in \(path) is no credential; remove it, or choose another --store")
         case .newerFormat:
             return Complaint(.store, "a newer version of this tool has written the credential in \(path); update it")
+        case .undecodable:
+            return Complaint(
+                .store,
+                "another version of this tool has written the credential in \(path); update this one"
+            )
+        case .sealedOtherwise:
+            return Complaint(.store, "the credential in \(path) is encrypted with another key")
         case .full:
             return Complaint(.store, "there is no room left in \(path) for the credential; make some")
         case .notPermitted:

@@ -35,7 +35,8 @@ struct NotesAccount: Sendable {
     /// What is stored, without a word to the server; nil when nobody is signed in.
     func stored() async throws(Complaint) -> OAuthCredential? {
         do throws(CredentialStoreError) {
-            return try await store.load(session.key).flatMap { $0.hasExpired ? nil : $0.credential }
+            guard let stored = try await store.load(session.key), !stored.hasExpired else { return nil }
+            return try stored.credential()
         } catch {
             throw complaint(error)
         }

@@ -22,24 +22,28 @@ struct Login: NotesCommand {
         let account = options.account
         let before = try await before(account)
         let credential: OAuthCredential
-        do throws(OAuthError) {
+        do {
             credential = try await account.service.signIn(scope: scope.map(OAuthScope.init(parsing:))) {
                 authorization in
                 Output.line(Self.text(authorization))
                 if approve { await DevicePage.approve(authorization) }
             }
-        } catch {
+        } catch let error as OAuthError {
+            throw account.complaint(error)
+        } catch let error as SessionError {
             throw account.complaint(error)
         }
         // Best effort: nothing here has these tokens any more.
-        if let before { try? await account.session.endpoint.revoke(before) }
+        if let before { try? await account.service.endpoint.revoke(before) }
         Output.line("\(CredentialText(credential, of: account))")
     }
 
     /// Who is signed in. A folder that cannot be used is found out before the user goes to another device.
     private func before(_ account: NotesAccount) async throws(Complaint) -> OAuthCredential? {
         do throws(CredentialStoreError) {
-            return try await account.store.load(account.session.key).flatMap { $0.hasExpired ? nil : $0.credential }
+            let stored = try await account.store.load(account.session.key)
+            guard let stored, !stored.hasExpired else { return nil }
+            return try stored.credential()
         } catch .damaged {
             // It is replaced.
             return nil

@@ -11,7 +11,7 @@ struct Logout: NotesCommand {
 
     func execute() async throws {
         let account = options.account
-        do throws(OAuthError) {
+        do throws(SessionError) {
             guard try await account.session.restore() else {
                 return Output.line("Nobody was signed in to \(account.server).")
             }
@@ -23,7 +23,7 @@ struct Logout: NotesCommand {
     }
 
     /// The folder comes first: what fails at the server has succeeded here.
-    private func complaint(_ error: OAuthError, _ account: NotesAccount) -> Complaint {
+    private func complaint(_ error: SessionError, _ account: NotesAccount) -> Complaint {
         var complaint = account.complaint(error)
         if case .store = error.kind { return complaint }
         complaint.line = "signed out here, but the server may still accept the tokens: " + complaint.line

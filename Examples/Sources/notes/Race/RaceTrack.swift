@@ -20,11 +20,11 @@ struct RaceTrack: Sendable {
         )
         self.server = server
         account = NotesAccount(server: server.origin, folder: folder)
-        do throws(OAuthError) {
+        do {
             try await account.service.signIn { await server.approve(userCode: $0.userCode) }
         } catch {
             await server.stop()
-            throw account.complaint(error)
+            throw (error as? OAuthError).map(account.complaint) ?? error
         }
     }
 

@@ -3,7 +3,8 @@ import NautilusOAuth
 
 extension StoredCredential {
     /// The same, received earlier: as it is once that time has passed.
-    func aged(by duration: Duration) -> StoredCredential {
+    func aged(by duration: Duration) throws -> StoredCredential {
+        let credential = try credential(as: OAuthCredential.self)
         let aged = OAuthCredential(
             accessToken: credential.accessToken,
             refreshToken: credential.refreshToken,
@@ -12,7 +13,7 @@ extension StoredCredential {
             lifetime: credential.lifetime,
             receivedAt: credential.receivedAt - TimeInterval(duration.components.seconds)
         )
-        return StoredCredential(session: session, number: number, credential: aged, unanswered: unanswered)
+        return try StoredCredential(session: session, number: number, credential: aged, unanswered: unanswered)
     }
 }
 

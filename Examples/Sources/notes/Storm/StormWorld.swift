@@ -41,7 +41,7 @@ struct StormWorld: Sendable {
             refreshToken: pair.refreshToken,
             lifetime: pair.lifetime
         )
-        do throws(OAuthError) {
+        do throws(SessionError) {
             try await account.session.signIn(credential)
         } catch {
             await server.stop()

@@ -119,7 +119,7 @@ actor SessionWorld {
 
     /// Whether the session that is stored is that of a sign-in.
     func hasStored(_ tokens: SessionTokens) async throws -> Bool {
-        try await stored()?.credential.accessToken == tokens.accessToken
+        try await stored()?.credential(as: OAuthCredential.self).accessToken == tokens.accessToken
     }
 
     /// Whether the lock is free now.

@@ -1,1 +1,1 @@
-../../../../Sources/NautilusOAuth/Store/KeychainStore.swift
+../../../../Sources/NautilusSessions/Store/KeychainStore.swift

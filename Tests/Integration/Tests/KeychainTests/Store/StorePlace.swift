@@ -1,1 +1,1 @@
-../../../../NautilusOAuthTests/Store/StorePlace.swift
+../../../../NautilusSessionsTests/Store/StorePlace.swift

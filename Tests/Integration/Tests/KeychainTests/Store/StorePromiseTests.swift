@@ -1,1 +1,1 @@
-../../../../NautilusOAuthTests/Store/StorePromiseTests.swift
+../../../../NautilusSessionsTests/Store/StorePromiseTests.swift

@@ -1,1 +1,1 @@
-../../../../NautilusOAuthTests/Store/StoreRedactionTests.swift
+../../../../NautilusSessionsTests/Store/StoreRedactionTests.swift

@@ -1,1 +1,1 @@
-../../../../NautilusOAuthTests/Store/StoreSubject.swift
+../../../../NautilusSessionsTests/Store/StoreSubject.swift

@@ -1,1 +1,1 @@
-../../../../NautilusOAuthTests/Store/StoreTable.swift
+../../../../NautilusSessionsTests/Store/StoreTable.swift

@@ -1,1 +1,1 @@
-../../../../NautilusOAuthTests/Store/StoreTableTests.swift
+../../../../NautilusSessionsTests/Store/StoreTableTests.swift

@@ -1,1 +1,1 @@
-../../../../NautilusOAuthTests/Store/StoredText.swift
+../../../../NautilusSessionsTests/Store/StoredText.swift

@@ -1,1 +1,1 @@
-../../../../NautilusOAuthTests/Store/TestFolder.swift
+../../../../NautilusSessionsTests/Store/TestFolder.swift

@@ -1,0 +1,87 @@
+import Foundation
+import Nautilus
+
+/// Why a ``Session`` cannot do what it was asked for: its store, another process, or the server that should forget a
+/// credential. Errors of a renewal are those that its ``SessionRules`` throw.
+public struct SessionError: RefreshFailure, Sendable {
+    /// What went wrong.
+    public enum Kind: Hashable, Sendable {
+        /// The store failed.
+        case store(CredentialStoreError)
+        /// Another process has held the store's lock for longer than this one waits.
+        case lockTimeout(Duration)
+        /// The user signed out, or another one signed in, in another process.
+        case superseded
+        /// Another process has learnt from the server that the session is over.
+        case expired
+        /// The user is signed out, and the server could not be asked to forget the credential; the error is underneath.
+        case notRevoked
+        /// Nobody waits for the result any more.
+        case cancelled
+    }
+
+    /// What went wrong.
+    public let kind: Kind
+    /// The error underneath, for ``Kind/notRevoked``; nil for all others.
+    public let underlying: (any Error)?
+
+    /// Creates an error.
+    ///
+    /// - Parameters:
+    ///   - kind: What went wrong.
+    ///   - underlying: The error underneath. Default: nil, none.
+    public init(_ kind: Kind, underlying: (any Error)? = nil) {
+        self.kind = kind
+        self.underlying = underlying
+    }
+
+    /// Whether the same may succeed later, without anybody doing anything: another process held the lock, or the server was out
+    /// of reach.
+    public var isTransient: Bool {
+        switch kind {
+        case .lockTimeout: true
+        case .notRevoked: (underlying as? any RefreshFailure)?.isTransient ?? false
+        case .store, .superseded, .expired, .cancelled: false
+        }
+    }
+
+    /// How long the server asks to wait; nil when it does not say.
+    public var retryAfter: Duration? { (underlying as? any RefreshFailure)?.retryAfter }
+}
+
+extension SessionError: PrintableError, CustomDebugStringConvertible, CustomReflectable, LocalizedError {
+    /// What happened, and what to do. Of a foreign error underneath only the type, since its text may hold a secret.
+    public var description: String {
+        switch kind {
+        case .store(let error):
+            "The credential store failed: \(error)"
+        case .lockTimeout(let limit):
+            "Another process has held the credential's lock for more than \(limit.brief); try again later."
+        case .superseded:
+            "Somebody signed in or out in another process; start the call again for the present user."
+        case .expired:
+            "Another process has learnt that the session is over; ask the user to sign in again."
+        case .notRevoked:
+            "The user is signed out, but the server was not told (\(summary)); it is tried again if that can help."
+        case .cancelled:
+            "Nobody waits for the credential any more."
+        }
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// The same as ``description``.
+    public var errorDescription: String? { description }
+
+    /// Shows what ``description`` shows: `dump` of an error leaks nothing either.
+    public var customMirror: Mirror { Mirror(self, children: ["error": description]) }
+
+    private var summary: String {
+        switch underlying {
+        case let error as any PrintableError: error.description
+        case let error?: "\(type(of: error))"
+        case nil: "no reason is known"
+        }
+    }
+}

@@ -1,0 +1,33 @@
+import Foundation
+
+/// A ``StoredCredential`` with its credential decoded, as a session goes by it.
+struct SessionRecord<Credential: Codable & Sendable & Equatable>: Equatable, Sendable {
+    let session: UUID
+    let number: Int
+    let credential: Credential
+    var unanswered = 0
+
+    /// The same session with a renewed credential.
+    func replacing(_ fresh: Credential) -> SessionRecord {
+        SessionRecord(session: session, number: number, credential: fresh)
+    }
+}
+
+extension SessionRecord {
+    /// - Throws: ``CredentialStoreError/undecodable(type:)``.
+    init(_ stored: StoredCredential) throws(CredentialStoreError) {
+        self.init(
+            session: stored.session,
+            number: stored.number,
+            credential: try stored.credential(),
+            unanswered: stored.unanswered
+        )
+    }
+
+    /// What is stored of it.
+    ///
+    /// - Throws: What the credential's encoding throws.
+    func stored() throws -> StoredCredential {
+        try StoredCredential(session: session, number: number, credential: credential, unanswered: unanswered)
+    }
+}

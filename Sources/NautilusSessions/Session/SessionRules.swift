@@ -1,0 +1,60 @@
+import Nautilus
+
+/// All that a ``Session`` does not know of its credential: how a request carries it, how long it serves, how it is renewed,
+/// and which failure ends the session.
+///
+/// ```swift
+/// let rules = SessionRules<ApiToken>(
+///     stamp: { token, request in request.header["X-Api-Token"] = token.value },
+///     lifetime: { .seconds($0.expires.timeIntervalSinceNow) },
+///     renew: { try await RenewToken($0).schedule(with: service.signedOut) }
+/// )
+/// ```
+public struct SessionRules<Credential: Sendable>: Sendable {
+    let stamp: @Sendable (Credential, inout HttpRequest) throws -> Void
+    let lifetime: @Sendable (Credential) -> Duration?
+    let renew: @Sendable (Credential) async throws -> Credential
+    let spendsCredential: Bool
+    let classify: @Sendable (any Error) -> RenewalFailure
+    let lack: @Sendable (HttpError) -> (any Error)?
+    let revoke: (@Sendable (Credential) async throws -> Void)?
+
+    /// Creates the rules of one kind of credential.
+    ///
+    /// - Parameters:
+    ///   - stamp: Puts the credential on a request that is about to be sent to the service's own origin. An error that it throws
+    ///     is the attempt's failure.
+    ///   - lifetime: What is left of the credential's lifetime; nil for no expiry, zero or less once it is over. Asked when the
+    ///     credential comes, and counted on a monotonic clock from then on. Default: nil, no expiry: it serves until the
+    ///     server rejects it.
+    ///   - spendsCredential: Whether the server may take a credential for a renewal only once, as one does that rotates its
+    ///     tokens. Default: true, the safe one: before the credential is sent, a note is stored, and one whose answer was lost
+    ///     is sent again soon. False for a renewal that may be repeated at will, with a password or a key.
+    ///   - classify: What the failure of a renewal says of the credential that was sent. Default: that of
+    ///     ``RenewalFailure/init(_:)``.
+    ///   - lack: What a call's failure says that its credential lacks, a scope for one, though it is valid: the error then lies
+    ///     under the call's, which is of kind `authorization`. Nil for a failure that is about something else. Default: always
+    ///     nil. Only asked of failures that no renewal can mend.
+    ///   - revoke: Has the server forget a credential, when its user signs out; tried again later while its error is transient,
+    ///     see `RefreshFailure`. Default: nil, the server is not told.
+    ///   - renew: Brings the credential that takes the place of one. One refresh at a time runs it, among all processes. Its
+    ///     request must not wait for the session's own credential: send it with ``Nautilus/HttpService/signedOut``. An error
+    ///     that conforms to `RefreshFailure` says when to try again.
+    public init(
+        stamp: @escaping @Sendable (_ credential: Credential, _ request: inout HttpRequest) throws -> Void,
+        lifetime: @escaping @Sendable (_ credential: Credential) -> Duration? = { _ in nil },
+        spendsCredential: Bool = true,
+        classify: @escaping @Sendable (_ error: any Error) -> RenewalFailure = { RenewalFailure($0) },
+        lack: @escaping @Sendable (_ failure: HttpError) -> (any Error)? = { _ in nil },
+        revoke: (@Sendable (_ credential: Credential) async throws -> Void)? = nil,
+        renew: @escaping @Sendable (_ credential: Credential) async throws -> Credential
+    ) {
+        self.stamp = stamp
+        self.lifetime = lifetime
+        self.spendsCredential = spendsCredential
+        self.classify = classify
+        self.lack = lack
+        self.revoke = revoke
+        self.renew = renew
+    }
+}

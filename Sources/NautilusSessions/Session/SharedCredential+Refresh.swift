@@ -1,0 +1,107 @@
+import Foundation
+import Nautilus
+
+/// One refresh among all processes. The steps, in order:
+///
+/// 1. take the store's lock, which a killed process gives up;
+/// 2. read the store again: what another process has refreshed meanwhile is adopted, and nothing is sent;
+/// 3. note in the store that the credential is being sent, so that no later process takes it for unspent;
+/// 4. send it;
+/// 5. save what it brings;
+/// 6. give the lock back, and only now let the coordinator publish it to the calls of this process.
+extension SharedCredential {
+    func refresh(_ tried: Credential) async throws -> Credential {
+        let lock: any CredentialLock
+        switch try await lockForRefresh(of: tried) {  // 1
+        case .answered(let adopted): return adopted
+        case .locked(let taken): lock = taken
+        }
+        defer { release(lock) }  // 6
+        let base = try await latest(after: tried)  // 2
+        if base.credential != tried && serves(base.credential) { return base.credential }
+        do {
+            let renewed = try await renew(base)  // 3 to 5
+            try await heedEnd(of: renewed)
+            return renewed.credential
+        } catch {
+            // The server's word goes for this very credential only: another process may have a newer one.
+            if !(error is TerminalRefreshFailure) { await endIfOver(base.session) }
+            throw error
+        }
+    }
+
+    /// Ends a session for the other processes, with the lock still held, if it is over in this one: its refresh was cancelled,
+    /// perhaps after its credential was sent, and whoever has the lock next would send that once more.
+    private func endIfOver(_ session: UUID) async {
+        guard state.withLock({ $0.record?.session != session }) else { return }
+        // The task is cancelled, and this has to be done all the same.
+        await BackgroundTask.start { [store] in _ = try? await store.end(session) }.value
+    }
+
+    /// Looks whether the session has been ended during the refresh, here or by another process, which needs no lock for it.
+    ///
+    /// - Throws: ``SessionError/Kind/superseded`` when it has; calls have heard of it by then.
+    private func heedEnd(of renewed: Record) async throws(SessionError) {
+        let (epoch, known) = present()
+        // It may not even have been saved: the sign-in or sign-out has cancelled that.
+        guard known.record?.session == renewed.session else {
+            revokeIfSignedOut(renewed)
+            throw SessionError(.superseded)
+        }
+        // What could not be saved is not looked for; a store that cannot be read tells nothing.
+        guard known.unsaved == nil, let look = try? await store.look() else { return }
+        guard look.stored?.session != renewed.session, follow(look, from: known, since: epoch) else { return }
+        throw SessionError(.superseded)
+    }
+
+    /// The lock; or, while another process holds it, the credential that it was taken for.
+    private func lockForRefresh(of tried: Credential) async throws(SessionError) -> Locking<Credential> {
+        try await store.lock(orKept: takeKeptLock) { () throws(SessionError) in
+            guard let stored = try await self.changed()?.credential else { return nil }
+            return stored != tried && self.serves(stored) ? stored : nil
+        }
+    }
+
+    /// The record if it has changed since it was last looked at; nil when it has not.
+    private func changed() async throws(SessionError) -> Record? {
+        let known = state.withLock { $0.version }
+        guard try await store.version() != known else { return nil }
+        return try await latest()
+    }
+
+    /// The record to go on with: the store's, or what could not be saved to it.
+    ///
+    /// - Throws: ``SessionError/Kind/superseded`` when the session is over; calls have heard of it by then.
+    func latest(after tried: Credential? = nil) async throws(SessionError) -> Record {
+        while true {
+            let (epoch, known) = present()
+            guard let record = known.record else { throw SessionError(.superseded) }
+            switch known.unsaved {
+            case .renewal: return record
+            // The refresh is of the session before.
+            case .signIn, .signOut: throw SessionError(.superseded)
+            case nil: break
+            }
+            let look = try await store.look()
+            if let stored = look.stored, stored.session == record.session {
+                note(look, of: stored)
+                return stored
+            }
+            // Somebody has signed in or out in another process.
+            guard follow(look, from: known, since: epoch) else { continue }
+            throw SessionError(.superseded)
+        }
+    }
+
+    /// Notes a look at the store; what it shows is published by the refresh itself.
+    private func note(_ look: SharedStore<Credential>.Look, of stored: Record) {
+        state.withLock { state in
+            guard state.record?.session == stored.session, state.unsaved == nil else { return }
+            (state.record, state.version) = (stored, look.version)
+        }
+    }
+
+    func serves(_ credential: Credential) -> Bool {
+        rules.lifetime(credential).map { $0 > .zero } ?? true
+    }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import Nautilus
+
+/// Steps 3 to 5 of a refresh: what is sent, and what becomes of each answer.
+extension SharedCredential {
+    func renew(_ base: Record) async throws -> Record {
+        guard rules.spendsCredential else { return try await repeatable(base) }
+        var base = base
+        while true {
+            base.unanswered += 1
+            await mark(base)
+            do {
+                return await saved(base.replacing(try await rules.renew(base.credential)))
+            } catch {
+                let failure = rules.classify(error)
+                // The server has not taken it: as before.
+                guard failure != .notRenewed else {
+                    base.unanswered -= 1
+                    _ = await saved(base)
+                    throw error
+                }
+                // Another process, one that heeds no lock, may have been quicker.
+                if let successor = try await successor(of: base) {
+                    if serves(successor.credential) { return successor }
+                    base = successor
+                    continue
+                }
+                if failure == .ended { throw await end(base, error) }
+                // The note stays. Only the server can tell whether the credential is spent, and it is asked after the cool-down.
+                guard failure == .answerLost, isSentAgain(base) else { throw error }
+                try await store.pause(beforeRetry: base.unanswered)
+            }
+        }
+    }
+
+    /// Nothing is spent: no note, and no harm in asking twice.
+    private func repeatable(_ base: Record) async throws -> Record {
+        do {
+            return await saved(base.replacing(try await rules.renew(base.credential)))
+        } catch {
+            guard rules.classify(error) == .ended else { throw error }
+            throw await end(base, error)
+        }
+    }
+
+    /// Whether a credential whose answer was lost is sent again by the same refresh, within a server's period of grace.
+    private func isSentAgain(_ record: Record) -> Bool {
+        record.unanswered <= store.sharing.lostAnswerRetries
+    }
+
+    /// Notes how often the credential has been sent. Without the note the refresh goes on: what it prevents is rare,
+    /// and a full disk is not.
+    private func mark(_ record: Record) async {
+        do throws(SessionError) {
+            try await save(record)
+        } catch {
+            storeFailed(error)
+        }
+    }
+
+    /// The record, saved or, where the store fails, kept in memory: what the server has issued is never lost.
+    private func saved(_ record: Record) async -> Record {
+        do throws(SessionError) {
+            try await save(record)
+        } catch {
+            keep(record, because: error)
+        }
+        return record
+    }
+
+    /// What has taken the place of a record whose refresh failed; nil when nothing has.
+    ///
+    /// - Throws: ``SessionError/Kind/superseded``; and the store's error when something has that only another version of the
+    ///   app, or another key, can read: the session goes on there.
+    private func successor(of record: Record) async throws(SessionError) -> Record? {
+        let latest: Record
+        do throws(SessionError) {
+            latest = try await self.latest()
+        } catch  where error.kind != .superseded && !error.isOfAnother {
+            // The store cannot be read: then what is known counts.
+            return nil
+        }
+        return latest.credential != record.credential ? latest : nil
+    }
+
+    /// Ends the session: its credential goes from the record, if that is still the one that was tried, and other processes learn from
+    /// it that the server has ended the session.
+    private func end(_ tried: Record, _ error: any Error) async -> TerminalRefreshFailure {
+        let failure =
+            error as? TerminalRefreshFailure
+            ?? TerminalRefreshFailure("the server has refused to renew the credential", underlying: error)
+        state.withLock { state in
+            guard state.record?.session == tried.session else { return }
+            (state.record, state.unsaved, state.failure) = (nil, .signOut(session: tried.session), failure)
+        }
+        tellEnds()
+        do throws(SessionError) {
+            try await expire(tried)
+        } catch {
+            storeFailed(error)
+            tryAgain()
+        }
+        return failure
+    }
+}
+
+extension SessionError {
+    /// Whether the store has a credential that only another version of the app, or another key, can read.
+    fileprivate var isOfAnother: Bool {
+        switch kind {
+        case .store(.undecodable), .store(.sealedOtherwise): true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import Foundation
+import Nautilus
+
+/// What the server is asked to forget, once a session is over.
+extension SharedCredential {
+    /// Has the server forget the credential of a session, now or, where it cannot be reached, as soon as it can.
+    ///
+    /// - Returns: Why it has not been done now; nil when it has, or the server need not be told.
+    func revoke(_ credential: Credential) async -> SessionError? {
+        guard let revoke = rules.revoke else { return nil }
+        do {
+            try await revoke(credential)
+            return nil
+        } catch {
+            if Self.isWorthAnotherTry(error) { revokeLater(credential) }
+            return SessionError(.notRevoked, underlying: error)
+        }
+    }
+
+    /// The same from the background, for a credential of which no caller waits to hear.
+    func revokeInBackground(_ credential: Credential) {
+        BackgroundTask.start { [weak self] in _ = await self?.revoke(credential) }
+    }
+
+    /// Has the server forget what a refresh has brought for a session that was signed out of meanwhile.
+    func revokeIfSignedOut(_ late: Record) {
+        guard state.withLock({ $0.revokedSession == late.session }) else { return }
+        revokeInBackground(late.credential)
+    }
+
+    /// Tries for as long as the session's object is there: an app is offline for hours.
+    private func revokeLater(_ credential: Credential) {
+        BackgroundTask.start { [weak self, store] in
+            for retry in 1... {
+                guard (try? await store.pause(beforeRetry: retry)) != nil, let self else { return }
+                do {
+                    return try await self.rules.revoke?(credential) ?? ()
+                } catch {
+                    guard Self.isWorthAnotherTry(error) else { return }
+                }
+            }
+        }
+    }
+
+    /// The caller may have left, and the revocation is due all the same. Of an error that says nothing it is not known whether
+    /// it ever passes, and nobody would hear of it.
+    private static func isWorthAnotherTry(_ error: any Error) -> Bool {
+        if error is CancellationError || (error as? HttpError)?.kind == .cancelled { return true }
+        return (error as? any RefreshFailure)?.isTransient ?? false
+    }
+}

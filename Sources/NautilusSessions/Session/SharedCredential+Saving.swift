@@ -1,0 +1,163 @@
+import Foundation
+import Nautilus
+
+extension SharedCredential {
+    /// Brings to the store what it does not have yet.
+    ///
+    /// - Throws: ``SessionError`` when that fails; it is tried again in the background then.
+    func write() async throws(SessionError) {
+        guard state.withLock({ $0.unsaved != nil }) else { return }
+        do throws(SessionError) {
+            guard let lock = try await lockForWriting() else { return }
+            defer { release(lock) }
+            switch state.withLock({ $0.unsaved }) {
+            case nil: break
+            case .renewal(let record): try await save(record)
+            case .signIn(let record): try await saveSignIn(record.session)
+            case .signOut(let session): try await remove(session)
+            }
+        } catch {
+            storeFailed(error)
+            tryAgain()
+            throw error
+        }
+    }
+
+    /// Saves with the lock held, and notes that the store has what is known here.
+    func save(_ record: Record) async throws(SessionError) {
+        let look = try await store.save(record)
+        state.withLock { state in
+            // Somebody has signed in or out meanwhile, which has not been written yet: that goes on being known.
+            guard state.record?.session == record.session else { return }
+            (state.record, state.version, state.isKnown) = (record, look.version, true)
+            switch state.unsaved {
+            case .signIn, .renewal: state.unsaved = nil
+            case .signOut, nil: break
+            }
+        }
+        storeWorked()
+    }
+
+    /// Saves a sign-in with the lock held, unless another process has signed in since, which counts then.
+    private func saveSignIn(_ session: UUID) async throws(SessionError) {
+        let glance = try? await store.glance()
+        if let glance { number(session, after: glance.stored) }
+        let (epoch, known) = present()
+        // Somebody has signed in or out here meanwhile: that is written next.
+        guard case .signIn(let record) = known.unsaved, record.session == session else { return }
+        // What cannot be read, or decoded, here is replaced.
+        guard let look = try? glance?.look(), let other = look.stored, other.session != session,
+            other.number >= record.number
+        else {
+            return try await save(record)
+        }
+        _ = follow(look, from: known, since: epoch)
+    }
+
+    /// Keeps what could not be saved in memory, where it overrules the store until it is, and tries again.
+    func keep(_ record: Record, because error: SessionError) {
+        state.withLock { state in
+            guard state.record?.session == record.session else { return }
+            (state.record, state.unsaved) = (record, .renewal(record))
+        }
+        storeFailed(error)
+        tryAgain()
+    }
+
+    /// Puts a record without a credential in the place of one whose session the server has ended, with the lock held, unless
+    /// something else has taken its place.
+    func expire(_ tried: Record) async throws(SessionError) {
+        let stored = try await store.glance().stored
+        // One that cannot be decoded is another one, which another version of the app has renewed.
+        if let stored, stored.session == tried.session, (try? stored.credential()) == tried.credential {
+            try await store.expire(tried)
+        }
+        noteRemoval(of: tried.session, isKnown: false)
+    }
+
+    /// Removes a session from the store with the lock held, unless something else has taken its place.
+    ///
+    /// - Parameter session: The session; nil for whichever is stored.
+    func remove(_ session: UUID?) async throws(SessionError) {
+        let isRemovable = try await isRemovable(session)
+        if isRemovable { try await store.delete() }
+        noteRemoval(of: session, isKnown: isRemovable)
+    }
+
+    /// Notes that the end of a session is stored.
+    ///
+    /// - Parameter isKnown: Whether nothing is stored; else what is, is looked at by the next call.
+    private func noteRemoval(of session: UUID?, isKnown: Bool) {
+        state.withLock { state in
+            guard state.unsaved == .signOut(session: session) else { return }
+            (state.unsaved, state.isKnown, state.version) = (nil, isKnown, nil)
+        }
+        storeWorked()
+    }
+
+    private func isRemovable(_ session: UUID?) async throws(SessionError) -> Bool {
+        do throws(SessionError) {
+            // Where nothing is shown, something may be stored that has been ended.
+            guard let stored = try await store.glance().stored else { return true }
+            return session == nil || stored.session == session
+        } catch {
+            switch error.kind {
+            // It tells nobody's session any more.
+            case .store(.damaged): return true
+            // Another process has taken this one's place; when it is not known which session it is, every one is meant.
+            case .store(.sealedOtherwise): return session == nil
+            default: throw error
+            }
+        }
+    }
+
+    /// Gives the lock back, unless what it protects is still unsaved.
+    func release(_ lock: any CredentialLock) {
+        let isKept = state.withLock { state in
+            guard case .renewal = state.unsaved else { return false }
+            state.keptLock = lock
+            return true
+        }
+        if !isKept { lock.unlock() }
+    }
+
+    /// The lock that is kept; nil when none is, or somebody uses it.
+    func takeKeptLock() -> (any CredentialLock)? {
+        state.withLock { state in
+            defer { state.keptLock = nil }
+            return state.keptLock
+        }
+    }
+
+    /// The lock; nil when another task of this process has written meanwhile what was to be written.
+    private func lockForWriting() async throws(SessionError) -> (any CredentialLock)? {
+        let locking = try await store.lock(orKept: takeKeptLock) { () throws(SessionError) -> Void? in
+            self.state.withLock { $0.unsaved == nil } ? () : nil
+        }
+        guard case .locked(let lock) = locking else { return nil }
+        return lock
+    }
+
+    /// Writes in the background until it has worked.
+    func tryAgain() {
+        let isFirst = state.withLock { state in
+            defer { state.isTryingAgain = true }
+            return !state.isTryingAgain
+        }
+        guard isFirst else { return }
+        BackgroundTask.start { [weak self, store] in
+            for retry in 1... {
+                // The session is gone, or nobody is there to wait.
+                guard (try? await store.pause(beforeRetry: retry)) != nil, let self else { break }
+                await self.endForAll()
+                _ = try? await self.write()
+                let isDone = self.state.withLock { state in
+                    if state.unsaved == nil { state.isTryingAgain = false }
+                    return state.unsaved == nil
+                }
+                if isDone { return }
+            }
+            self?.state.withLock { $0.isTryingAgain = false }
+        }
+    }
+}

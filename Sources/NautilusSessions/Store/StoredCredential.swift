@@ -1,0 +1,81 @@
+import Foundation
+
+/// What a ``CredentialStore`` keeps: a credential as bytes, the session it belongs to, and what is known of its renewal.
+///
+/// A store need not know what kind of credential it keeps, and one that encrypts replaces ``content``.
+public struct StoredCredential: Hashable, Sendable {
+    /// The session: drawn at sign-in and kept by every renewal. It tells another process's renewal, which is adopted,
+    /// from another user's sign-in, which is not.
+    public let session: UUID
+    /// The session's number: one more than that of the session whose place it has taken. Of two sign-ins of two processes
+    /// it tells which one knew of the other; no clock does.
+    public let number: Int
+    /// The credential: its JSON, or what a ``CredentialStore`` has made of that. Empty when the session has expired.
+    public let content: Data
+    /// How often the credential has been sent for its renewal, or was about to be, without an answer that is known: 0 for one
+    /// that was never sent. Written before sending, so that it outlives the process.
+    public var unanswered: Int
+    /// Whether the server has ended the session: nobody is signed in, other processes say why, and there is no credential.
+    public let hasExpired: Bool
+
+    /// Creates a record of bytes.
+    ///
+    /// - Parameters:
+    ///   - session: The session it belongs to.
+    ///   - number: The session's number. Default: 1, the first; less counts as that.
+    ///   - content: The credential as bytes.
+    ///   - unanswered: How often it was sent for its renewal without a known answer. Default: 0, never.
+    ///   - hasExpired: Whether the server has ended the session. Default: false.
+    public init(session: UUID, number: Int = 1, content: Data, unanswered: Int = 0, hasExpired: Bool = false) {
+        self.session = session
+        self.number = max(1, number)
+        self.content = content
+        self.unanswered = unanswered
+        self.hasExpired = hasExpired
+    }
+
+    /// Creates a record of a credential, as JSON with sorted keys.
+    ///
+    /// - Throws: What the credential's encoding throws.
+    public init(
+        session: UUID,
+        number: Int = 1,
+        credential: some Encodable,
+        unanswered: Int = 0,
+        hasExpired: Bool = false
+    ) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let content = try encoder.encode(credential)
+        self.init(session: session, number: number, content: content, unanswered: unanswered, hasExpired: hasExpired)
+    }
+
+    /// The credential.
+    ///
+    /// - Throws: ``CredentialStoreError/undecodable(type:)`` when it is of another type, as another version of the app may
+    ///   have stored it; also when the session has expired, and there is none.
+    public func credential<Credential: Decodable>(
+        as type: Credential.Type = Credential.self
+    ) throws(CredentialStoreError) -> Credential {
+        // The error underneath may quote what it has read, which is a secret.
+        guard let credential = try? JSONDecoder().decode(type, from: content) else {
+            throw .undecodable(type: "\(type)")
+        }
+        return credential
+    }
+}
+
+extension StoredCredential: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The session and the count; nothing of the credential.
+    public var description: String {
+        hasExpired
+            ? "StoredCredential(session \(session), expired)"
+            : "StoredCredential(session \(session), \(content.count) bytes, unanswered \(unanswered))"
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Shows what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: ["stored": description]) }
+}

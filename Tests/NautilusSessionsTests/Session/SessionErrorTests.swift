@@ -1,0 +1,55 @@
+import Foundation
+import Nautilus
+import NautilusSessions
+import Testing
+
+@Suite("SessionError")
+struct SessionErrorTests {
+    private static let kinds: [SessionError.Kind] = [
+        .store(.full(place: "a")), .lockTimeout(.seconds(30)), .superseded, .expired, .notRevoked, .cancelled,
+    ]
+
+    /// An error of an app, whose text nobody has checked.
+    private struct AppError: Error, CustomStringConvertible {
+        let description = "s3cret"
+    }
+
+    @Test("what passes by itself is transient, and nothing else", arguments: kinds)
+    func isTransient(kind: SessionError.Kind) {
+        #expect(SessionError(kind).isTransient == (kind == .lockTimeout(.seconds(30))))
+    }
+
+    @Test("a revocation that failed for now is transient, and says when to try again")
+    func revocation() {
+        let call = HttpError(.status(503), stage: .validate, retryAfter: .seconds(7))
+        #expect(SessionError(.notRevoked, underlying: call).isTransient)
+        #expect(SessionError(.notRevoked, underlying: call).retryAfter == .seconds(7))
+        #expect(!SessionError(.notRevoked, underlying: AppError()).isTransient)
+    }
+
+    @Test("every kind has a sentence of its own, which every way of printing shows", arguments: kinds)
+    func sentence(kind: SessionError.Kind) {
+        let error = SessionError(kind)
+        #expect(error.description.count > 20)
+        #expect(Self.kinds.filter { SessionError($0).description == error.description } == [kind])
+        #expect(error.debugDescription == error.description)
+        #expect(error.localizedDescription == error.description)
+        var dumped = ""
+        dump(error, to: &dumped)
+        #expect(dumped.contains(error.description))
+    }
+
+    @Test("a sentence says what to do about it, and of an app's error only its type")
+    func text() {
+        #expect(
+            SessionError(.lockTimeout(.milliseconds(1500))).description
+                == "Another process has held the credential's lock for more than 1.500 s; try again later."
+        )
+        let error = SessionError(.notRevoked, underlying: AppError())
+        var dumped = ""
+        dump(error, to: &dumped)
+        for text in ["\(error)", String(reflecting: error), dumped] {
+            #expect(text.contains("AppError") && !text.contains("s3cret"))
+        }
+    }
+}
