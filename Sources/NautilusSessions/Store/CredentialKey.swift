@@ -2,9 +2,9 @@
 ///
 /// Refreshing one never waits for another.
 public struct CredentialKey: Hashable, Sendable, Codable {
-    /// Who issued it: the authorization server's issuer URL. Staging and production differ here.
+    /// Who issued it: the authorization server's issuer URL, or the API's origin. Staging and production differ here.
     public let issuer: String
-    /// The client it was issued to, by `client_id`.
+    /// The client it was issued to, by `client_id`. Empty where clients have no names.
     public let client: String
     /// Whose it is, in the app's words: a user's name or number. Empty where there is only one.
     public let account: String
@@ -12,10 +12,10 @@ public struct CredentialKey: Hashable, Sendable, Codable {
     /// Creates a key.
     ///
     /// - Parameters:
-    ///   - issuer: The authorization server's issuer URL.
-    ///   - client: The `client_id`.
+    ///   - issuer: The authorization server's issuer URL, or the API's origin.
+    ///   - client: The `client_id`. Default: empty, for a server that does not tell clients apart.
     ///   - account: Whose it is. Default: empty, for an app with one account at a time.
-    public init(issuer: String, client: String, account: String = "") {
+    public init(issuer: String, client: String = "", account: String = "") {
         self.issuer = issuer
         self.client = client
         self.account = account

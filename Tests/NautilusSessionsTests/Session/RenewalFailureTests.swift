@@ -1,0 +1,51 @@
+import Foundation
+import Nautilus
+import NautilusSessions
+import NautilusTesting
+import Testing
+
+@Suite("RenewalFailure")
+struct RenewalFailureTests {
+    private struct AppError: Error {}
+
+    /// What becomes of a renewal that the server answers in this way.
+    private static func failure(_ reply: ScriptedReply, retrier: any RetrierFactory) async -> RenewalFailure? {
+        let service = AnyHttpService(
+            apiUrl: "api.test",
+            retrierFactory: retrier,
+            transport: ScriptedTransport { _, _ in reply }
+        )
+        do throws(HttpError) {
+            _ = try await SendToken(token: ApiToken(value: "a", expires: .now)).schedule(with: service)
+            return nil
+        } catch {
+            return RenewalFailure(error)
+        }
+    }
+
+    @Test(
+        "only a 401 ends a session; what may have been renewed is not taken for unspent",
+        arguments: [
+            (.status(401), .ended), (.status(400), .notRenewed), (.status(403), .notRenewed),
+            (.status(429), .notRenewed), (.status(500), .notRenewed), (.status(503), .notRenewed),
+            (.status(502), .unclear), (.status(504), .unclear),
+            (.status(401, header: [.wwwAuthenticate: #"Bearer error="insufficient_scope""#]), .notRenewed),
+            (.reply(body: Data([0xFF])), .unclear),
+            (.fail(.networkConnectionLost), .answerLost),
+            (.fail(.cannotConnectToHost, delivery: .notSent), .notRenewed),
+            (.fail(.timedOut), .answerLost),
+        ] as [(ScriptedReply, RenewalFailure)]
+    )
+    func answers(reply: ScriptedReply, failure: RenewalFailure) async {
+        #expect(await Self.failure(reply, retrier: NilRetrier.factory()) == failure)
+    }
+
+    @Test("of errors that are no call's, only the terminal one ends a session, and none is taken for harmless")
+    func others() {
+        #expect(RenewalFailure(TerminalRefreshFailure("over")) == .ended)
+        #expect(RenewalFailure(AppError()) == .unclear)
+        #expect(RenewalFailure(CancellationError()) == .unclear)
+        #expect(RenewalFailure(HttpError(.cancelled, stage: .send, delivery: .maybeExecuted)) == .unclear)
+        #expect(RenewalFailure(HttpError(.cancelled, stage: .prepare, delivery: .notSent)) == .notRenewed)
+    }
+}

@@ -1,0 +1,193 @@
+import Foundation
+import Nautilus
+import NautilusSessions
+import NautilusTesting
+import Testing
+
+@Suite("A session's id, its states, and guests")
+struct SessionIdTests {
+    @Test("isSignedIn as a stream begins with how it is, and has one element for each change")
+    func states() async throws {
+        try await TokenWorld.run { world in
+            let session = world.process()
+            let (early, other) = (session.signedInStates, world.process())
+            try await session.signIn(world.server.signIn("anna", at: world.date))
+            try await world.sleep(.seconds(3600))
+            // A renewal, and another user in place of the first, change nothing of it.
+            #expect(await world.call(session).token == "anna-2")
+            try await session.signIn(world.server.signIn("bert", at: world.date))
+            let late = session.signedInStates
+            try await other.signOut()
+            _ = await world.call(session)
+            try await session.signIn(world.server.signIn("carl", at: world.date))
+            world.server.endSessions()
+            _ = await world.call(session)
+            var (all, rest): ([Bool], [Bool]) = ([], [])
+            for await state in early.prefix(5) { all.append(state) }
+            for await state in late.prefix(4) { rest.append(state) }
+            #expect(all == [false, true, false, true, false])
+            #expect(rest == [true, false, true, false])
+        }
+    }
+
+    @Test("an id is the same for every process and every renewal, and another one after each sign-in")
+    func id() async throws {
+        try await TokenWorld.run { world in
+            let (first, second) = (world.process(), world.process())
+            #expect(first.id == nil)
+            try await first.signIn(world.server.signIn("anna", at: world.date))
+            let anna = try #require(first.id)
+            try await second.restore()
+            #expect(second.id == anna)
+            try await world.sleep(.seconds(3600))
+            #expect(await world.call(second).token == "anna-2")
+            #expect(second.id == anna)
+            try await second.signIn(world.server.signIn("anna", at: world.date))
+            #expect(second.id != nil && second.id != anna)
+            try await second.signOut()
+            #expect(second.id == nil)
+            try await first.restore()
+            #expect(first.id == nil)
+        }
+    }
+
+    /// Asks a session for its id in the middle of everything that it does.
+    private final class Watcher: Sendable {
+        let seen = Locked<[(token: String?, id: UUID?)]>([])
+        let session = Locked<Session<ApiToken>?>(nil)
+
+        func look() {
+            guard let session = session.withLock({ $0 }) else { return }
+            let token = session.current?.credential.value
+            let id = session.id
+            seen.withLock { $0.append((token, id)) }
+        }
+    }
+
+    /// A store that has somebody look before each look of its own.
+    private struct WatchedStore: CredentialStore {
+        let base: MemoryStore
+        let watcher: Watcher
+
+        func load(_ key: CredentialKey) -> StoredCredential? {
+            watcher.look()
+            return base.load(key)
+        }
+        func save(_ stored: StoredCredential, for key: CredentialKey) {
+            watcher.look()
+            base.save(stored, for: key)
+        }
+        func end(_ session: UUID, for key: CredentialKey) -> StoredCredential? { base.end(session, for: key) }
+        func delete(_ key: CredentialKey) { base.delete(key) }
+        func version(of key: CredentialKey) -> CredentialVersion? {
+            watcher.look()
+            return base.version(of: key)
+        }
+        func lock(_ key: CredentialKey) -> (any CredentialLock)? { base.lock(key) }
+    }
+
+    @Test("an id never goes with another user's credential, however users change", arguments: 0..<50 as Range<UInt64>)
+    func neverAnother(seed: UInt64) async throws {
+        try await TokenWorld.run(seed: seed) { world in
+            let watcher = Watcher()
+            let rules = SessionRules<ApiToken>(
+                stamp: { token, request in request.header["X-Api-Token"] = token.value },
+                lifetime: { _ in
+                    // Asked in the middle of each change.
+                    watcher.look()
+                    return nil
+                },
+                renew: { $0 }
+            )
+            let session = world.process(rules, store: WatchedStore(base: world.store, watcher: watcher))
+            watcher.session.withLock { $0 = session }
+            let other = world.process()
+            await withTaskGroup(of: Void.self) { group in
+                for user in ["anna", "bert", "carl"] {
+                    group.addTask { try? await session.signIn(world.server.signIn(user, at: world.date)) }
+                    group.addTask { try? await other.signIn(world.server.signIn(user + "2", at: world.date)) }
+                    group.addTask { _ = await world.call(session) }
+                    group.addTask {
+                        for _ in 1...20 {
+                            watcher.look()
+                            await Task.yield()
+                        }
+                    }
+                }
+                group.addTask { try? await session.signOut() }
+            }
+            watcher.session.withLock { $0 = nil }
+            // Each id has been seen with the tokens of one user.
+            var users: [UUID: Set<String>] = [:]
+            for case (let token?, let id?) in watcher.seen.withLock({ $0 }) {
+                users[id, default: []].insert(String(token.prefix { $0 != "-" }))
+            }
+            #expect(!users.isEmpty && users.values.allSatisfy { $0.count == 1 }, "\(users.values)")
+        }
+    }
+
+    @Test("a cache apart by session gives nobody what another was given, and forgets a session that is over")
+    func cache() async throws {
+        try await TokenWorld.run { world in
+            let session = world.process()
+            let pretended = Locked<UUID?>(nil)
+            let cache = HttpCache(
+                accounts: .separate { _ in (pretended.withLock { $0 } ?? session.id)?.uuidString },
+                wallClock: { world.date }
+            )
+            let service = world.api.overriding(interceptors: [cache], retrierFactory: session.authorization)
+            let ended = session.endedIds
+            let removal = Task {
+                for await id in ended.prefix(2) { await cache.removeAll(ofAccount: id.uuidString) }
+            }
+            var ids: [UUID?] = []
+            for user in ["anna", "bert"] {
+                try await session.signIn(world.server.signIn(user, at: world.date))
+                ids.append(session.id)
+                for _ in 1...2 { #expect(try await GetNotes().schedule(with: service) == "\(user)-1") }
+            }
+            #expect(world.server.carried == ["anna-1", "bert-1"])
+            try await session.signOut()
+            await removal.value
+            for id in ids {
+                pretended.withLock { $0 = id }
+                await #expect(throws: HttpError.self) { try await GetNotes().schedule(with: service.signedOut) }
+            }
+            #expect(world.server.carried == ["anna-1", "bert-1", "", ""])
+        }
+    }
+
+    @Test("every session that ends is told by its id, wherever it was ended")
+    func endedIds() async throws {
+        try await TokenWorld.run { world in
+            let session = try await world.signedIn()
+            let (ended, other) = (session.endedIds, world.process())
+            var ids = [session.id]
+            try await session.signIn(world.server.signIn("bert", at: world.date))
+            ids.append(session.id)
+            try await other.signIn(world.server.signIn("carl", at: world.date))
+            try await session.restore()
+            ids.append(session.id)
+            world.server.endSessions()
+            try await world.sleep(.seconds(3600))
+            _ = await world.call(session)
+            var told: [UUID?] = []
+            for await id in ended.prefix(3) { told.append(id) }
+            #expect(told == ids && !told.contains(nil))
+        }
+    }
+
+    @Test("a guest's call goes out without a credential, and waits for no renewal; the service's errors stay")
+    func guest() async throws {
+        try await TokenWorld.run { world in
+            let session = try await world.signedIn()
+            let service = world.api.overriding(retrierFactory: session.retrierFactory)
+            #expect(try await GetPrices().schedule(with: service) == "anna-1")
+            try await world.sleep(.seconds(3600))
+            #expect(try await GetPrices().schedule(with: service.signedOut) == "guest")
+            #expect(world.server.renewals == [])
+            try await session.signOut()
+            #expect(try await GetPrices().schedule(with: service.signedOut) == "guest")
+        }
+    }
+}

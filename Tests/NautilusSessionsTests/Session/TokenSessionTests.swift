@@ -1,0 +1,178 @@
+import Foundation
+import Nautilus
+import NautilusSessions
+import NautilusTesting
+import Testing
+
+@Suite("A session of a token that is not OAuth")
+struct TokenSessionTests {
+    @Test("two processes whose token has expired renew it once among both", arguments: 0..<20 as Range<UInt64>)
+    func sharedRenewal(seed: UInt64) async throws {
+        try await TokenWorld.run(seed: seed) { world in
+            let (first, second) = (try await world.signedIn(), world.process())
+            try await second.restore()
+            try await world.sleep(.seconds(3600))
+            async let calls = [world.call(first), world.call(second), world.call(first), world.call(second)]
+            #expect(await calls.map(\.token) == Array(repeating: "anna-2", count: 4))
+            #expect(world.server.renewals == ["anna-1"])
+            #expect(try world.store.load(world.key)?.credential(as: ApiToken.self).value == "anna-2")
+        }
+    }
+
+    @Test("in files as well: what one process has renewed, the next one finds")
+    func files() async throws {
+        let folder = try TestFolder()
+        let server = TokenServer(clock: ContinuousClock())
+        let api = AnyHttpService(apiUrl: "api.test", transport: server.transport)
+        let renewals = Locked(0)
+        let rules = SessionRules<ApiToken>(
+            stamp: { token, request in request.header["X-Api-Token"] = token.value },
+            lifetime: { .seconds($0.expires.timeIntervalSinceNow) },
+            renew: { token in
+                renewals.withLock { $0 += 1 }
+                return ApiToken(value: token.value + "'", expires: .distantFuture)
+            }
+        )
+        let key = CredentialKey(issuer: "api.test")
+        let first = Session(key: key, rules: rules, store: FileStore(folder: folder.store))
+        try await first.signIn(ApiToken(value: "anna", expires: .distantPast))
+        for session in [first, Session(key: key, rules: rules, store: FileStore(folder: folder.store))] {
+            let service = api.overriding(retrierFactory: session.retrierFactory)
+            #expect(try await GetPrices().schedule(with: service) == "anna'")
+        }
+        #expect(renewals.withLock { $0 } == 1)
+    }
+
+    @Test("a rejected token is renewed, and the call sent again")
+    func rejected() async throws {
+        try await TokenWorld.run { world in
+            let session = try await world.signedIn()
+            world.server.transport.on(.get, "/notes") { request, _ in
+                request.header["X-Api-Token"] == "anna-2" ? .reply(text: "ok") : .status(401)
+            }
+            #expect(await world.call(session).token == "ok")
+            #expect(world.server.carried == ["anna-1", "anna-2"])
+        }
+    }
+
+    @Test("a sign-out during a renewal wins: its result is dropped, and revoked", arguments: 0..<20 as Range<UInt64>)
+    func signOutDuringRenewal(seed: UInt64) async throws {
+        try await TokenWorld.run(seed: seed) { world in
+            let session = try await world.signedIn()
+            try await world.sleep(.seconds(3600))
+            async let call = world.call(session)
+            try await world.sleep(.milliseconds(50))
+            try await session.signOut()
+            let outcome = await call
+            guard case .superseded? = outcome.refreshError else { return #expect(Bool(false), "\(outcome)") }
+            try await world.sleep(.seconds(60))
+            #expect(!session.isSignedIn && world.store.load(world.key) == nil)
+            #expect(try await world.process().restore() == false)
+            #expect(world.server.carried == [])
+            #expect(Set(world.server.revoked).isSubset(of: ["anna-1", "anna-2"]) && !world.server.revoked.isEmpty)
+        }
+    }
+
+    @Test("a token whose answer was lost is sent again soon, and keeps its note until the server has answered")
+    func lostAnswer() async throws {
+        try await TokenWorld.run { world in
+            let session = try await world.signedIn()
+            world.server.grantGrace()
+            world.server.fail(.answerLost, .answerLost)
+            try await world.sleep(.seconds(3600))
+            guard case .failed? = await world.call(session).refreshError else {
+                return #expect(Bool(false), "the call has not failed for now")
+            }
+            #expect(world.server.renewals == ["anna-1", "anna-1"])
+            #expect(session.isSignedIn)
+            #expect(world.store.load(world.key)?.unanswered == 2)
+
+            try await world.sleep(.seconds(60))
+            #expect(await world.call(world.process()).token == "anna-2")
+            #expect(world.store.load(world.key)?.unanswered == 0)
+        }
+    }
+
+    @Test("a renewal that is refused with 401 ends the session in every process, and in none with 400, 403 or 503")
+    func refused() async throws {
+        try await TokenWorld.run { world in
+            let (first, second) = (try await world.signedIn(), world.process())
+            try await second.restore()
+            try await world.sleep(.seconds(3600))
+            for status in [400, 403, 503] {
+                world.server.fail(.answered(.status(status)))
+                guard case .failed? = await world.call(first).refreshError else {
+                    return #expect(Bool(false), "\(status)")
+                }
+                #expect(first.isSignedIn && world.store.load(world.key)?.unanswered == 0)
+                try await world.sleep(.seconds(60))
+            }
+            world.server.endSessions()
+            guard case .sessionExpired? = await world.call(first).refreshError else {
+                return #expect(Bool(false), "the session goes on")
+            }
+            #expect(await world.call(second).sessionKind == .expired)
+            #expect(!first.isSignedIn && !second.isSignedIn)
+            #expect(world.store.load(world.key)?.content == Data())
+        }
+    }
+
+    @Test("a renewal that spends nothing leaves no note")
+    func repeatable() async throws {
+        try await TokenWorld.run { world in
+            let session = try await world.signedIn("anna", world.rules(spendsCredential: false))
+            world.server.fail(.answerLost)
+            try await world.sleep(.seconds(3600))
+            guard case .failed? = await world.call(session).refreshError else {
+                return #expect(Bool(false), "the call has not failed for now")
+            }
+            #expect(world.server.renewals == ["anna-1"])
+            #expect(world.store.load(world.key)?.unanswered == 0)
+        }
+    }
+
+    @Test("a renewal through the session's own service fails at once, and ends nothing")
+    func recursive() async throws {
+        try await TokenWorld.run { world in
+            let own = Locked<Session<ApiToken>?>(nil)
+            let rules = SessionRules<ApiToken>(
+                stamp: { _, _ in },
+                renew: { token in
+                    guard let session = own.withLock({ $0 }) else { return token }
+                    let service = world.api.overriding(retrierFactory: session.authorization)
+                    return ApiToken(value: try await GetPrices().schedule(with: service), expires: .distantFuture)
+                }
+            )
+            let session = try await world.signedIn("anna", rules)
+            own.withLock { $0 = session }
+            world.server.endSessions()
+            let start = world.clock.now
+            guard case .failed(_, let cause)? = await world.call(session).refreshError else {
+                return #expect(Bool(false), "the renewal has not failed")
+            }
+            guard case .recursive? = (cause as? HttpError)?.underlying as? RefreshError else {
+                return #expect(Bool(false), "\(cause)")
+            }
+            #expect(world.clock.now == start && session.isSignedIn)
+            own.withLock { $0 = nil }
+        }
+    }
+
+    @Test("what a credential lacks is told as the session's rules say, and nothing is renewed")
+    func lack() async throws {
+        struct NeedsAdministrator: Error {}
+        try await TokenWorld.run { world in
+            let rules = SessionRules<ApiToken>(
+                stamp: { token, request in request.header["X-Api-Token"] = token.value },
+                lack: { $0.status == 403 ? NeedsAdministrator() : nil },
+                renew: { $0 }
+            )
+            let session = try await world.signedIn("anna", rules)
+            world.server.transport.on(.get, "/notes", .status(403))
+            guard case .failure(let error) = await world.call(session) else {
+                return #expect(Bool(false), "the call has not failed")
+            }
+            #expect(error.kind == .authorization && error.underlying is NeedsAdministrator)
+        }
+    }
+}

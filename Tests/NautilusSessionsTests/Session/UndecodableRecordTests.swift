@@ -1,0 +1,56 @@
+import Foundation
+import Nautilus
+import NautilusSessions
+import Testing
+
+@Suite("A stored credential of another version of the app")
+struct UndecodableRecordTests {
+    private static let content = Data(#"{"secret":"anna-1"}"#.utf8)
+    private static let kind = SessionError.Kind.store(.undecodable(type: "ApiToken"))
+
+    @Test("is told as such, by calls and by restore, is not sent, and stays")
+    func told() async throws {
+        try await TokenWorld.run { world in
+            let stored = StoredCredential(session: UUID(), content: Self.content)
+            world.store.save(stored, for: world.key)
+            let session = world.process()
+            #expect(await world.call(session).sessionKind == Self.kind)
+            let error = await #expect(throws: SessionError.self) { try await session.restore() }
+            #expect(error?.kind == Self.kind)
+            #expect(world.server.transport.attempts.isEmpty)
+            #expect(world.store.load(world.key) == stored)
+        }
+    }
+
+    @Test("is replaced by a sign-in, which is numbered after it, and removed by a sign-out")
+    func replaced() async throws {
+        try await TokenWorld.run { world in
+            let stored = StoredCredential(session: UUID(), number: 7, content: Self.content)
+            world.store.save(stored, for: world.key)
+            let session = try await world.signedIn()
+            #expect(world.store.load(world.key)?.number == 8)
+            #expect(await world.call(session).token == "anna-1")
+
+            world.store.save(stored, for: world.key)
+            try await world.process().signOut()
+            #expect(world.store.load(world.key) == nil)
+        }
+    }
+
+    @Test("that a newer version has renewed while this one is refused goes on there: nothing is ended or removed")
+    func renewedMeanwhile() async throws {
+        try await TokenWorld.run { world in
+            let session = try await world.signedIn()
+            let before = try #require(world.store.load(world.key))
+            let renewed = StoredCredential(session: before.session, content: Self.content)
+            try await world.sleep(.seconds(3600))
+            world.server.transport.on(.post, "/renew") { _, _ in
+                world.store.save(renewed, for: world.key)
+                return .status(401)
+            }
+            #expect(await world.call(session).sessionKind == Self.kind)
+            try await world.sleep(.seconds(600))
+            #expect(world.store.load(world.key) == renewed)
+        }
+    }
+}
