@@ -35,6 +35,10 @@ extension StoreFile {
             let file = try OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
             do throws(SystemFailure) {
                 try file.setMode(0o600)
+                #if canImport(Darwin)
+                    // Before there is anything in it.
+                    Self.protect(temporary)
+                #endif
                 try file.write(data)
                 try file.setModified(.now(after: previous))
                 try file.synchronize()

@@ -45,7 +45,11 @@ final class StoreFolder: Sendable {
         let path = path
         try at(place) { () throws(SystemFailure) in
             // Whatever the umask takes away, this user needs all.
-            if try Self.create(path, mode: 0o700) { try repeating("chmod") { chmod(path, 0o700) } }
+            guard try Self.create(path, mode: 0o700) else { return }
+            try repeating("chmod") { chmod(path, 0o700) }
+            #if canImport(Darwin)
+                Self.excludeFromBackups(path)
+            #endif
         }
         guard try exists() else { throw SystemFailure("mkdir", code: ENOENT).at(place) }
     }

@@ -1,0 +1,113 @@
+import Foundation
+import Nautilus
+import NautilusSessions
+import Testing
+
+/// What a cipher promises, without any encryption: bytes that come back with the same key and context only.
+private struct NamedCipher: CredentialCipher {
+    struct Mismatch: Error {}
+
+    let name: String
+
+    private func seal(of context: Data) -> Data { Data("\(name) ".utf8) + context + Data(" ".utf8) }
+
+    func seal(_ bytes: Data, context: Data) -> Data { seal(of: context) + Data(bytes.reversed()) }
+
+    func open(_ sealed: Data, context: Data) throws -> Data {
+        let seal = seal(of: context)
+        guard sealed.starts(with: seal) else { throw Mismatch() }
+        return Data(sealed.dropFirst(seal.count).reversed())
+    }
+}
+
+@Suite("EncryptedStore")
+struct EncryptedStoreTests {
+    private static let key = CredentialKey(issuer: "api.test", account: "anna")
+    private static let other = SessionError.Kind.store(.sealedOtherwise(issuer: "api.test"))
+
+    private static func sealed(_ base: MemoryStore, with name: String = "k1") -> EncryptedStore<MemoryStore> {
+        EncryptedStore(base, cipher: NamedCipher(name: name))
+    }
+
+    @Test("a credential is encrypted in the base, and comes back; all else is the base's")
+    func roundTrip() async throws {
+        let base = MemoryStore()
+        let store = Self.sealed(base)
+        #expect(try await store.load(Self.key) == nil)
+        let stored = StoredCredential(session: UUID(), number: 3, content: Data("s3cret".utf8), unanswered: 2)
+        try await store.save(stored, for: Self.key)
+        #expect(try await store.load(Self.key) == stored)
+        let kept = try #require(base.load(Self.key))
+        #expect(String(decoding: kept.content, as: UTF8.self).contains("terc3s"))
+        #expect((kept.session, kept.number, kept.unanswered) == (stored.session, 3, 2))
+        #expect(try await store.version(of: Self.key) == base.version(of: Self.key))
+        let lock = try await store.lock(Self.key)
+        #expect(lock != nil && base.lock(Self.key) == nil)
+        #expect(try await store.end(stored.session, for: Self.key) == stored)
+        #expect(base.load(Self.key) == nil)
+        try await store.delete(Self.key)
+        try await store.save(stored, for: Self.key)
+        #expect(try await store.load(Self.key) == stored)
+        #expect("\(store)" == "EncryptedStore(MemoryStore)")
+    }
+
+    @Test("the end of a session is no secret, and told to those who have no key")
+    func expired() async throws {
+        let base = MemoryStore()
+        let expired = StoredCredential(session: UUID(), content: Data(), hasExpired: true)
+        try await Self.sealed(base).save(expired, for: Self.key)
+        #expect(try await Self.sealed(base, with: "k2").load(Self.key) == expired)
+    }
+
+    @Test("what was sealed with another key, for another account or another session is not read, and stays")
+    func foreign() async throws {
+        let base = MemoryStore()
+        let stored = StoredCredential(session: UUID(), content: Data("s3cret".utf8))
+        try await Self.sealed(base).save(stored, for: Self.key)
+        let kept = try #require(base.load(Self.key))
+        await #expect(throws: CredentialStoreError.sealedOtherwise(issuer: "api.test")) {
+            try await Self.sealed(base, with: "k2").load(Self.key)
+        }
+        #expect(base.load(Self.key) == kept)
+        let moved = CredentialKey(issuer: "api.test", account: "bert")
+        base.save(kept, for: moved)
+        await #expect(throws: CredentialStoreError.self) { try await Self.sealed(base).load(moved) }
+        base.save(StoredCredential(session: UUID(), content: kept.content), for: Self.key)
+        await #expect(throws: CredentialStoreError.self) { try await Self.sealed(base).load(Self.key) }
+    }
+
+    @Test("what was stored before there was encryption is read only where that is asked for")
+    func plain() async throws {
+        let base = MemoryStore()
+        let stored = StoredCredential(session: UUID(), content: Data(#"{"value":"anna-1"}"#.utf8))
+        base.save(stored, for: Self.key)
+        await #expect(throws: CredentialStoreError.self) { try await Self.sealed(base).load(Self.key) }
+        let store = EncryptedStore(base, cipher: NamedCipher(name: "k1"), readingPlain: true)
+        #expect(try await store.load(Self.key) == stored)
+        try await store.save(stored, for: Self.key)
+        #expect(try await Self.sealed(base).load(Self.key) == stored)
+        // What is encrypted with another key is not plain.
+        try await Self.sealed(base, with: "k2").save(stored, for: Self.key)
+        await #expect(throws: CredentialStoreError.self) { try await store.load(Self.key) }
+    }
+
+    @Test("a session whose key is lost is told so, not signed out, and its record stays until somebody signs in or out")
+    func session() async throws {
+        try await TokenWorld.run { world in
+            let first = world.process(store: Self.sealed(world.store))
+            try await first.signIn(world.server.signIn("anna", at: world.date))
+            let kept = try #require(world.store.load(world.key))
+            let second = world.process(store: Self.sealed(world.store, with: "k2"))
+            #expect(await world.call(second).sessionKind == Self.other)
+            let error = await #expect(throws: SessionError.self) { try await second.restore() }
+            #expect(error?.kind == Self.other)
+            #expect(world.store.load(world.key) == kept)
+            #expect(await world.call(first).token == "anna-1")
+
+            try await second.signOut()
+            #expect(world.store.load(world.key) == nil)
+            try await second.signIn(world.server.signIn("bert", at: world.date))
+            #expect(await world.call(second).token == "bert-1")
+        }
+    }
+}
