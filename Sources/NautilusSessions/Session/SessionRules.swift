@@ -37,9 +37,10 @@ public struct SessionRules<Credential: Sendable>: Sendable {
     ///     nil. Only asked of failures that no renewal can mend.
     ///   - revoke: Has the server forget a credential, when its user signs out; tried again later while its error is transient,
     ///     see `RefreshFailure`. Default: nil, the server is not told.
-    ///   - renew: Brings the credential that takes the place of one. One refresh at a time runs it, among all processes. Its
-    ///     request must not wait for the session's own credential: send it with ``Nautilus/HttpService/signedOut``. An error
-    ///     that conforms to `RefreshFailure` says when to try again.
+    ///   - renew: Brings the credential that takes the place of one. One renewal at a time runs it, among all processes. Its
+    ///     request must not wait for the session's own credential: send it through the service's `signedOut`, and with a short
+    ///     timeout, since what is silent is sent again within the grace that servers give. An error that conforms to
+    ///     `RefreshFailure` says when to try again.
     public init(
         stamp: @escaping @Sendable (_ credential: Credential, _ request: inout HttpRequest) throws -> Void,
         lifetime: @escaping @Sendable (_ credential: Credential) -> Duration? = { _ in nil },
