@@ -1,4 +1,5 @@
 import DemoServers
+import NautilusOAuth
 import SessionCommands
 import Testing
 
