@@ -4,9 +4,9 @@ import Nautilus
 public struct CredentialSharing: Sendable {
     /// The longest that a process waits for the store's lock.
     public let lockWait: Duration
-    /// How often a refresh token whose answer was lost is sent again by the same refresh.
+    /// How often a credential whose answer was lost is sent again by the same renewal.
     public let lostAnswerRetries: Int
-    /// The pauses before a refresh token is sent again, and before what could not be saved is saved again.
+    /// The pauses before a credential is sent again, and before what could not be saved is saved again.
     public let backoff: Backoff
 
     /// Creates the rules; negative values count as zero.
@@ -14,13 +14,13 @@ public struct CredentialSharing: Sendable {
     /// - Parameters:
     ///   - lockWait: Default: 30 s, longer than the 25 s of another process's request, and than the 15 s of one that is
     ///     silent twice; a process that is killed frees the lock at once. Calls of one that waits in vain fail for now.
-    ///   - lostAnswerRetries: Default: 1. A server that rotates refresh tokens may have spent it: one that grants a
+    ///   - lostAnswerRetries: Default: 1. A server that rotates its tokens may have spent it: one that grants a
     ///     period of grace answers a second time (RFC 9700 §4.14.2), so it is sent again soon. When that answer is lost as
-    ///     well, the refresh fails for now and the token is kept, since only the server can tell whether it is spent: it is
+    ///     well, the renewal fails for now and the credential is kept, since only the server can tell whether it is spent: it is
     ///     asked once more after each cool-down.
-    ///   - backoff: Default: exponential from 1 s to 30 s with equal jitter: with the 7 s after which a `TokenEndpoint` of OAuth gives
-    ///     a silent refresh up, its token is sent again after 8 s at most, within a server's usual grace of ten seconds; and
-    ///     no busy loop on a disk that is full.
+    ///   - backoff: Default: exponential from 1 s to 30 s with equal jitter. A renewal that is given up after 7 s of silence, as
+    ///     OAuth's is, is sent again after 8 s at most, within a server's usual grace of ten seconds; and there is no busy
+    ///     loop on a disk that is full.
     public init(
         lockWait: Duration = .seconds(30),
         lostAnswerRetries: Int = 1,

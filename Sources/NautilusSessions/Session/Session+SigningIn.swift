@@ -11,8 +11,8 @@ extension Session {
     ///   - credential: What a sign-in has brought.
     ///   - revokesReplaced: Whether the server is asked to forget the credential of the session before, in the background and
     ///     until it has been reached. Default: false, since it may be the same user, who signs in for a wider scope, and there
-    ///     are servers that end everything which a user has ever allowed an app when one credential of it is revoked. Pass true for
-    ///     another user, or call ``signOut()`` first.
+    ///     are servers that end everything which a user has ever allowed an app when one credential of it is revoked. Pass
+    ///     true for another user, or call ``signOut()`` first.
     /// - Throws: ``SessionError`` when it could not be saved. The user is signed in all the same, in this process, and the
     ///   saving is tried again: nobody needs to repeat the sign-in.
     public func signIn(
@@ -29,8 +29,8 @@ extension Session {
     /// No store keeps the user signed in here: one that hangs, cannot be read or is locked elsewhere only delays what is left
     /// to do, and a damaged record is removed. A user who signs in while this goes on stays signed in.
     ///
-    /// - Throws: ``SessionError`` of the removal, or else of kind ``SessionError/Kind/notRevoked``, when they failed; both were tried. The user is
-    ///   signed out all the same, and what could not be done now is tried again in the background.
+    /// - Throws: ``SessionError`` of the removal, or else of kind ``SessionError/Kind/notRevoked``, when they failed; both were
+    ///   tried. The user is signed out all the same, and what could not be done now is tried again in the background.
     public func signOut() async throws(SessionError) {
         let ended = await shared.signOut()
         async let revocation = revocation(of: ended)

@@ -24,6 +24,14 @@ extension SessionRecord {
         )
     }
 
+    /// A credential as other processes will read it; itself when it cannot be stored.
+    ///
+    /// What goes on in memory has to be that, too: a date that is stored in whole seconds would look like another process's
+    /// renewal, for which none is made here.
+    static func asStored(_ credential: Credential) -> Credential {
+        (try? StoredCredential(session: UUID(), credential: credential).credential()) ?? credential
+    }
+
     /// What is stored of it.
     ///
     /// - Throws: What the credential's encoding throws.

@@ -10,7 +10,7 @@ extension SharedCredential {
             base.unanswered += 1
             await mark(base)
             do {
-                return await saved(base.replacing(try await rules.renew(base.credential)))
+                return await saved(base.replacing(try await renewed(base)))
             } catch {
                 let failure = rules.classify(error)
                 // The server has not taken it: as before.
@@ -36,11 +36,15 @@ extension SharedCredential {
     /// Nothing is spent: no note, and no harm in asking twice.
     private func repeatable(_ base: Record) async throws -> Record {
         do {
-            return await saved(base.replacing(try await rules.renew(base.credential)))
+            return await saved(base.replacing(try await renewed(base)))
         } catch {
             guard rules.classify(error) == .ended else { throw error }
             throw await end(base, error)
         }
+    }
+
+    private func renewed(_ base: Record) async throws -> Credential {
+        Record.asStored(try await rules.renew(base.credential))
     }
 
     /// Whether a credential whose answer was lost is sent again by the same refresh, within a server's period of grace.
@@ -83,8 +87,8 @@ extension SharedCredential {
         return latest.credential != record.credential ? latest : nil
     }
 
-    /// Ends the session: its credential goes from the record, if that is still the one that was tried, and other processes learn from
-    /// it that the server has ended the session.
+    /// Ends the session: its credential goes from the record, if that is still the one that was tried, and other processes
+    /// learn from it that the server has ended the session.
     private func end(_ tried: Record, _ error: any Error) async -> TerminalRefreshFailure {
         let failure =
             error as? TerminalRefreshFailure

@@ -7,7 +7,7 @@ extension SharedCredential {
     ///
     /// - Parameter revokesReplaced: Whether the server is asked to forget the credential of the session before.
     func signIn(_ credential: Credential, revokingReplaced revokesReplaced: Bool) async throws(SessionError) {
-        let session = UUID()
+        let (session, credential) = (UUID(), Record.asStored(credential))
         let replaced = change { state in
             let replaced = state.record
             if revokesReplaced { state.revokedSession = replaced?.session }

@@ -9,8 +9,8 @@ import Foundation
 /// in the place of another. The session's number and the count of lost answers are not secret, and are not encrypted.
 ///
 /// What was stored before there was encryption is read only if that is asked for, since whoever can write the file could
-/// otherwise put anything there. What was encrypted with another key is an error, ``CredentialStoreError/sealedOtherwise(issuer:)``, never "nobody is signed
-/// in": it stays until somebody signs in or out.
+/// otherwise put anything there. What was encrypted with another key is an error,
+/// ``CredentialStoreError/sealedOtherwise(issuer:)``, never "nobody is signed in": it stays until somebody signs in or out.
 public struct EncryptedStore<Base: CredentialStore>: CredentialStore {
     private let base: Base
     private let cipher: any CredentialCipher

@@ -158,6 +158,56 @@ struct TokenSessionTests {
         }
     }
 
+    /// A token that is stored with less than it has: a date of whole seconds, and no note of its origin.
+    private struct LossyToken: Codable, Equatable, Sendable {
+        var value: String
+        var received: Date
+        var origin: String?
+
+        init(value: String, received: Date, origin: String?) {
+            (self.value, self.received, self.origin) = (value, received, origin)
+        }
+
+        init(from decoder: any Decoder) throws {
+            let text = try decoder.singleValueContainer().decode(String.self).split(separator: " ")
+            (value, received) = (String(text[0]), Date(timeIntervalSince1970: Double(text[1]) ?? 0))
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode("\(value) \(Int(received.timeIntervalSince1970))")
+        }
+    }
+
+    @Test("a credential that is stored with less than it has is renewed like any other")
+    func lossy() async throws {
+        try await TokenWorld.run { world in
+            let renewals = Locked(0)
+            let session = Session<LossyToken>(
+                key: world.key,
+                rules: SessionRules(
+                    stamp: { token, request in request.header["X-Api-Token"] = token.value },
+                    renew: { token in
+                        renewals.withLock { $0 += 1 }
+                        return LossyToken(value: token.value + "'", received: world.date + 0.7, origin: "renewal")
+                    }
+                ),
+                store: world.store,
+                clock: world.clock,
+                random: world.random
+            )
+            try await session.signIn(LossyToken(value: "a", received: world.date + 0.5, origin: "sign-in"))
+            world.server.transport.on(.get, "/notes") { request, _ in
+                request.header["X-Api-Token"] == "a''" ? .reply(text: "ok") : .status(401)
+            }
+            let service = world.api.overriding(retrierFactory: session.authorization)
+            // The first is renewed once, and its new token rejected; the second is renewed once more.
+            await #expect(throws: HttpError.self) { try await GetNotes().schedule(with: service) }
+            #expect(try await GetNotes().schedule(with: service) == "ok")
+            #expect(renewals.withLock { $0 } == 2)
+        }
+    }
+
     @Test("what a credential lacks is told as the session's rules say, and nothing is renewed")
     func lack() async throws {
         struct NeedsAdministrator: Error {}
