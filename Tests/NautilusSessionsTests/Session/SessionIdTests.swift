@@ -177,6 +177,33 @@ struct SessionIdTests {
         }
     }
 
+    @Test("events name the generation of the credential, and neither they nor the session print it or whose it is")
+    func events() async throws {
+        try await TokenWorld.run { world in
+            let session = Session(
+                key: CredentialKey(issuer: "api.test", account: "s3cret account"),
+                rules: world.rules(),
+                store: world.store,
+                clock: world.clock,
+                random: world.random
+            )
+            let events = session.events
+            try await session.signIn(world.server.signIn("anna", at: world.date))
+            try await world.sleep(.seconds(3600))
+            #expect(await world.call(session).token == "anna-2")
+            try await session.signOut()
+            var told: [String] = []
+            for await event in events.prefix(3) { told.append("\(event)") }
+            #expect(told == ["signedIn(generation: 1)", "refreshed(generation: 2)", "signedOut(generation: 2)"])
+            try await session.signIn(world.server.signIn("s3cret", at: world.date))
+            var dumped = ""
+            dump(session, to: &dumped)
+            for text in ["\(session)", String(reflecting: session), dumped] {
+                #expect(text.contains("Session(api.test") && !text.contains("s3cret"))
+            }
+        }
+    }
+
     @Test("a guest's call goes out without a credential, and waits for no renewal; the service's errors stay")
     func guest() async throws {
         try await TokenWorld.run { world in
