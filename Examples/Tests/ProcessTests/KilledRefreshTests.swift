@@ -80,7 +80,7 @@ struct KilledRefreshTests {
             #expect(try await world.endings() == ["json", "lock"], "it says that the session has expired")
 
             let third = try await world.once(.call)
-            #expect(third.failure == ["authorization", "sessionExpired", "invalidGrant"])
+            #expect(third.failure == ["authorization", "sessionExpired", "expired"])
             let counters = await world.server.counters
             #expect(counters.refreshes == 2)
             #expect(counters.reuseDetected == 1)

@@ -95,7 +95,7 @@ struct LostAnswerTests {
     private func expectEnd(of world: SessionWorld) async throws {
         let before = await world.server.counters
         #expect(try await world.stored() == nil)
-        #expect(try await world.once(.call).failure == ["authorization", "sessionExpired", "invalidGrant"])
+        #expect(try await world.once(.call).failure == ["authorization", "sessionExpired", "expired"])
         #expect(await world.server.counters == before)
     }
 }
