@@ -13,7 +13,6 @@ let package = Package(
         .package(name: "Nautilus", path: ".."),
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     ],
     targets: [
         .target(name: "NotesAPI", dependencies: ["Nautilus"]),
@@ -40,20 +39,6 @@ let package = Package(
         .target(
             name: "NotesOAuth",
             dependencies: ["NotesAPI", "Nautilus", .product(name: "NautilusOAuth", package: "Nautilus")]
-        ),
-        .target(
-            name: "SealedStore",
-            dependencies: [
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "NautilusSessions", package: "Nautilus"),
-            ]
-        ),
-        .testTarget(
-            name: "SealedStoreTests",
-            dependencies: [
-                "SealedStore", .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "NautilusSessions", package: "Nautilus"),
-            ]
         ),
         .target(name: "ChildProcesses"),
         .executableTarget(

@@ -137,9 +137,10 @@ struct SessionIdTests {
             )
             let service = world.api.overriding(interceptors: [cache], retrierFactory: session.authorization)
             let ended = session.endedIds
-            let removal = Task {
+            // A child, so that the simulation sees it.
+            async let removal: Void = {
                 for await id in ended.prefix(2) { await cache.removeAll(ofAccount: id.uuidString) }
-            }
+            }()
             var ids: [UUID?] = []
             for user in ["anna", "bert"] {
                 try await session.signIn(world.server.signIn(user, at: world.date))
@@ -148,7 +149,7 @@ struct SessionIdTests {
             }
             #expect(world.server.carried == ["anna-1", "bert-1"])
             try await session.signOut()
-            await removal.value
+            await removal
             for id in ids {
                 pretended.withLock { $0 = id }
                 await #expect(throws: HttpError.self) { try await GetNotes().schedule(with: service.signedOut) }
