@@ -34,11 +34,17 @@ struct CurlResponseHead: Sendable {
     private var stage = Stage.statusLine
     private var interimCount = 0
     private var size = 0
+    /// Whether it is HTTP/1.1's.
+    private(set) var isHttp11 = false
     private let limit: Int
+    private let expectsUpgrade: Bool
 
-    /// - Parameter limit: The most bytes of all lines, those of interim responses and of trailers included.
-    init(limit: Int) {
+    /// - Parameters:
+    ///   - limit: The most bytes of all lines, those of interim responses and of trailers included.
+    ///   - expectsUpgrade: Whether a 101 is an answer. Default: no, nobody has asked for it.
+    init(limit: Int, expectsUpgrade: Bool = false) {
         self.limit = limit
+        self.expectsUpgrade = expectsUpgrade
     }
 
     /// Whether all of it has come.
@@ -68,8 +74,8 @@ struct CurlResponseHead: Sendable {
     }
 
     private mutating func end() throws(Refusal) -> Bool {
-        guard status != 101 else { throw .unrequestedUpgrade }
-        guard status < 200 else {
+        guard status != 101 || expectsUpgrade else { throw .unrequestedUpgrade }
+        guard status < 200, status != 101 else {
             stage = .trailers
             return true
         }
@@ -94,6 +100,7 @@ struct CurlResponseHead: Sendable {
         (self.status, stage) = (status, .fields)
         // Of most headers: they are not copied while they grow.
         lines.reserveCapacity(1024)
+        isHttp11 = line.starts(with: "HTTP/1.1 ".utf8)
     }
 
     private mutating func takeField(_ line: UnsafeRawBufferPointer) throws(Refusal) {

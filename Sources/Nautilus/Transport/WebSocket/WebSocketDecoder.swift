@@ -1,0 +1,148 @@
+import Foundation
+
+/// The frames of a server, put together to messages, from bytes that come in pieces of any size.
+///
+/// What has come stays as it is until it is asked for, so that a reader who is slow holds bytes up and not messages. A frame
+/// is judged by each of its first bytes as it comes, and its length before anything of it is kept.
+struct WebSocketDecoder: Sendable {
+    /// One message, or one control frame.
+    enum Item: Hashable, Sendable {
+        case message(WebSocketMessage)
+        case ping([UInt8])
+        case pong([UInt8])
+        case close(WebSocketClosure)
+    }
+
+    private struct Frame {
+        let opcode: WebSocketOpcode
+        let isLast: Bool
+        /// How many bytes of its payload have not come yet.
+        var missing: Int
+    }
+
+    private let messageLimit: Int
+    private var input: [UInt8] = []
+    /// How much of the input has been read.
+    private var offset = 0
+    /// The frame whose payload comes; nil before its header is complete.
+    private var frame: Frame?
+    /// The kind of the message whose fragments come; nil between messages.
+    private var kind: WebSocketOpcode?
+    private var message = Data()
+    private var text = Utf8Check()
+    private var control: [UInt8] = []
+
+    /// Whether messages are passed over, unread: when only the closing still counts.
+    var isDropping = false {
+        didSet { message = Data() }
+    }
+
+    /// - Parameter messageLimit: The most bytes of a message, all its fragments together.
+    init(messageLimit: Int) {
+        self.messageLimit = max(0, messageLimit)
+    }
+
+    /// Takes bytes in, for ``next()`` to read.
+    mutating func feed(_ bytes: UnsafeRawBufferPointer) {
+        input.removeFirst(offset)
+        offset = 0
+        input.append(contentsOf: bytes)
+    }
+
+    /// The next message or control frame; nil when more has to come first. Not asked again after an error.
+    mutating func next() throws(WebSocketViolation) -> Item? {
+        while true {
+            guard frame != nil else {
+                guard try readHeader() else { return nil }
+                continue
+            }
+            try readPayload()
+            guard let frame, frame.missing == 0 else { return nil }
+            self.frame = nil
+            if let item = try end(frame) { return item }
+        }
+    }
+
+    // MARK: Header (§5.2)
+
+    /// - Returns: Whether it is complete.
+    private mutating func readHeader() throws(WebSocketViolation) -> Bool {
+        let bytes = input[offset...]
+        guard let first = bytes.first else { return false }
+        let opcode = try opcode(first)
+        guard bytes.count >= 2 else { return false }
+        let second = bytes[offset + 1]
+        // Masked is what clients send (§5.1).
+        guard second & 0x80 == 0 else { throw .protocolError }
+        guard !opcode.isControl || second <= 125 else { throw .protocolError }
+        let lengthCount = second == 127 ? 8 : second == 126 ? 2 : 0
+        guard bytes.count >= 2 + lengthCount else { return false }
+        let extended = bytes.dropFirst(2).prefix(lengthCount)
+        let length = lengthCount == 0 ? UInt64(second) : extended.reduce(0) { $0 << 8 | UInt64($1) }
+        // A length is as short as it can be, and has its highest bit clear.
+        guard lengthCount != 2 || length > 125 else { throw .protocolError }
+        guard lengthCount != 8 || length > 65_535 && length <= UInt64(Int64.max) else { throw .protocolError }
+        if !opcode.isControl, !isDropping {
+            guard length <= UInt64(messageLimit - message.count) else { throw .messageTooBig }
+            // A length alone, which costs the server nothing, is to cost little here.
+            if message.isEmpty { message.reserveCapacity(min(Int(length), 1_048_576)) }
+        }
+        offset += 2 + lengthCount
+        frame = Frame(opcode: opcode, isLast: first & 0x80 != 0, missing: Int(length))
+        if opcode == .text || opcode == .binary { kind = opcode }
+        return true
+    }
+
+    private func opcode(_ first: UInt8) throws(WebSocketViolation) -> WebSocketOpcode {
+        // The reserved bits belong to extensions, of which none was agreed on.
+        guard first & 0x70 == 0, let opcode = WebSocketOpcode(rawValue: first & 0x0F) else { throw .protocolError }
+        switch opcode {
+        // Control frames come in one piece (§5.5).
+        case .close, .ping, .pong: guard first & 0x80 != 0 else { throw .protocolError }
+        case .continuation: guard kind != nil else { throw .protocolError }
+        // One message after the other (§5.4).
+        case .text, .binary: guard kind == nil else { throw .protocolError }
+        }
+        return opcode
+    }
+
+    // MARK: Payload
+
+    private mutating func readPayload() throws(WebSocketViolation) {
+        guard let frame else { return }
+        let count = min(frame.missing, input.count - offset)
+        let part = offset..<offset + count
+        offset += count
+        self.frame?.missing -= count
+        guard !frame.opcode.isControl else {
+            control.append(contentsOf: input[part])
+            return
+        }
+        guard !isDropping else { return }
+        // At the first byte that is wrong: the rest may be long in coming (§8.1).
+        if kind == .text {
+            let isText = input.withUnsafeBytes { text.accepts(UnsafeRawBufferPointer(rebasing: $0[part])) }
+            guard isText else { throw .invalidPayload }
+        }
+        message.append(contentsOf: input[part])
+    }
+
+    private mutating func end(_ frame: Frame) throws(WebSocketViolation) -> Item? {
+        guard !frame.opcode.isControl else {
+            defer { control = [] }
+            switch frame.opcode {
+            case .ping: return .ping(control)
+            case .pong: return .pong(control)
+            default: return .close(try WebSocketClosure(payload: control))
+            }
+        }
+        guard frame.isLast else { return nil }
+        let isText = kind == .text
+        kind = nil
+        guard !isDropping else { return nil }
+        defer { (message, text) = (Data(), Utf8Check()) }
+        guard isText else { return .message(.data(message)) }
+        guard text.isWhole else { throw .invalidPayload }
+        return .message(.text(String(decoding: message, as: UTF8.self)))
+    }
+}
