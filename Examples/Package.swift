@@ -101,4 +101,13 @@ let package = Package(
             dependencies: ["Nautilus", .product(name: "NautilusTesting", package: "Nautilus"), "ScriptedSockets"]
         )
     )
+    package.targets.append(
+        .testTarget(
+            name: "CurlWebSocketTests",
+            dependencies: [
+                "FlyingFox", "Nautilus", "NotesAPI", "ScriptedSockets",
+                .product(name: "NautilusTesting", package: "Nautilus"),
+            ]
+        )
+    )
 #endif

@@ -47,6 +47,8 @@ struct curl_functions {
     int (*easy_setopt)(nautilus_easy *, int option, ...);
     int (*easy_getinfo)(nautilus_easy *, int info, ...);
     int (*easy_pause)(nautilus_easy *, int bits);
+    int (*easy_send)(nautilus_easy *, const void *bytes, size_t count, size_t *sent);
+    int (*easy_recv)(nautilus_easy *, void *bytes, size_t count, size_t *received);
     nautilus_list *(*slist_append)(nautilus_list *, const char *);
     void (*slist_free_all)(nautilus_list *);
     curl_multi *(*multi_init)(void);

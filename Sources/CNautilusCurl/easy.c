@@ -53,6 +53,16 @@ int64_t nautilus_easy_microseconds(nautilus_easy *easy, int32_t info) {
 
 void nautilus_easy_resume(nautilus_easy *easy) { nautilus_curl.easy_pause(easy, 0); }
 
+int32_t nautilus_easy_send(nautilus_easy *easy, const void *bytes, size_t count, size_t *sent) {
+    *sent = 0;
+    return nautilus_curl.easy_send(easy, bytes, count, sent);
+}
+
+int32_t nautilus_easy_receive(nautilus_easy *easy, void *bytes, size_t count, size_t *received) {
+    *received = 0;
+    return nautilus_curl.easy_recv(easy, bytes, count, received);
+}
+
 static int seek(void *context, int64_t offset, int origin) {
     const int seek_ok = 0, seek_failed = 1;
     return origin == 0 && offset == 0 && nautilus_functions.rewind(context) ? seek_ok : seek_failed;

@@ -48,6 +48,9 @@ struct nautilus_loop {
     // When `timer` fires, in milliseconds of the monotonic clock; 0 when it does not.
     int64_t armed;
     struct epoll_event events[events_at_once];
+    // The lent sockets that the last step has found to be ready.
+    int ready[events_at_once];
+    int ready_count;
 };
 
 static int socket_changed(nautilus_easy *easy, int socket, int what, void *context, void *unused) {
@@ -188,6 +191,11 @@ static void handle(struct nautilus_loop *loop, int descriptor, uint32_t events) 
     // Looked at now, and not when the event came: an earlier one may have changed it, or closed the socket.
     uint8_t flags = sockets_flags(&loop->sockets, descriptor);
     if (flags & socket_resting) return sockets_end(&loop->sockets, descriptor);
+    if (flags & socket_lent) {
+        // One that does not fit in is found again.
+        if (loop->ready_count < events_at_once) loop->ready[loop->ready_count++] = descriptor;
+        return;
+    }
     // A paused transfer's: the library asks for it again.
     if (!(flags & socket_wanted)) return sockets_unwatch(&loop->sockets, descriptor);
     int bits = 0;
@@ -229,6 +237,16 @@ int nautilus_loop_remove(struct nautilus_loop *loop, nautilus_easy *easy) {
     int is_removed = nautilus_curl.multi_remove_handle(loop->multi, easy) == 0;
     if (socket >= 0) sockets_rest(&loop->sockets, socket);
     return is_removed;
+}
+
+int32_t nautilus_loop_watch(struct nautilus_loop *loop, nautilus_easy *easy, int32_t interest) {
+    int socket = -1;
+    if (nautilus_curl.easy_getinfo(easy, info_active_socket, &socket) != 0 || socket < 0) return -1;
+    return sockets_lend(&loop->sockets, socket, interest) ? socket : -1;
+}
+
+int32_t nautilus_loop_ready(struct nautilus_loop *loop) {
+    return loop->ready_count > 0 ? loop->ready[--loop->ready_count] : -1;
 }
 
 nautilus_easy *nautilus_loop_ended(struct nautilus_loop *loop, int32_t *result) {

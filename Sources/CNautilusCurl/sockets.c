@@ -72,7 +72,18 @@ void sockets_unwant(struct sockets *sockets, int socket) {
     if (!(sockets->flags[socket] & socket_owned)) sockets_unwatch(sockets, socket);
 }
 
+int sockets_lend(struct sockets *sockets, int socket, int interest) {
+    if (!make_room(sockets, socket)) return 0;
+    int knows = sockets->flags[socket] & socket_lent;
+    // epoll tells of an end even where nothing else is asked for, again and again.
+    if (interest == 0) sockets_unwatch(sockets, socket);
+    else if (!watch(sockets, socket, interest, knows)) return 0;
+    sockets->flags[socket] |= socket_lent;
+    return 1;
+}
+
 void sockets_rest(struct sockets *sockets, int socket) {
+    if (sockets_flags(sockets, socket) & socket_lent) sockets->flags[socket] &= (uint8_t)~socket_lent;
     uint8_t flags = sockets_flags(sockets, socket);
     // Where it is wanted still, other transfers use it (HTTP/2).
     if (!(flags & socket_owned) || flags & socket_wanted) return;

@@ -18,6 +18,8 @@ enum socket_flag {
     socket_wanted = 16,
     // Of a kept connection that no transfer uses.
     socket_resting = 32,
+    // Of a connection whose bytes are not the library's to move.
+    socket_lent = 64,
 };
 
 struct sockets {
@@ -35,6 +37,8 @@ int sockets_own(struct sockets *sockets, int socket);
 int sockets_want(struct sockets *sockets, int socket, int interest);
 // The library wants nothing of it any more, for now.
 void sockets_unwant(struct sockets *sockets, int socket);
+// Watches a connection whose bytes are moved from outside (bits as above, 0 for not at all); 0 where the system refuses.
+int sockets_lend(struct sockets *sockets, int socket, int interest);
 // No transfer uses the connection: whatever comes now is its end.
 void sockets_rest(struct sockets *sockets, int socket);
 // Stops watching.

@@ -68,9 +68,12 @@ enum nautilus_curl_option {
     NAUTILUS_CURL_NOBODY = 44,
     NAUTILUS_CURL_UPLOAD = 46,
     NAUTILUS_CURL_SSLVERSION = 32,
+    NAUTILUS_CURL_HTTPPROXYTUNNEL = 61,
+    NAUTILUS_CURL_FRESH_CONNECT = 74,
     NAUTILUS_CURL_HTTP_VERSION = 84,
     NAUTILUS_CURL_BUFFERSIZE = 98,
     NAUTILUS_CURL_NOSIGNAL = 99,
+    NAUTILUS_CURL_CONNECT_ONLY = 141,
     NAUTILUS_CURL_CONNECTTIMEOUT_MS = 156,
     NAUTILUS_CURL_HTTP_CONTENT_DECODING = 158,
     NAUTILUS_CURL_PROTOCOLS = 181,
@@ -152,6 +155,16 @@ void nautilus_easy_set_context(nautilus_easy *_Nonnull easy, void *_Nonnull cont
 // Lets whatever has been paused go on.
 void nautilus_easy_resume(nautilus_easy *_Nonnull easy);
 
+// The bytes of a connection, once its handle has ended with CONNECT_ONLY and as long as it is in its loop. Each returns the
+// library's word for it, which is one of these or a failure, and how many bytes it has moved; to receive 0 is the end.
+enum nautilus_curl_result { NAUTILUS_CURL_OK = 0, NAUTILUS_CURL_AGAIN = 81 };
+int32_t nautilus_easy_send(
+    nautilus_easy *_Nonnull easy, const void *_Nonnull bytes, size_t count, size_t *_Nonnull sent
+);
+int32_t nautilus_easy_receive(
+    nautilus_easy *_Nonnull easy, void *_Nonnull bytes, size_t count, size_t *_Nonnull received
+);
+
 // A list of lines; append returns null, and leaves the list, where there is no memory.
 typedef void nautilus_list;
 nautilus_list *_Nullable nautilus_list_append(nautilus_list *_Nullable list, const char *_Nonnull line);
@@ -176,6 +189,12 @@ int nautilus_loop_add(struct nautilus_loop *_Nonnull loop, nautilus_easy *_Nonnu
 int nautilus_loop_remove(struct nautilus_loop *_Nonnull loop, nautilus_easy *_Nonnull easy);
 // The next transfer that has ended, and how; null when none has.
 nautilus_easy *_Nullable nautilus_loop_ended(struct nautilus_loop *_Nonnull loop, int32_t *_Nonnull result);
+
+// Watches such a connection, to read it (1), to write to it (2), for both or for nothing (0). Returns its descriptor; -1
+// where the system refuses.
+int32_t nautilus_loop_watch(struct nautilus_loop *_Nonnull loop, nautilus_easy *_Nonnull easy, int32_t interest);
+// The descriptor of the next one that a step has found to be ready; -1 when none is.
+int32_t nautilus_loop_ready(struct nautilus_loop *_Nonnull loop);
 
 // Starts a thread that is not waited for, with all signals blocked. Returns whether it could.
 int nautilus_thread_start(void (*_Nonnull run)(void *_Nonnull context), void *_Nonnull context);

@@ -34,7 +34,8 @@ public protocol HttpService: Sendable {
     var observer: any CallObserver { get }
     /// What moves bytes. Default: ``PlatformTransport/shared``, URL loading on Apple's platforms and libcurl on Linux.
     var transport: any HttpTransport { get }
-    /// What opens web sockets. Default: URL loading's; on Linux, whose Foundation has none, ``WebSocketsUnavailable``.
+    /// What opens web sockets. Default: URL loading's on Apple's platforms and libcurl's on Linux; ``WebSocketsUnavailable``
+    /// where there is neither.
     var webSocketTransport: any WebSocketTransport { get }
     /// What time is measured and slept on. Default: `ContinuousClock`, which goes on while the machine sleeps.
     var clock: any Clock<Duration> { get }
@@ -72,7 +73,7 @@ extension HttpService {
     public var observer: any CallObserver { NilCallObserver() }
     /// The shared URL loading transport.
     public var transport: any HttpTransport { PlatformTransport.shared }
-    /// URL loading's web sockets, where it has some.
+    /// The platform's web sockets, where it has some.
     public var webSocketTransport: any WebSocketTransport { platformWebSocketTransport }
     /// The continuous clock.
     public var clock: any Clock<Duration> { ContinuousClock() }
@@ -88,12 +89,15 @@ extension HttpService where RequestError == HttpError {
 }
 
 extension HttpService {
-    /// What opens web sockets for who names nothing else.
+    /// The platform's transport of web sockets.
     var platformWebSocketTransport: any WebSocketTransport {
-        #if canImport(FoundationNetworking)
-            WebSocketsUnavailable()
+        #if os(Linux)
+            if let reason = CurlTransport.unavailability { return WebSocketsUnavailable(reason: reason) }
+            return CurlWebSocketTransport.shared
+        #elseif canImport(FoundationNetworking)
+            return WebSocketsUnavailable()
         #else
-            URLSessionWebSocketTransport()
+            return URLSessionWebSocketTransport()
         #endif
     }
 }

@@ -52,10 +52,18 @@ public protocol WebSocketConnection: Sendable {
     func close(_ closure: WebSocketClosure) async
 }
 
-/// What stands in where the platform has no web sockets: on Linux, whose Foundation was built without.
+/// A transport for platforms without web sockets, which opens none: Foundation has some on Apple's platforms alone, and on
+/// Linux it takes a libcurl that can be used.
 public struct WebSocketsUnavailable: WebSocketTransport, Error, CustomStringConvertible {
+    /// Why there are none, in words for people; nil where Foundation's lack is the only reason.
+    public let reason: String?
+
     /// Creates it.
-    public init() {}
+    ///
+    /// - Parameter reason: Why there are none, besides Foundation's lack. Default: nil, nothing besides.
+    public init(reason: String? = nil) {
+        self.reason = reason
+    }
 
     /// Always fails.
     ///
@@ -64,9 +72,10 @@ public struct WebSocketsUnavailable: WebSocketTransport, Error, CustomStringConv
         throw self
     }
 
-    /// What is missing, and what to do.
+    /// The lack, its reason, and what to do.
     public var description: String {
-        "Foundation has no web sockets on this platform; give the service a webSocketTransport that is built on another "
-            + "client, such as the NIOWebSocketTransport of Examples/AsyncHTTPClientTransport."
+        "Foundation has no web sockets on this platform\(reason.map { ", and \($0)" } ?? ""); give the service a "
+            + "webSocketTransport that is built on another client, such as the NIOWebSocketTransport of "
+            + "Examples/AsyncHTTPClientTransport."
     }
 }

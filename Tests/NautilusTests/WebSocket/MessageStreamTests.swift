@@ -112,13 +112,29 @@ struct MessageStreamTests: WebSocketSuite {
         #expect(error?.status == 403)
     }
 
-    @Test("where the platform has no web sockets, an error says so, and what to do")
+    @Test("where the platform has no web sockets, an error says so, why, and what to do")
     func unavailable() async throws {
-        let service = AnyHttpService(apiUrl: "api.example.com", transport: ScriptedTransport())
-        #if canImport(FoundationNetworking)
-            let error = await error { _ = try await Chat().schedule(with: service) }
-            #expect(error?.underlying is WebSocketsUnavailable)
-            #expect("\(try #require(error))".contains("webSocketTransport"))
-        #endif
+        let service = AnyHttpService(
+            apiUrl: "api.example.com",
+            transport: ScriptedTransport(),
+            webSocketTransport: WebSocketsUnavailable(reason: "there is no libcurl.so.4")
+        )
+        let error = await error { _ = try await Chat().schedule(with: service) }
+        #expect(error?.underlying is WebSocketsUnavailable)
+        let text = "\(try #require(error))"
+        #expect(text.contains("webSocketTransport"))
+        #expect(text.contains("there is no libcurl.so.4"))
     }
+
+    #if os(Linux)
+        @Test("on Linux libcurl opens the web sockets of a service that names no other transport, where there is one")
+        func platform() throws {
+            let service = AnyHttpService(apiUrl: "api.example.com", transport: ScriptedTransport())
+            if let reason = CurlTransport.unavailability {
+                #expect((service.webSocketTransport as? WebSocketsUnavailable)?.reason == reason)
+            } else {
+                #expect(service.webSocketTransport is CurlWebSocketTransport)
+            }
+        }
+    #endif
 }

@@ -23,11 +23,13 @@
         private var uploads: [UnsafeMutableRawPointer: CurlTransfer] = [:]
         /// Those that have ended before libcurl had them, or from here.
         private var outcomes: [CurlOutcome] = []
+        private var sockets: CurlSockets
         private var isClosed = false
 
         init(_ loop: OpaquePointer, endsLookups: Bool) {
             self.loop = loop
             self.endsLookups = endsLookups
+            self.sockets = CurlSockets(endsLookups: endsLookups)
         }
 
         mutating func perform(_ jobs: [CurlLoop.Job]) {
@@ -37,14 +39,16 @@
                 case .end(let transfer): end(transfer)
                 case .resume(let transfer):
                     if transfers[transfer.handle.easy] === transfer { nautilus_easy_resume(transfer.handle.easy) }
+                case .move(let socket): sockets.move(socket, loop)
                 }
             }
         }
 
         /// Does what is due by `count` events; on the loop's own thread.
-        func step(_ count: Int32) {
+        mutating func step(_ count: Int32) {
             nautilus_loop_step(loop, count)
             if lookAgain() { nautilus_loop_step(loop, 0) }
+            sockets.moveReady(loop)
         }
 
         /// Does what is due without an event; on any thread.
@@ -88,7 +92,10 @@
         mutating func ended() -> [CurlOutcome] {
             var code: Int32 = 0
             while let easy = nautilus_loop_ended(loop, &code) {
-                guard let transfer = transfers.removeValue(forKey: easy) else { continue }
+                guard let transfer = transfers.removeValue(forKey: easy) else {
+                    sockets.connected(easy, code, loop)
+                    continue
+                }
                 uploads[easy] = nil
                 let result = transfer.outcome(code)
                 _ = nautilus_loop_remove(loop, easy)
@@ -99,10 +106,16 @@
         }
 
         /// Whether nothing is under way.
-        var isIdle: Bool { transfers.isEmpty && outcomes.isEmpty }
+        var isIdle: Bool { transfers.isEmpty && outcomes.isEmpty && sockets.isEmpty }
+
+        /// The web sockets that have ended, and those that have more to do, since this was last asked.
+        mutating func takeSockets() -> (ended: [CurlSocket], waiting: [CurlSocket]) {
+            (sockets.takeEnded(), sockets.takeWaiting())
+        }
 
         mutating func failAll() {
             for transfer in transfers.values { fail(transfer, TransportError.unusable) }
+            sockets.failAll(loop)
         }
 
         /// Closes the kept connections, and releases the loop; it is not used again.

@@ -95,6 +95,11 @@
         /// Has the functions of ``CurlTransfer`` called with `transfer`, which must live until the next ``reset()``.
         func setContext(_ transfer: CurlTransfer) {
             nautilus_easy_set_context(easy, Unmanaged.passUnretained(transfer).toOpaque())
+            keepErrorText()
+        }
+
+        /// Has libcurl leave its words for errors in ``errorText``.
+        func keepErrorText() {
             take(nautilus_easy_set_pointer(easy, Int32(NAUTILUS_CURL_ERRORBUFFER.rawValue), message))
         }
 

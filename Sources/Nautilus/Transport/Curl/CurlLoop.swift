@@ -16,6 +16,8 @@
             case end(CurlTransfer)
             /// There is room for more of its response, or more of its request.
             case resume(CurlTransfer)
+            /// There is something to do for a web socket: to begin, to write, to read on, to end.
+            case move(CurlSocket)
         }
 
         /// The use of a loop, which stops when the last one is released.
@@ -99,6 +101,11 @@
             add(.resume(transfer))
         }
 
+        /// Starts a web socket, or does what there is to do for it.
+        func move(_ socket: CurlSocket) {
+            add(.move(socket))
+        }
+
         /// Ends the thread once there is nothing left to do; the loop's last user has gone.
         private func stop() {
             let hasThread = inbox.withLock { inbox in
@@ -165,14 +172,18 @@
             var ended: [CurlOutcome] = []
             /// Those that have got the connections of those that have ended.
             var connected: [CurlTransfer] = []
+            /// Web sockets that have ended.
+            var sockets: [CurlSocket] = []
         }
 
         /// What has ended; its connections go to the next in line.
         private func collect(_ core: inout CurlCore) -> Work {
             let ended = core.ended()
-            guard !ended.isEmpty else { return Work() }
+            let sockets = core.takeSockets()
+            if !sockets.waiting.isEmpty { inbox.withLock { $0.jobs += sockets.waiting.map { .move($0) } } }
+            guard !ended.isEmpty else { return Work(sockets: sockets.ended) }
             let connected = inbox.withLock { inbox in ended.compactMap { inbox.leave($0.transfer.line) } }
-            return Work(ended: ended, connected: connected)
+            return Work(ended: ended, connected: connected, sockets: sockets.ended)
         }
 
         private func deliver(_ work: Work) {
@@ -180,6 +191,10 @@
             for outcome in work.ended {
                 outcome.deliver()
                 recycle(outcome.transfer.handle)
+            }
+            for socket in work.sockets {
+                socket.release()
+                recycle(socket.handle)
             }
         }
 

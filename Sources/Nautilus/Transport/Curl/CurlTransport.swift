@@ -126,7 +126,7 @@
         }
 
         /// The loop, made when the first exchange comes.
-        private func runningLoop() throws -> CurlLoop.Lease {
+        func runningLoop() throws -> CurlLoop.Lease {
             let library: CurlLibrary
             do throws(CurlLibrary.Unusable) {
                 library = try CurlLibrary.found.get()

@@ -62,6 +62,9 @@ struct WebSocketOpeningAnswer {
         return isOver ? .declined(response(body.bytes)) : nil
     }
 
+    /// Whether the header has come, and with it the status.
+    var hasHeader: Bool { head.isComplete }
+
     /// Nothing more comes.
     ///
     /// - Throws: Where a header has not come: the server may have done something nonetheless.

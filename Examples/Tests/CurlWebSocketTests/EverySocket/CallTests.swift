@@ -1,19 +1,17 @@
 import Foundation
-import NIOConcurrencyHelpers
-import NIOWebSocketTransport
 import Nautilus
 import NautilusTesting
 import NotesAPI
 import Testing
 
-@Suite("A socket is opened on the path of every call", .timeLimit(.minutes(10)))
+@Suite("A socket is opened on the path of every call", .whereAvailable, .timeLimit(.minutes(10)))
 struct CallTests {
-    private let refreshes = NIOLockedValueBox(0)
+    private let refreshes = Shared(0)
 
     private var coordinator: RefreshCoordinator<Token> {
         RefreshCoordinator(credential: Token.numbered(1), clock: ManualClock()) { [refreshes] _ in
             .numbered(
-                refreshes.withLockedValue {
+                refreshes.withLock {
                     $0 += 1
                     return $0 + 1
                 }
@@ -42,7 +40,7 @@ struct CallTests {
                 return try await group.reduce(into: Set<String?>()) { $0.insert($1) }
             }
             #expect(answers == Set((0..<50).map { "\($0)" }))
-            #expect(refreshes.withLockedValue { $0 } == 1)
+            #expect(refreshes.withLock { $0 } == 1)
             #expect(server.authorizations.filter { $0 == "Bearer token-1" }.count == 50)
             #expect(server.authorizations.filter { $0 == "Bearer token-2" }.count == 50)
         }
@@ -90,7 +88,7 @@ struct CallTests {
             #expect(try await texts.next() == "first")
             #expect(try await texts.next() == "second")
             #expect(server.authorizations == ["Bearer token-1", "Bearer token-1", "Bearer token-2"])
-            #expect(refreshes.withLockedValue { $0 } == 1)
+            #expect(refreshes.withLock { $0 } == 1)
         }
     }
 }

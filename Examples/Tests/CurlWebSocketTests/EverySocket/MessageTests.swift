@@ -1,11 +1,10 @@
 import FlyingFox
 import Foundation
-import NIOWebSocketTransport
 import Nautilus
 import NautilusTesting
 import Testing
 
-@Suite("A stream request over a real server of another maker", .timeLimit(.minutes(10)))
+@Suite("A stream request over a real server of another maker", .whereAvailable, .timeLimit(.minutes(10)))
 struct MessageTests {
     struct Line: Codable, Hashable, Sendable {
         let text: String

@@ -1,10 +1,9 @@
 import Foundation
-import NIOWebSocketTransport
 import Nautilus
 import ScriptedSockets
 import Testing
 
-@Suite("The end of a socket, from either side", .timeLimit(.minutes(10)))
+@Suite("The end of a socket, from either side", .whereAvailable, .timeLimit(.minutes(10)))
 struct ClosingTests {
     @Test(
         "the server's closing comes behind the last message, and its code goes back",

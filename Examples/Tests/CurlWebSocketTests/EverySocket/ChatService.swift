@@ -1,4 +1,3 @@
-import NIOWebSocketTransport
 import Nautilus
 import NautilusTesting
 import NotesAPI
@@ -16,7 +15,7 @@ struct ChatService: HttpService {
     let apiUrl: any UrlConvertible
     let retrierFactory: any RetrierFactory
     let clock: any Clock<Duration>
-    var webSocketTransport: any WebSocketTransport { NIOWebSocketTransport.shared }
+    var webSocketTransport: any WebSocketTransport { SocketsUnderTest.shared }
 
     init(_ url: String, retrierFactory: any RetrierFactory = Self.backoff(), clock: any Clock<Duration> = ManualClock())
     {

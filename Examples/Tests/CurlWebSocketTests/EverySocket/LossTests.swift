@@ -1,16 +1,14 @@
 import Foundation
-import NIOConcurrencyHelpers
-import NIOWebSocketTransport
 import Nautilus
 import NautilusTesting
 import ScriptedSockets
 import Testing
 
-@Suite("A connection that is lost is replaced", .timeLimit(.minutes(10)))
+@Suite("A connection that is lost is replaced", .whereAvailable, .timeLimit(.minutes(10)))
 struct LossTests {
     @Test("one that is cut in the middle of a frame: after the backoff's delay, on the service's clock")
     func cut() async throws {
-        let connections = NIOLockedValueBox(0)
+        let connections = Shared(0)
         try await ScriptedServer.run { connection in
             let number = connections.next()
             try await connection.acceptSocket(then: .text(number == 1 ? "first" : "second"))
@@ -39,7 +37,7 @@ struct LossTests {
 
     @Test("a message that was under way is not sent again: its sender hears that it may have arrived")
     func underWay() async throws {
-        let (connections, heard) = (NIOLockedValueBox(0), Heard())
+        let (connections, heard) = (Shared(0), Heard())
         try await ScriptedServer.run { connection in
             let isFirst = connections.next() == 1
             try await connection.acceptSocket()
@@ -67,10 +65,10 @@ struct LossTests {
     }
 }
 
-extension NIOLockedValueBox<Int> {
+extension Shared<Int> {
     /// Counts, from 1.
     fileprivate func next() -> Int {
-        withLockedValue {
+        withLock {
             $0 += 1
             return $0
         }

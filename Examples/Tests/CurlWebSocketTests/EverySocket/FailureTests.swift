@@ -1,11 +1,10 @@
 import Foundation
-import NIOWebSocketTransport
 import Nautilus
 import NautilusTesting
 import ScriptedSockets
 import Testing
 
-@Suite("A failed opening says what the server may have done", .timeLimit(.minutes(10)))
+@Suite("A failed opening says what the server may have done", .whereAvailable, .timeLimit(.minutes(10)))
 struct FailureTests {
     @Test("a connection that is refused: not sent")
     func refused() async throws {

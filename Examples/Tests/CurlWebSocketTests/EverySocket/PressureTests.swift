@@ -1,11 +1,9 @@
 import Foundation
-import NIOConcurrencyHelpers
-import NIOWebSocketTransport
 import Nautilus
 import ScriptedSockets
 import Testing
 
-@Suite("Who is slow holds up the other side, over a real socket", .timeLimit(.minutes(10)))
+@Suite("Who is slow holds up the other side, over a real socket", .whereAvailable, .timeLimit(.minutes(10)))
 struct PressureTests {
     /// More than the system's buffers hold on both sides together, in messages of 256 KiB.
     private static let messageCount = 1000
@@ -13,21 +11,21 @@ struct PressureTests {
 
     @Test("a slow reader holds up the server")
     func slowReader() async throws {
-        let written = NIOLockedValueBox(0)
+        let written = Shared(0)
         try await ScriptedServer.run { connection in
             let request = try await connection.acceptSocket()
             if request.path == "/echo" { return try await Self.echo(connection) }
             let message = RawFrame.data([UInt8](repeating: 7, count: 262_144)).bytes
             for _ in 0..<Self.messageCount {
                 try await connection.write(message)
-                written.withLockedValue { $0 += 1 }
+                written.withLock { $0 += 1 }
             }
             try await connection.write(.close(1000))
             _ = await connection.readToEnd()
         } whileOpen: { server in
             let connection = try await openSocket(server.socketUrl)
             try await Self.letTimePass(server)
-            #expect(written.withLockedValue { $0 } < Self.bound)
+            #expect(written.withLock { $0 } < Self.bound)
             for _ in 0..<Self.messageCount { #expect(try await connection.receive() == Self.message) }
             await #expect(throws: WebSocketClosure(.normalClosure)) { try await connection.receive() }
         }
@@ -35,7 +33,7 @@ struct PressureTests {
 
     @Test("a slow server holds up the sender, whom cancelling frees")
     func slowServer() async throws {
-        let sent = NIOLockedValueBox(0)
+        let sent = Shared(0)
         try await ScriptedServer.run { connection in
             let request = try await connection.acceptSocket()
             if request.path == "/echo" { return try await Self.echo(connection) }
@@ -45,11 +43,11 @@ struct PressureTests {
             let sending = Task {
                 while true {
                     try await connection.send(Self.message)
-                    sent.withLockedValue { $0 += 1 }
+                    sent.withLock { $0 += 1 }
                 }
             }
             try await Self.letTimePass(server)
-            let count = sent.withLockedValue { $0 }
+            let count = sent.withLock { $0 }
             #expect(count < Self.bound)
             sending.cancel()
             await #expect(throws: CancellationError.self) { try await sending.value }

@@ -1,5 +1,4 @@
 import Foundation
-import NIOWebSocketTransport
 import Nautilus
 import ScriptedSockets
 
@@ -13,7 +12,7 @@ struct Failure: Equatable {
 func tryOpening(
     _ url: URL,
     header: HttpHeader = [:],
-    through transport: NIOWebSocketTransport = .shared
+    through transport: any WebSocketTransport = SocketsUnderTest.shared
 ) async throws -> WebSocketOpening {
     guard let origin = HttpOrigin(url) ?? URL(string: "ws://127.0.0.1").flatMap({ HttpOrigin($0) }) else {
         throw URLError(.badURL)
@@ -25,7 +24,7 @@ func tryOpening(
 func openSocket(
     _ url: URL,
     header: HttpHeader = [:],
-    through transport: NIOWebSocketTransport = .shared
+    through transport: any WebSocketTransport = SocketsUnderTest.shared
 ) async throws -> any WebSocketConnection {
     switch try await tryOpening(url, header: header, through: transport) {
     case .opened(let connection, _): return connection

@@ -1,11 +1,9 @@
 import Foundation
-import NIOConcurrencyHelpers
-import NIOWebSocketTransport
 import Nautilus
 import ScriptedSockets
 import Testing
 
-@Suite("The opening handshake over a real socket", .timeLimit(.minutes(10)))
+@Suite("The opening handshake over a real socket", .whereAvailable, .timeLimit(.minutes(10)))
 struct OpeningTests {
     @Test("the request is the one of RFC 6455 §4.1, with the call's fields and without what is the transport's")
     func request() async throws {
@@ -96,7 +94,7 @@ struct OpeningTests {
             try await connection.respond("401 Unauthorized", ["WWW-Authenticate: Bearer"], body: Data("gone".utf8))
             _ = await connection.readToEnd()
         } whileOpen: { server in
-            let transport = NIOWebSocketTransport(configuration: .init(declinedBodyLimit: limit))
+            let transport = SocketsUnderTest.make(declinedBodyLimit: limit)
             guard case .declined(let response) = try await tryOpening(server.socketUrl, through: transport) else {
                 Issue.record("It was opened.")
                 return

@@ -1,7 +1,6 @@
 import FlyingFox
 import FlyingSocks
 import Foundation
-import NIOConcurrencyHelpers
 
 /// A real server, of another maker, whose web sockets a test serves.
 final class SocketServer: Sendable {
@@ -17,7 +16,7 @@ final class SocketServer: Sendable {
     private let journal: Journal
 
     /// What every request was authorized by, in the order in which they came.
-    var authorizations: [String?] { journal.authorizations.withLockedValue { $0 } }
+    var authorizations: [String?] { journal.authorizations.withLock { $0 } }
 
     private init(url: String, journal: Journal) {
         (self.url, self.journal) = (url, journal)
@@ -48,11 +47,11 @@ final class SocketServer: Sendable {
 
 private struct Journal: HTTPHandler {
     let script: SocketServer.Script
-    let authorizations = NIOLockedValueBox<[String?]>([])
+    let authorizations = Shared<[String?]>([])
 
     func handleRequest(_ request: HTTPRequest) async throws -> HTTPResponse {
         let authorization = request.headers[.authorization]
-        let number = authorizations.withLockedValue {
+        let number = authorizations.withLock {
             $0.append(authorization)
             return $0.count
         }

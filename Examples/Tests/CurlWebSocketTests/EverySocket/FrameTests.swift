@@ -1,10 +1,9 @@
 import Foundation
-import NIOWebSocketTransport
 import Nautilus
 import ScriptedSockets
 import Testing
 
-@Suite("Frames over a real socket, byte by byte", .timeLimit(.minutes(10)))
+@Suite("Frames over a real socket, byte by byte", .whereAvailable, .timeLimit(.minutes(10)))
 struct FrameTests {
     @Test("what is sent is masked, each frame by a key of its own; text is text, and data is data")
     func masked() async throws {
@@ -118,7 +117,7 @@ struct FrameTests {
             }
             await heard.add(try await connection.readFrame())
         } whileOpen: { server in
-            let transport = NIOWebSocketTransport(configuration: .init(messageLimit: 1000))
+            let transport = SocketsUnderTest.make(messageLimit: 1000)
             let connection = try await openSocket(server.socketUrl, through: transport)
             #expect(try await connection.receive() == .data(Data(repeating: 7, count: 1000)))
             let error = TransportError.responseTooLarge(limit: 1000)

@@ -1,0 +1,266 @@
+#if os(Linux)
+    internal import CNautilusCurl
+    import Foundation
+    import FoundationNetworking
+
+    /// One web socket as a loop drives it: its connection, its opening, and then the bytes of its channel, both ways.
+    final class CurlSocket: @unchecked Sendable {
+        // Unchecked: what changes belongs to whoever steps the loop, under its lock; all else has locks of its own.
+
+        /// What is to be waited for.
+        enum Next: Hashable {
+            case readiness(toRead: Bool, toWrite: Bool)
+            /// Nothing: there is more to do at once, behind what others have to do.
+            case turn
+            /// The connection is of no more use.
+            case end
+        }
+
+        private enum Stage {
+            case connecting
+            case opening(WebSocketOpeningAnswer)
+            case open
+            case over
+        }
+
+        let handle: CurlHandle
+        /// The socket's messages, once it is open.
+        let channel: WebSocketChannel
+        let caller = CurlSocketCaller()
+        private let request: WebSocketOpeningRequest
+        private let closeTimeout: Duration
+        /// Holds the loop, whose thread would end, until the connection has ended.
+        private let lease: Locked<CurlLoop.Lease?>
+        private var stage = Stage.connecting
+        /// What is being written; its memory stays where it is, since TLS has to be given the same again.
+        private var output: [UInt8]
+        private var offset = 0
+        /// libcurl's last word for why nothing moves any more; nil for none.
+        private var lastFailure: Int32?
+        /// Ends the wait for a server that does not end a connection that is closed.
+        private var patience: Task<Void, Never>?
+        private let headerLimit: Int
+        private let refusalLimit: Int
+
+        /// How often it reads before others have their turn: a megabyte, and each time enough for a record of TLS.
+        private static let readsAtOnce = 64
+        private static let bufferSize = 16_384
+
+        init(
+            _ request: WebSocketOpeningRequest,
+            _ handle: CurlHandle,
+            _ lease: CurlLoop.Lease,
+            headerLimit: Int,
+            configuration: CurlWebSocketTransport.Configuration
+        ) {
+            self.request = request
+            self.handle = handle
+            self.lease = Locked(lease)
+            self.headerLimit = headerLimit
+            self.refusalLimit = configuration.declinedBodyLimit
+            self.closeTimeout = configuration.closeTimeout
+            self.output = request.bytes
+            self.channel = WebSocketChannel(
+                messageLimit: configuration.messageLimit,
+                messagesAhead: configuration.messagesAhead
+            ) { .random(in: .min ... .max) }
+        }
+
+        /// Lets the loop go; once the connection has ended, and not under the loop's lock.
+        func release() {
+            let lease = lease.withLock { $0.take() }
+            withExtendedLifetime(lease) {}
+        }
+
+        var isConnecting: Bool { if case .connecting = stage { true } else { false } }
+        var isOver: Bool { if case .over = stage { true } else { false } }
+
+        /// Whether the request has begun to be written.
+        private var isSent: Bool { offset > 0 || output.isEmpty }
+    }
+
+    /// What the loop does with it.
+    extension CurlSocket {
+        /// libcurl is done with connecting.
+        ///
+        /// - Parameter code: Its word for a failure; 0 for none.
+        func connected(_ code: Int32) -> Next {
+            guard code == 0 else {
+                fail(code)
+                return .end
+            }
+            stage = .opening(WebSocketOpeningAnswer(to: request, headerLimit: headerLimit, bodyLimit: refusalLimit))
+            return move()
+        }
+
+        /// Moves what can be moved.
+        func move() -> Next {
+            if case .over = stage { return .end }
+            if !caller.wantsSocket { return .end }
+            var canWrite = write()
+            var isAtEnd = canWrite == nil
+            // What a connection that takes no more has still brought may say why.
+            let hasMore = read(&isAtEnd)
+            if !isAtEnd, canWrite == true {
+                // Answers to what has come.
+                canWrite = write()
+                isAtEnd = canWrite == nil
+            }
+            if case .over = stage { return .end }
+            if isAtEnd {
+                endOpening()
+                return .end
+            }
+            guard !channel.isOver else { return .end }
+            beginPatience()
+            if hasMore { return .turn }
+            return .readiness(toRead: wantsInput, toWrite: canWrite == false)
+        }
+
+        /// The connection has ended, from either side.
+        func end() {
+            stage = .over
+            patience?.cancel()
+            patience = nil
+            output = []
+            channel.disconnect()
+            caller.resolve(.failure(CancellationError()))
+        }
+
+        /// The system has nothing left for it.
+        func refuse() {
+            caller.resolve(.failure(TransportError.unusable))
+        }
+    }
+
+    /// The bytes.
+    extension CurlSocket {
+        private var wantsInput: Bool {
+            if case .open = stage { channel.wantsInput } else { true }
+        }
+
+        /// Writes what is due.
+        ///
+        /// - Returns: Whether all of it went; nil when the connection takes nothing more.
+        private func write() -> Bool? {
+            while true {
+                if offset == output.count {
+                    guard case .open = stage, let frame = channel.nextFrame() else { return true }
+                    (output, offset) = (frame, 0)
+                }
+                var count = 0
+                let code = output.withUnsafeBytes { bytes in
+                    let rest = UnsafeRawBufferPointer(rebasing: bytes[offset...])
+                    return rest.baseAddress.map { nautilus_easy_send(handle.easy, $0, rest.count, &count) } ?? 0
+                }
+                offset += count
+                if code == NAUTILUS_CURL_AGAIN.rawValue { return false }
+                guard code == 0 else {
+                    lastFailure = code
+                    return nil
+                }
+                // Nothing went, and no reason was given.
+                if count == 0 { return false }
+            }
+        }
+
+        /// Reads as far as there is room for it.
+        ///
+        /// - Parameter isAtEnd: Becomes true when the connection brings nothing more.
+        /// - Returns: Whether there may be more at once.
+        private func read(_ isAtEnd: inout Bool) -> Bool {
+            withUnsafeTemporaryAllocation(byteCount: Self.bufferSize, alignment: 16) { buffer in
+                guard let start = buffer.baseAddress else { return false }
+                for _ in 0..<Self.readsAtOnce {
+                    guard wantsInput, !isSettled else { return false }
+                    var count = 0
+                    let code = nautilus_easy_receive(handle.easy, start, buffer.count, &count)
+                    if code == NAUTILUS_CURL_AGAIN.rawValue { return false }
+                    guard code == 0, count > 0 else {
+                        if code != 0 { lastFailure = code }
+                        isAtEnd = true
+                        return false
+                    }
+                    take(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+                }
+                return true
+            }
+        }
+
+        /// Whether what comes is of no more interest.
+        private var isSettled: Bool {
+            switch stage {
+            case .over: true
+            case .open: channel.isOver
+            case .connecting, .opening: false
+            }
+        }
+
+        private func take(_ bytes: UnsafeRawBufferPointer) {
+            guard case .opening(var answer) = stage else { return channel.take(bytes) }
+            let outcome = Result { () throws(TransportError) in try answer.take(bytes) }
+            stage = .opening(answer)
+            switch outcome {
+            case .success(nil): break
+            case .success(let outcome?): settle(.success(outcome))
+            case .failure(let error): settle(.failure(error))
+            }
+        }
+
+        /// The opening has come to something.
+        private func settle(_ outcome: Result<WebSocketOpeningAnswer.Outcome, TransportError>) {
+            switch outcome {
+            case .success(.opened(let header, let frames)):
+                stage = .open
+                frames.withUnsafeBytes { channel.take($0) }
+                caller.resolve(.success(.opened(header)))
+            case .success(.declined(let response)):
+                stage = .over
+                caller.resolve(.success(.declined(response)))
+            case .failure(let error):
+                stage = .over
+                caller.resolve(.failure(error))
+            }
+        }
+
+        /// The connection has ended while the answer was to come.
+        private func endOpening() {
+            guard case .opening(let answer) = stage else { return }
+            if let code = lastFailure, !answer.hasHeader { return fail(code) }
+            settle(Result { () throws(TransportError) in try answer.end() })
+        }
+
+        private func fail(_ code: Int32) {
+            let failure = CurlFailure(
+                code: code,
+                text: handle.errorText,
+                verification: handle.number(NAUTILUS_CURL_INFO_SSL_VERIFYRESULT),
+                isSent: isSent
+            )
+            let delivery = isSent ? Delivery.maybeExecuted : .notSent
+            settle(.failure(TransportError(failure.urlCode, delivery: delivery)))
+        }
+
+        /// A server that does not end the connection once the socket is closed is not waited for without end.
+        private func beginPatience() {
+            guard patience == nil, channel.isClosing else { return }
+            patience = Task.detached { [weak self, closeTimeout] in
+                guard (try? await Task.sleep(for: closeTimeout)) != nil else { return }
+                self?.cut()
+            }
+        }
+
+        /// Ends the connection, whatever is under way.
+        func cut() {
+            caller.leave()
+            wake()
+        }
+
+        /// Has the loop look at it; from anywhere.
+        func wake() {
+            guard let lease = lease.withLock({ $0 }) else { return }
+            // The last one to go stops the loop, and not while it is at work here.
+            withExtendedLifetime(lease) { lease.loop.move(self) }
+        }
+    }
+#endif

@@ -1,0 +1,52 @@
+#if os(Linux)
+    import Foundation
+
+    /// The one who opens a web socket, until there is an answer.
+    final class CurlSocketCaller: Sendable {
+        /// An opening that has come to something.
+        enum Answer: Sendable {
+            case opened(HttpHeader)
+            case declined(HttpResponse<Data>)
+        }
+
+        private struct State {
+            var waiter: Waiter<Answer>?
+            var hasAnswer = false
+            var hasLeft = false
+        }
+
+        private let state = Locked(State())
+
+        /// Waits for the answer.
+        ///
+        /// - Throws: What the opening has failed with; `CancellationError`, at once.
+        func answer(start: () -> Void) async throws -> Answer {
+            try await state.wait { state, waiter in
+                state.waiter = waiter
+            } joined: { _, _ in
+                start()
+            } leave: { state, _ in
+                guard !state.hasAnswer else { return nil }
+                state.hasLeft = true
+                return state.waiter.take()
+            }
+        }
+
+        /// Answers; only the first answer counts.
+        func resolve(_ answer: Result<Answer, any Error>) {
+            let waiter = state.withLock { state in
+                state.hasAnswer = true
+                return state.waiter.take()
+            }
+            waiter?.resume(with: answer)
+        }
+
+        /// The socket is of no more use to anybody.
+        func leave() {
+            state.withLock { $0.hasLeft = true }
+        }
+
+        /// Whether somebody waits for the socket, or has it.
+        var wantsSocket: Bool { state.withLock { !$0.hasLeft } }
+    }
+#endif

@@ -1,0 +1,95 @@
+#if os(Linux)
+    internal import CNautilusCurl
+
+    /// The web sockets of a loop, under its lock.
+    struct CurlSockets {
+        private var sockets: [UnsafeMutableRawPointer: CurlSocket] = [:]
+        /// Those whose connections are made, by descriptor.
+        private var byDescriptor: [Int32: CurlSocket] = [:]
+        private var descriptors: [UnsafeMutableRawPointer: Int32] = [:]
+        private var ended: [CurlSocket] = []
+        private var waiting: [CurlSocket] = []
+        /// Whether a connection that still looks its host's name up can be ended without a wait.
+        private let endsLookups: Bool
+
+        init(endsLookups: Bool) {
+            self.endsLookups = endsLookups
+        }
+
+        var isEmpty: Bool { sockets.isEmpty && ended.isEmpty }
+
+        /// Starts a socket, or moves what can be moved of it.
+        mutating func move(_ socket: CurlSocket, _ loop: OpaquePointer) {
+            let easy = socket.handle.easy
+            guard sockets[easy] !== socket else {
+                if !socket.isConnecting { return proceed(socket.move(), socket, loop) }
+                if !socket.caller.wantsSocket, endsLookups { end(socket, loop) }
+                return
+            }
+            guard !socket.isOver, socket.isConnecting else { return }
+            sockets[easy] = socket
+            if !socket.caller.wantsSocket {
+                end(socket, loop)
+            } else if nautilus_loop_add(loop, easy) == 0 {
+                socket.refuse()
+                end(socket, loop)
+            }
+        }
+
+        /// libcurl is done with a handle, which may be a socket's.
+        mutating func connected(_ easy: UnsafeMutableRawPointer, _ code: Int32, _ loop: OpaquePointer) {
+            guard let socket = sockets[easy] else { return }
+            proceed(socket.connected(code), socket, loop)
+        }
+
+        /// Moves what the loop's last step has found to be ready.
+        mutating func moveReady(_ loop: OpaquePointer) {
+            while true {
+                let descriptor = nautilus_loop_ready(loop)
+                guard descriptor >= 0 else { return }
+                if let socket = byDescriptor[descriptor] { proceed(socket.move(), socket, loop) }
+            }
+        }
+
+        mutating func failAll(_ loop: OpaquePointer) {
+            for socket in sockets.values {
+                socket.refuse()
+                end(socket, loop)
+            }
+        }
+
+        /// Those that have ended since this was last asked.
+        mutating func takeEnded() -> [CurlSocket] {
+            defer { ended = [] }
+            return ended
+        }
+
+        /// Those that have more to do.
+        mutating func takeWaiting() -> [CurlSocket] {
+            defer { waiting = [] }
+            return waiting
+        }
+
+        private mutating func proceed(_ next: CurlSocket.Next, _ socket: CurlSocket, _ loop: OpaquePointer) {
+            switch next {
+            case .end: end(socket, loop)
+            case .turn: waiting.append(socket)
+            case .readiness(let toRead, let toWrite):
+                let easy = socket.handle.easy
+                let descriptor = nautilus_loop_watch(loop, easy, (toRead ? 1 : 0) | (toWrite ? 2 : 0))
+                guard descriptor >= 0 else { return end(socket, loop) }
+                (byDescriptor[descriptor], descriptors[easy]) = (socket, descriptor)
+            }
+        }
+
+        private mutating func end(_ socket: CurlSocket, _ loop: OpaquePointer) {
+            let easy = socket.handle.easy
+            guard sockets.removeValue(forKey: easy) != nil else { return }
+            if let descriptor = descriptors.removeValue(forKey: easy) { byDescriptor[descriptor] = nil }
+            // Its connection is no other's, so that it ends with it.
+            _ = nautilus_loop_remove(loop, easy)
+            socket.end()
+            ended.append(socket)
+        }
+    }
+#endif

@@ -1,0 +1,182 @@
+#if os(Linux)
+    internal import CNautilusCurl
+    import Foundation
+    import FoundationNetworking
+
+    /// Opens web sockets over libcurl: the default on Linux, whose Foundation has none.
+    ///
+    /// libcurl makes the connection, through proxies and with TLS as a ``CurlTransport`` is configured for, on whose thread
+    /// it is served as well; the protocol above it (RFC 6455) is this library's own.
+    ///
+    /// ```swift
+    /// struct ChatService: HttpService {
+    ///     var apiUrl: any UrlConvertible { "api.example.com/v1" }
+    ///     var webSocketTransport: any WebSocketTransport {
+    ///         CurlWebSocketTransport(configuration: .init(messageLimit: 1_048_576))
+    ///     }
+    /// }
+    /// ```
+    /// Like every transport it follows no redirects, retries nothing and times nothing out but connecting. What a caller
+    /// should know:
+    /// - A server that does not complete the handshake as RFC 6455 §4.1 asks is refused: another `Sec-WebSocket-Accept`, a
+    ///   subprotocol or an extension that was not asked for. No extension is asked for, so messages are not compressed.
+    /// - Fragments are put together, and pings answered while it reads (§5.4, §5.5): of many at once the last sixteen.
+    /// - No more is read ahead than ``Configuration/messagesAhead`` messages, so that a slow reader slows the server down. A
+    ///   message is sent once the system has taken all of it, so that a slow server slows the sender down.
+    /// - A message whose `send` is cancelled before its turn is not sent. One that is being written goes out all the same,
+    ///   since half a frame would be the end of the connection.
+    /// - A server that breaks the rules is told by the code that fits (§7.1.7): 1002; 1007 for text that is not UTF-8, of which
+    ///   `receive()` tells by a ``WebSocketClosure`` with that code; 1009 for a message that is too large, of which it tells
+    ///   by ``TransportError/responseTooLarge(limit:)``. A connection that breaks off without a closing is a
+    ///   ``TransportError`` with the code `networkConnectionLost`.
+    /// - An open socket does not count among the connections that a ``CurlTransport`` has at once.
+    public struct CurlWebSocketTransport: WebSocketTransport {
+        /// An instance for the whole process, over ``CurlTransport/shared`` and with the default ``Configuration``.
+        public static let shared = CurlWebSocketTransport()
+
+        /// The choices about it.
+        public let configuration: Configuration
+        private let transport: CurlTransport
+
+        /// Creates a transport. It holds no connection: sockets live as long as somebody holds them.
+        ///
+        /// - Parameters:
+        ///   - transport: The transport whose thread serves the sockets, and whose ``CurlTransport/Configuration`` says how
+        ///     connections are made: route, trust, addresses, the limits of time and of the answer's header. Default: the
+        ///     shared one.
+        ///   - configuration: Choices about web sockets; every default gives its reason at the property.
+        public init(over transport: CurlTransport = .shared, configuration: Configuration = Configuration()) {
+            self.transport = transport
+            self.configuration = configuration
+        }
+
+        /// Sends the opening request once; see ``WebSocketTransport/open(_:context:)``.
+        ///
+        /// - Throws: ``TransportError``, `notSent` when not a byte of the request was written; ``InvalidRequest`` for a header
+        ///   or a body that cannot be sent; `CancellationError`, at once when the task is cancelled.
+        public func open(_ request: HttpRequest, context: AttemptContext) async throws -> WebSocketOpening {
+            let key = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
+            let opening = try WebSocketOpeningRequest(request, key: key)
+            try Task.checkCancellation()
+            let socket = try socket(opening)
+            do {
+                switch try await socket.caller.answer(start: socket.wake) {
+                case .opened(let header): return .opened(CurlWebSocketConnection(socket), header: header)
+                case .declined(var response):
+                    response.url = request.url
+                    return .declined(response)
+                }
+            } catch {
+                // The loop is held by the socket, which has to let it go.
+                socket.cut()
+                throw error
+            }
+        }
+
+        private func socket(_ request: WebSocketOpeningRequest) throws -> CurlSocket {
+            let lease = try transport.runningLoop()
+            guard let handle = lease.loop.handle() else { throw TransportError.unusable }
+            handle.set(NAUTILUS_CURL_URL, request.connectionUrl)
+            handle.set(NAUTILUS_CURL_CONNECT_ONLY, 1)
+            // A connection of its own, and a tunnel where there is a proxy.
+            handle.set(NAUTILUS_CURL_FRESH_CONNECT, 1)
+            handle.set(NAUTILUS_CURL_HTTPPROXYTUNNEL, 1)
+            transport.configuration.apply(to: handle, for: request.origin)
+            handle.keepErrorText()
+            guard handle.isComplete else {
+                let reason = "libcurl does not take a setting of the transport's."
+                throw TransportError.failed(.cannotConnectToHost, delivery: .notSent, reason: reason)
+            }
+            let limit = transport.configuration.headerLimit
+            return CurlSocket(request, handle, lease, headerLimit: limit, configuration: configuration)
+        }
+    }
+
+    extension CurlWebSocketTransport {
+        /// The choices about a ``CurlWebSocketTransport``.
+        public struct Configuration: Sendable {
+            /// The largest message that is taken, in bytes, all its fragments together; a larger one closes the socket with
+            /// 1009 before any of it is kept.
+            ///
+            /// 16 MiB, far above what is sent as one message, since each may be in memory as a whole.
+            public var messageLimit: Int
+            /// How many messages may wait for the reader before no more are read; less than 1 counts as 1. 256 KiB of them are
+            /// enough, however few they are.
+            ///
+            /// 16, so that pings are answered while the reader is busy for a moment.
+            public var messagesAhead: Int
+            /// How much of the body is kept when the server answers with another status than 101, in bytes; the rest is cut
+            /// off.
+            ///
+            /// 64 KiB, enough for what a server has to say of its refusal.
+            public var declinedBodyLimit: Int
+            /// How long the server may take to end the connection once the socket has been closed, before it is cut.
+            ///
+            /// 5 s: nobody waits for it but a `close` that the server does not read.
+            public var closeTimeout: Duration
+
+            /// Creates a configuration; every default gives its reason at the property.
+            public init(
+                messageLimit: Int = 16_777_216,
+                messagesAhead: Int = 16,
+                declinedBodyLimit: Int = 65_536,
+                closeTimeout: Duration = .seconds(5)
+            ) {
+                self.messageLimit = messageLimit
+                self.messagesAhead = messagesAhead
+                self.declinedBodyLimit = declinedBodyLimit
+                self.closeTimeout = closeTimeout
+            }
+        }
+    }
+
+    /// One open web socket, for its callers; when they release it, it closes.
+    private final class CurlWebSocketConnection: WebSocketConnection {
+        private let socket: CurlSocket
+
+        init(_ socket: CurlSocket) {
+            self.socket = socket
+        }
+
+        deinit {
+            beginClosing(WebSocketClosure(.goingAway))
+        }
+
+        func send(_ message: WebSocketMessage) async throws {
+            try await socket.channel.send(message, wake: socket.wake)
+        }
+
+        func receive() async throws -> WebSocketMessage {
+            do {
+                return try await socket.channel.receive(wake: socket.wake)
+            } catch is CancellationError {
+                // A reader that has left is not told of the end.
+                beginClosing(WebSocketClosure(.goingAway))
+                throw CancellationError()
+            }
+        }
+
+        func ping() async throws {
+            try await socket.channel.ping(wake: socket.wake)
+        }
+
+        func close(_ closure: WebSocketClosure) async {
+            beginClosing(closure)
+            // A cancelled caller does not wait, and the socket closes all the same.
+            try? await socket.channel.waitForClosing(wake: socket.wake)
+        }
+
+        private func beginClosing(_ closure: WebSocketClosure) {
+            socket.channel.beginClosing(closure)
+            socket.wake()
+        }
+    }
+
+    extension WebSocketOpeningRequest {
+        /// Where libcurl has to connect to: a web socket begins as a request of HTTP (RFC 6455 §1.3).
+        fileprivate var connectionUrl: String {
+            // "ws://a" becomes "http://a", and "wss://a" "https://a".
+            "http" + origin.description.dropFirst(2) + "/"
+        }
+    }
+#endif
