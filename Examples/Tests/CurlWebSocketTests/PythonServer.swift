@@ -1,0 +1,144 @@
+import Dispatch
+import Foundation
+
+/// A server of web sockets by the Python package `websockets`, which shares no code with the library under test.
+final class PythonServer: Sendable {
+    /// The port on 127.0.0.1, chosen by the system.
+    let port: Int
+
+    private init(port: Int) {
+        self.port = port
+    }
+
+    func url(_ path: String, scheme: String = "ws") -> URL? { URL(string: "\(scheme)://127.0.0.1:\(port)\(path)") }
+
+    /// Whether there is a Python with the package: that of `NAUTILUS_PYTHON`, or the system's.
+    static let isAvailable: Bool = {
+        guard let python else { return false }
+        let process = PythonServer.process(python, ["-c", "import websockets.asyncio.server"])
+        process.standardOutput = FileHandle.nullDevice
+        guard (try? process.run()) != nil else { return false }
+        process.waitUntilExit()
+        return process.terminationStatus == 0
+    }()
+
+    private static let python: URL? =
+        [ProcessInfo.processInfo.environment["NAUTILUS_PYTHON"] ?? "", "/usr/bin/python3", "/usr/local/bin/python3"]
+        .first { FileManager.default.isExecutableFile(atPath: $0) }
+        .map { URL(fileURLWithPath: $0) }
+
+    /// Serves until `body` returns; then ends the process that it started.
+    ///
+    /// - Parameter secure: What it proves itself by over TLS, in PEM; nil for no TLS.
+    static func run(
+        secure: (certificate: Data, key: Data)? = nil,
+        whileOpen body: (PythonServer) async throws -> Void
+    ) async throws {
+        guard let python else { throw CocoaError(.fileNoSuchFile) }
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("nautilus-py-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var arguments = ["-c", script]
+        if let secure {
+            let file = folder.appendingPathComponent("identity.pem")
+            try (secure.certificate + secure.key).write(to: file)
+            arguments.append(file.path)
+        }
+        let process = Self.process(python, arguments)
+        let output = Pipe()
+        process.standardOutput = output
+        let port = try await blocking {
+            try process.run()
+            // Its first line is the port, and may come in pieces.
+            var line = Data()
+            while line.last != UInt8(ascii: "\n") {
+                let part = output.fileHandleForReading.availableData
+                guard !part.isEmpty else { throw CocoaError(.fileReadCorruptFile) }
+                line += part
+            }
+            guard let port = Int(String(decoding: line.dropLast(), as: UTF8.self)) else {
+                throw CocoaError(.fileReadCorruptFile)
+            }
+            return port
+        }
+        let result: Result<Void, any Error>
+        do {
+            result = .success(try await body(PythonServer(port: port)))
+        } catch {
+            result = .failure(error)
+        }
+        try await blocking {
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+        }
+        try result.get()
+    }
+
+    /// Waits for a process on a thread that may block: those of Swift's pool are as few as the cores.
+    private static func blocking<Value: Sendable>(
+        _ work: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async { continuation.resume(with: Result { try work() }) }
+        }
+    }
+
+    private static func process(_ python: URL, _ arguments: [String]) -> Process {
+        let process = Process()
+        process.executableURL = python
+        process.arguments = arguments
+        process.standardInput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        return process
+    }
+
+    private static let script = """
+        import asyncio, ssl, sys
+        from websockets.asyncio.server import serve
+
+        async def handle(socket):
+            path = socket.request.path
+            if path == "/echo":
+                async for message in socket:
+                    await socket.send(message)
+            elif path == "/fragments":
+                await socket.send(["frag", "", "ments \\u00e9"])
+                await socket.send([b"\\x00", b"\\x01\\x02"])
+            elif path == "/ping":
+                pong = await socket.ping(b"hello")
+                await pong
+                await socket.send("ponged")
+            elif path == "/count":
+                count = 0
+                async for message in socket:
+                    count += len(message)
+                    if not message:
+                        await socket.send(str(count))
+            elif path.startswith("/close/"):
+                await socket.close(int(path[7:]), "so \\u00e9")
+
+        async def look(socket, request):
+            if request.path == "/decline":
+                response = socket.respond(401, "who are you?")
+                response.headers["WWW-Authenticate"] = "Bearer"
+                return response
+
+        def choose(socket, offered):
+            return "v2.chat" if "v2.chat" in offered else None
+
+        async def main():
+            secure = None
+            if len(sys.argv) > 1:
+                secure = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+                secure.load_cert_chain(sys.argv[1])
+            server = await serve(
+                handle, "127.0.0.1", 0, ssl=secure, process_request=look, select_subprotocol=choose,
+                max_size=2 ** 26, ping_interval=0.02,
+            )
+            print(server.sockets[0].getsockname()[1], flush=True)
+            # Should the test process die, this one does not live forever.
+            await asyncio.sleep(300)
+
+        asyncio.run(main())
+        """
+}
