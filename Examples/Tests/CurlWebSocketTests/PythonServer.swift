@@ -133,7 +133,7 @@ final class PythonServer: Sendable {
                 secure.load_cert_chain(sys.argv[1])
             server = await serve(
                 handle, "127.0.0.1", 0, ssl=secure, process_request=look, select_subprotocol=choose,
-                max_size=2 ** 26, ping_interval=0.02,
+                max_size=2 ** 26, ping_interval=0.02, ping_timeout=None,
             )
             print(server.sockets[0].getsockname()[1], flush=True)
             # Should the test process die, this one does not live forever.
