@@ -4,7 +4,7 @@
 /// all hosts and looks only at its head. Within a line the more urgent go first, the others in the order in which they came;
 /// where the connections of all origins together are limited, so do the first of each line.
 ///
-/// - `Origin`: what has a line, a host or a part of its traffic.
+/// - `Origin`: A host, or a part of its traffic: each has its own line.
 struct ConnectionLines<Origin: Hashable & Sendable, Waiter: Identifiable & Sendable>: Sendable
 where Waiter.ID: Sendable {
     fileprivate struct Place: Identifiable, Sendable {
@@ -52,7 +52,7 @@ where Waiter.ID: Sendable {
 
     /// Gives a connection back.
     ///
-    /// - Returns: Who has it now; nil when nobody waits.
+    /// - Returns: The waiter that has it now; nil when the line is empty.
     mutating func leave(_ origin: Origin) -> Waiter? {
         // Where there are connections left, those that wait do so for one of their own origin.
         let wasFull = connected == total

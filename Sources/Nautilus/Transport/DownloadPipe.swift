@@ -1,16 +1,16 @@
 import Foundation
 
-/// What has come of a body and has not been read yet: the beginning in memory, the rest on disk.
+/// The unread part of a body: the beginning in memory, the rest on disk.
 ///
-/// One writer, who never waits, and one reader. What comes is put together until it is read, so that a reader who is
-/// slower than the network takes few large chunks and not many small ones.
+/// One writer, which never waits, and one reader. Bytes are put together until they are read, so that a reader slower
+/// than the network takes few large chunks and not many small ones.
 final class DownloadPipe: Sendable {
     /// How many bytes are held in memory: 256 KiB, more than a network brings while a task is woken, and little enough to
     /// be held for a thousand readers.
     static let limit = 262_144
 
-    /// How large one file on disk becomes before the next one is begun: 16 MiB. One that is read goes at once, so that a
-    /// reader who is always a little behind leaves no file that grows with the body.
+    /// How large one file on disk becomes before the next one is begun: 16 MiB. A file that has been read goes at once,
+    /// so that a reader that is always a little behind leaves no file that grows with the body.
     static let fileSize = 16_777_216
 
     private struct Spool {
@@ -20,7 +20,7 @@ final class DownloadPipe: Sendable {
 
     private struct State {
         var bytes = Data()
-        /// What did not fit into memory, the oldest first.
+        /// The bytes that did not fit into memory, the oldest first.
         var spools: [Spool] = []
         /// Where in the first of them the reader is, and how many bytes of all are still to be read.
         var (position, spooled) = (0, 0)
@@ -38,7 +38,7 @@ final class DownloadPipe: Sendable {
             spooled += new.count
         }
 
-        /// What comes next of what is there; empty when nothing is.
+        /// The next bytes that are there; empty when there are none.
         mutating func take() throws(TransportError) -> Data {
             if !bytes.isEmpty {
                 defer { bytes = Data() }
@@ -87,8 +87,8 @@ final class DownloadPipe: Sendable {
         close(end, dropping: false)
     }
 
-    /// Ends it for a reader who has gone: what has come is dropped, and the end is a cancellation even if all had come, so
-    /// that nobody takes the part that was read for the whole.
+    /// Ends it for a reader that has gone: unread bytes are dropped, and the end is a cancellation even if all had
+    /// come, so that the part that was read is not taken for the whole.
     func abandon() {
         close(.failure(CancellationError()), dropping: true)
     }
@@ -104,7 +104,7 @@ final class DownloadPipe: Sendable {
 
     /// The bytes that have come, as soon as there are any; nil after the last.
     ///
-    /// - Throws: What it has ended with.
+    /// - Throws: The error that the body has ended with.
     func next() async throws -> Data? {
         while true {
             let (bytes, end) = try state.withLock { state in (try state.take(), state.end) }

@@ -34,7 +34,7 @@ final class ExchangeDelegate: NSObject, Sendable {
             return (isConnected, isConnected && starting == 0 && underway.isEmpty)
         }
 
-        /// Gives a connection to the next in line, who starts; nil when nobody waits.
+        /// Gives a connection to the next in line, which starts; nil when the line is empty.
         mutating func leave(_ origin: HttpOrigin) -> Waiter? {
             while let next = lines.leave(origin) {
                 // Its caller has gone, and has not been taken out of the line yet.
@@ -67,11 +67,11 @@ final class ExchangeDelegate: NSObject, Sendable {
     /// the queue. Otherwise starting may have to wait for the session, and that is not the caller's thread's to do.
     func accept(_ exchange: SessionExchange, _ request: OutgoingRequest, in session: URLSession) {
         let waiter = Waiter(exchange: exchange, request: request, session: session)
-        // Before anybody can end it.
+        // Before it can be ended.
         exchange.context.beginWaitingForConnection()
         let (isConnected, isAlone) = traffic.withLock { $0.enter(waiter) }
         guard isConnected else {
-            // Whoever has cancelled it meanwhile has not found it in the line.
+            // If it was cancelled meanwhile, the cancellation has not found it in the line.
             if exchange.isAnswered { forget(exchange) }
             return
         }

@@ -5,9 +5,9 @@ import Foundation
 #endif
 
 extension HTTPURLResponse {
-    /// How many bytes the reader of a streamed body gets; nil when nobody knows before they have come.
+    /// How many bytes the reader of a streamed body gets; nil when that is unknown before they have come.
     ///
-    /// - Parameter method: The method that it answers.
+    /// - Parameter method: The method of the request.
     func streamedLength(to method: String?) -> Int64? {
         guard announcesBody(to: method) else { return 0 }
         return expectedContentLength >= 0 && !isEncoded ? expectedContentLength : nil

@@ -28,7 +28,7 @@ extension HttpHeader {
     }
 }
 
-/// Takes apart what Foundation joined.
+/// Takes apart the values that Foundation joined.
 enum SetCookieValues {
     /// The values in `joined`: a comma separates two when a cookie's name and `=` follow it.
     ///

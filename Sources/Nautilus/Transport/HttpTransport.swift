@@ -21,18 +21,18 @@ public protocol HttpTransport: ServicePart {
 
     /// Sends `request` once and returns the response as soon as its header has come; the body follows as it is read.
     ///
-    /// Cancelling the task ends the exchange at once, with `CancellationError`, until this returns; afterwards, when the
-    /// task that reads the body is cancelled, or nobody holds the body any more. Default: ``send(_:context:)``, and the
-    /// whole body as one chunk.
+    /// Cancelling the task ends the exchange at once, with `CancellationError`, until this returns; afterwards, when
+    /// the task that reads the body is cancelled, or the body is released. Default: ``send(_:context:)``, and the whole
+    /// body as one chunk.
     ///
-    /// - Throws: What ``send(_:context:)`` throws. What happens while the body comes, its reader gets.
+    /// - Throws: The errors of ``send(_:context:)``. Failures while the body comes reach its reader.
     func stream(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<HttpBodyStream>
 }
 
 extension HttpTransport {
     /// Sends `request`, and makes its whole body one chunk.
     ///
-    /// - Throws: What ``send(_:context:)`` throws.
+    /// - Throws: The errors of ``send(_:context:)``.
     public func stream(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<HttpBodyStream> {
         let response = try await send(request, context: context)
         return response.replacingBody(HttpBodyStream(response.body))

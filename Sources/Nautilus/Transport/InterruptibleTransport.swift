@@ -15,8 +15,8 @@
 /// }
 /// ```
 /// Its exchanges end with `CancellationError` when they are interrupted, as at a cancellation. Only
-/// ``HttpTransport/send(_:context:)`` is ever interrupted, and that only with a body that is no stream: what a stream waits
-/// for is not the transport's.
+/// ``HttpTransport/send(_:context:)`` is ever interrupted, and that only with a body that is no stream: the wait for a
+/// stream's next chunk is not the transport's.
 ///
 /// It is worth a task for each attempt. A transport that can only be cancelled by its task is a plain
 /// ``HttpTransport``.

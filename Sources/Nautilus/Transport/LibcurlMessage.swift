@@ -4,11 +4,11 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// What libcurl says about a failure, which is more than the code that Foundation makes of it on Linux.
+/// libcurl's own text about a failure, which tells more than the code that Foundation makes of it on Linux.
 ///
 /// Foundation reports most failures as "unknown", an empty reply as a bad response, and anything at all as "cannot
-/// connect" when one address of the host refused the connection before another one took it. The last is dangerous: what
-/// was never sent may be sent again. So the text decides, and the code only where the text is silent.
+/// connect" when one address of the host refused the connection before another one took it. The last is dangerous: a
+/// request that was never sent may be sent again. So the text decides, and the code only where the text is silent.
 struct LibcurlMessage {
     private let text: String
 

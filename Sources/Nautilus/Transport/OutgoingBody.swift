@@ -2,13 +2,14 @@ import Foundation
 
 /// A body on its way into a streamed exchange.
 struct OutgoingBody {
-    /// What is in memory; nil when nothing is.
+    /// The bytes in memory; nil when there are none.
     private(set) var data: Data?
     /// The file that Foundation sends; nil when it sends none.
     private(set) var file: URL?
     /// The file, where it is made for this exchange; nil when there is none, or it is the caller's.
     private(set) var spool: SpoolFile?
-    /// What is told how many bytes have been sent; nil when nobody asks, or has been told while the chunks were made.
+    /// Called with how many bytes have been sent; nil when that is not observed, or was told while the chunks were
+    /// made.
     private(set) var onSent: (@Sendable (Int64) -> Void)?
 
     /// - Parameter spoolLimit: The most bytes of chunks that are kept until they are sent.

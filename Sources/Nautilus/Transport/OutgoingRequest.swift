@@ -4,11 +4,11 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// A request in Foundation's form, with what its `URLRequest` has no place for.
+/// A request in Foundation's form, with the values that `URLRequest` has no place for.
 struct OutgoingRequest: Sendable {
     let request: URLRequest
     let priority: RequestPriority
-    /// What is sent as the body by Foundation itself, which knows its length; nil when the request has its body.
+    /// The file that Foundation itself sends as the body, with its length; nil when the request has its body.
     var file: URL?
 
     /// A task that carries it.

@@ -4,11 +4,11 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// One request under way, and the caller who waits for its answer.
+/// One request under way, and the caller that waits for its answer.
 ///
 /// The answer can come from two sides, the delegate's reports and a cancellation anywhere, and is given once.
 final class SessionExchange: Sendable {
-    /// What a successful exchange yields.
+    /// The answer of a successful exchange.
     struct Answer: Sendable {
         let response: HTTPURLResponse
         let body: Data
@@ -31,11 +31,11 @@ final class SessionExchange: Sendable {
 
     /// Where it goes; nil for a URL without a host, which needs no connection to fail.
     let origin: HttpOrigin?
-    /// What knows how long the exchange may take.
+    /// The attempt's context, which knows how long the exchange may take.
     let context: AttemptContext
     /// The most bytes of a body that is not streamed.
     private let responseLimit: Int
-    /// What it needs to stream its bodies; nil when it does not.
+    /// The parts that it needs to stream its bodies; nil when it does not.
     private let streams: ExchangeStreams?
     private let state = Locked(State())
 
@@ -59,7 +59,7 @@ final class SessionExchange: Sendable {
 
     /// Gives the caller the answer; only the first one counts.
     ///
-    /// - Parameter prepare: What has to be under way before the caller goes on, who may release the transport.
+    /// - Parameter prepare: Steps to be under way before the caller goes on, since it may release the transport.
     func resolve(_ result: Result<Answer, any Error>, after prepare: () -> Void = {}) {
         let continuation: Continuation? = state.withLock { state in
             defer { state.caller = .answered }
@@ -76,7 +76,7 @@ final class SessionExchange: Sendable {
     }
 }
 
-/// What the delegate does with an exchange.
+/// The delegate's side.
 extension SessionExchange {
     /// The task that carries it; nil before it has begun.
     var task: URLSessionDataTask? { state.withLock { $0.task } }
@@ -110,7 +110,7 @@ extension SessionExchange {
             return true
         }
         return state.withLock { state in
-            // Refused already, or its caller has gone: what still comes is not kept.
+            // Refused already, or its caller has gone: further bytes are not kept.
             if case .answered = state.caller { return true }
             guard state.body.count + data.count <= responseLimit else { return false }
             state.body.append(data)
@@ -123,7 +123,7 @@ extension SessionExchange {
         streams?.onSent?(count)
     }
 
-    /// Answers with what has come, or with `fallback` when the delegate was never told of a response.
+    /// Answers with the bytes that have come, or with `fallback` when the delegate was never told of a response.
     func complete(fallback: HTTPURLResponse? = nil) {
         let (response, body) = state.withLock { ($0.response, $0.body) }
         guard let response = response ?? fallback else {

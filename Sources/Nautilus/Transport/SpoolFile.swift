@@ -11,7 +11,7 @@ import Foundation
 /// A temporary file that only its owner may read, and that is gone with the value.
 ///
 /// All sessions of Foundation share one queue on Linux, and one that waited for a slow reader, or for a body that is
-/// still being made, would hold up every other. So what cannot go on yet waits here, and not in memory.
+/// still being made, would hold up every other. So bytes that cannot go on yet wait here, and not in memory.
 final class SpoolFile: Sendable {
     /// Where it is; nil for one that is only read back here, which has no name: a process that is killed leaves nothing.
     let url: URL?
@@ -51,8 +51,8 @@ final class SpoolFile: Sendable {
     /// - Parameters:
     ///   - limit: The most bytes.
     ///   - folder: Where it is to be. Default: where the system has its temporary files.
-    /// - Throws: ``TransportError`` when it cannot be written, would be larger than `limit`, or the stream has been read
-    ///   before; what the stream throws.
+    /// - Throws: ``TransportError`` when it cannot be written, would be larger than `limit`, or the stream has been
+    ///   read before; the errors of the stream.
     convenience init(
         _ stream: HttpBodyStream,
         limit: Int,
@@ -96,7 +96,7 @@ final class SpoolFile: Sendable {
         }
     }
 
-    /// - Returns: The error of what would take more than `limit` bytes of the disk.
+    /// - Returns: The error of a body that would take more than `limit` bytes of the disk.
     static func overflow(_ limit: Int, _ delivery: Delivery) -> TransportError {
         .failed(
             .dataLengthExceedsMaximum,

@@ -10,7 +10,7 @@ public enum TransportError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The body is larger than the transport takes, in bytes.
     case responseTooLarge(limit: Int)
 
-    /// What went wrong, and what to do where there is something.
+    /// The failure, and its remedy where there is one.
     public var description: String {
         switch self {
         case .failed(let code, _, let reason):

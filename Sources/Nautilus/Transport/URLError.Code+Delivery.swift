@@ -5,7 +5,7 @@ import Foundation
 #endif
 
 extension URLError.Code {
-    /// What the server may have done when an exchange ends with this code.
+    /// The delivery of an exchange that ends with this code.
     var delivery: Delivery { Self.meanings[self]?.delivery ?? .maybeExecuted }
 
     /// The code for people. Our own words: Foundation's may hold the URL with its query.
@@ -32,7 +32,7 @@ extension URLError.Code {
         .serverCertificateNotYetValid: (.notSent, "The server's certificate is not valid yet."),
         .clientCertificateRejected: (.notSent, "The server rejected the client's certificate."),
         .clientCertificateRequired: (.notSent, "The server asks for a client's certificate."),
-        // The request left, wholly or in part, and nobody knows what became of it.
+        // The request left, wholly or in part, and what became of it is unknown.
         .timedOut: (.maybeExecuted, "The server did not answer in time."),
         .networkConnectionLost: (.maybeExecuted, "The connection was lost before the response was complete."),
         .badServerResponse: (.maybeExecuted, "The answer is not valid HTTP."),
@@ -47,7 +47,7 @@ extension URLError.Code {
         .cannotLoadFromNetwork: (.maybeExecuted, "The network must not be used for this request."),
         .userAuthenticationRequired: (.maybeExecuted, "The server asks for credentials."),
         .userCancelledAuthentication: (.maybeExecuted, "The server asked for credentials and got none."),
-        // Ours are answered with CancellationError: this is the system's, or that of somebody else's code.
+        // Ours are answered with CancellationError: this is the system's, or that of other code.
         .cancelled: (.maybeExecuted, "The exchange was cancelled from outside."),
         .unknown: (.maybeExecuted, "The exchange failed for a reason that is not known."),
     ]

@@ -22,7 +22,7 @@ extension URLRequest {
 }
 
 extension HttpRequest {
-    /// Refuses what a session must not be given.
+    /// Refuses a request that must not be given to a session.
     ///
     /// - Throws: ``InvalidRequest`` for what must not go on the wire, and ``TransportError`` for a URL that is not HTTP.
     ///   Nothing was sent.

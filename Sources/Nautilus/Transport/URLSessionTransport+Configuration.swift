@@ -5,7 +5,7 @@ import Foundation
 #endif
 
 extension URLSessionTransport {
-    /// What can be chosen about a ``URLSessionTransport``.
+    /// The choices about a ``URLSessionTransport``.
     public struct Configuration: Sendable {
         /// The largest response body, in bytes, after decompression; beyond it the exchange ends with
         /// ``TransportError/responseTooLarge(limit:)``.
@@ -28,9 +28,9 @@ extension URLSessionTransport {
         /// Adjusts Foundation's configuration before the session is made: proxies, TLS versions, cellular access.
         /// Nil for no adjustment, the default.
         ///
-        /// What the transport depends on is set afterwards and cannot be changed here: no cookies, no cache, no
-        /// credential storage, and timeouts that leave timing to the call. On Linux proxies come from the
-        /// environment (`http_proxy`, `https_proxy`, `no_proxy`), whatever is set here.
+        /// The settings that the transport depends on are made afterwards and cannot be changed here: no cookies, no
+        /// cache, no credential storage, and timeouts that leave timing to the call. On Linux proxies always come from
+        /// the environment (`http_proxy`, `https_proxy`, `no_proxy`).
         public var adjust: (@Sendable (URLSessionConfiguration) -> Void)?
 
         /// Creates a configuration; every default gives its reason at the property.
@@ -47,7 +47,7 @@ extension URLSessionTransport {
         }
     }
 
-    /// Foundation's own timeouts: a day, so that they only ever end what everybody has forgotten.
+    /// Foundation's own timeouts: a day, so that they only ever end forgotten exchanges.
     ///
     /// They cannot serve as the call's. On Linux they count whole seconds, a fraction of one fires at once, and the
     /// wait for a connection counts.
@@ -55,7 +55,7 @@ extension URLSessionTransport {
 }
 
 extension URLSessionTransport.Configuration {
-    /// The session's configuration: Foundation's, adjusted, and then what the transport depends on.
+    /// The session's configuration: Foundation's, adjusted, and then the settings that the transport depends on.
     func sessionConfiguration() -> URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpMaximumConnectionsPerHost = connectionsPerHost

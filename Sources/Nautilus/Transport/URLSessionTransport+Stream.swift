@@ -8,7 +8,7 @@ extension URLSessionTransport {
     /// Sends `request` once and returns its response as soon as the header has come; see
     /// ``HttpTransport/stream(_:context:)``.
     ///
-    /// - Throws: What ``send(_:context:)`` throws.
+    /// - Throws: The errors of ``send(_:context:)``.
     public func stream(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<HttpBodyStream> {
         // Before a stream that comes once is spent on a request that cannot go out.
         try request.validateForSession()

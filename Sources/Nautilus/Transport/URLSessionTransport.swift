@@ -7,18 +7,18 @@ import Foundation
 /// The transport of services on Apple's platforms that name no other: one `URLSession`. On Linux it stands in where libcurl
 /// cannot be used by itself, see ``PlatformTransport``, and is there by name.
 ///
-/// What it does not do, on either: follow redirects, answer authentication challenges, keep cookies, cache, retry, time
-/// out. The call above it does what of that is wanted.
+/// On neither platform does it follow redirects, answer authentication challenges, keep cookies, cache, retry or time
+/// out. The call above it does as much of that as is wanted.
 ///
-/// What a caller should know:
+/// A caller should know:
 /// - Header fields go out in no particular order, and several values of one name as one line: Foundation holds them
 ///   in a dictionary.
 /// - `Content-Encoding` gzip and deflate are asked for and undone; the response's header keeps the names.
 /// - The user and the password of a URL are not sent (RFC 9110 §4.2.4).
 /// - A body stream that is neither bytes nor a file is kept in a temporary file until all of it is there, and then sent
 ///   with its length: Foundation has no other way on Linux that would not hold up all its sessions.
-/// - What comes of a streamed response and is not read yet waits in a temporary file beyond 256 KiB, and not in memory. The
-///   server is not slowed down.
+/// - The unread part of a streamed response waits in a temporary file beyond 256 KiB, and not in memory. The server is
+///   not slowed down.
 /// - Exchanges with a streamed body have connections of their own, as many for each host. On Linux one that is not at
 ///   its end, such as a stream of events, holds one of them, and more streams to that host wait in line.
 /// - On Linux, Foundation takes no IPv6 literal for a host: `http://[::1]` ends as ``FailureKind/transport(_:)`` with
@@ -75,7 +75,7 @@ public final class URLSessionTransport: InterruptibleTransport {
         return HttpResponse(try await answer(to: outgoing, exchange, in: plain, onCancel: end), to: request)
     }
 
-    /// What carries exchanges with a streamed body, made when the first one comes: those that last, such as events, leave
+    /// The session for exchanges with a streamed body, made when the first one comes: long ones, such as events, leave
     /// the others their connections.
     var streamedSession: ExchangeSession {
         streamed.withLock { session in
@@ -86,12 +86,12 @@ public final class URLSessionTransport: InterruptibleTransport {
         }
     }
 
-    /// What the table of exchanges under way is, for the tests.
+    /// The table of exchanges under way, for the tests.
     var exchanges: ExchangeDelegate { plain.exchanges }
 
     /// Starts an exchange and waits for its answer.
     ///
-    /// - Parameter end: What ends the exchange when the task is cancelled.
+    /// - Parameter end: Ends the exchange when the task is cancelled.
     func answer(
         to request: OutgoingRequest,
         _ exchange: SessionExchange,

@@ -17,12 +17,12 @@ public protocol WebSocketTransport: Sendable {
     /// - Parameters:
     ///   - request: A GET to a URL with the scheme `wss` or `ws`. The fields of the handshake itself are the transport's,
     ///     but for `Sec-WebSocket-Protocol`.
-    ///   - context: What it may know of the attempt.
+    ///   - context: The facts about the attempt that the transport may know.
     /// - Throws: ``TransportError``; ``InvalidRequest``; `CancellationError`.
     func open(_ request: HttpRequest, context: AttemptContext) async throws -> WebSocketOpening
 }
 
-/// What an attempt to open a web socket has led to.
+/// The result of an attempt to open a web socket.
 public enum WebSocketOpening: Sendable {
     /// It is open; the header is that of the 101.
     case opened(any WebSocketConnection, header: HttpHeader)
@@ -38,17 +38,17 @@ public protocol WebSocketConnection: Sendable {
     /// - Throws: ``WebSocketClosure``; ``TransportError``, with the delivery `notSent` when the connection had broken off
     ///   before, so that another one may take the message; `CancellationError`.
     func send(_ message: WebSocketMessage) async throws
-    /// Waits for the next message. Called by one task at a time; what nobody asks for is not read, beyond a bounded
-    /// number of messages. Pings are answered meanwhile.
+    /// Waits for the next message. Called by one task at a time; unwanted messages are not read, beyond a bounded
+    /// number. Pings are answered meanwhile.
     ///
     /// - Throws: ``WebSocketClosure`` behind the last message; ``TransportError`` when the connection has broken off;
     ///   `CancellationError`, after which the connection is of no more use.
     func receive() async throws -> WebSocketMessage
-    /// Sends a ping and waits for its pong (RFC 6455 §5.5.2), which comes only while somebody receives.
+    /// Sends a ping and waits for its pong (RFC 6455 §5.5.2), which comes only while a task receives.
     ///
-    /// - Throws: What ``send(_:)`` throws.
+    /// - Throws: The errors of ``send(_:)``.
     func ping() async throws
-    /// Closes it; whoever still waits gets an error. Only the first closing counts.
+    /// Closes it; waiting callers get an error. Only the first closing counts.
     func close(_ closure: WebSocketClosure) async
 }
 

@@ -2,7 +2,7 @@
     internal import CNautilusCurl
     import Foundation
 
-    /// The end of a transfer, on its way to whoever waits for it.
+    /// The end of a transfer, on its way to its caller.
     struct CurlOutcome {
         let transfer: CurlTransfer
         let result: Result<CurlExchange.Answer, any Error>
@@ -44,14 +44,14 @@
             }
         }
 
-        /// Does what is due by `count` events; on the loop's own thread.
+        /// Carries out `count` due events; on the loop's own thread.
         mutating func step(_ count: Int32) {
             nautilus_loop_step(loop, count)
             if lookAgain() { nautilus_loop_step(loop, 0) }
             sockets.moveReady(loop)
         }
 
-        /// Does what is due without an event; on any thread.
+        /// Carries out what is due without an event; on any thread.
         func begin() {
             nautilus_loop_begin(loop)
             if lookAgain() { nautilus_loop_begin(loop) }

@@ -2,11 +2,11 @@ import Foundation
 
 /// A part of a response's body that has come and has not been read yet.
 ///
-/// One writer, a loop, that never waits but is told to stop; and one reader, a task. What comes is put together until it is
-/// read, so that a reader who is slower than the network takes few large chunks and not many small ones.
+/// One writer, a loop, that never waits but is told to stop; and one reader, a task. Bytes are put together until they
+/// are read, so that a reader slower than the network takes few large chunks and not many small ones.
 final class CurlDownload: Sendable {
-    /// From how many bytes on the server is to wait: 256 KiB, more than a network brings while a task is woken, and little
-    /// enough to be held for a thousand readers.
+    /// The number of bytes from which on the server is to wait: 256 KiB, more than a network brings while a task is
+    /// woken, and little enough to be held for a thousand readers.
     static let limit = 262_144
 
     private struct State {
@@ -29,7 +29,7 @@ final class CurlDownload: Sendable {
         }
     }
 
-    /// Takes bytes in; false when nobody wants them any more.
+    /// Takes bytes in; false when they are no longer wanted.
     func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
         let (isOpen, reader) = state.withLock { state in
             guard state.end == nil else { return (false, CheckedContinuation<Void, Never>?.none) }
@@ -45,8 +45,8 @@ final class CurlDownload: Sendable {
         close(end, dropping: false)
     }
 
-    /// Ends it for a reader that has gone: what has come is dropped, and the end is a cancellation even if all had come, so
-    /// that the part that was read is not taken for the whole.
+    /// Ends it for a reader that has gone: unread bytes are dropped, and the end is a cancellation even if all had
+    /// come, so that the part that was read is not taken for the whole.
     func abandon() {
         close(.failure(CancellationError()), dropping: true)
     }
@@ -63,7 +63,7 @@ final class CurlDownload: Sendable {
     /// The bytes that have come, as soon as there are any; nil after the last.
     ///
     /// - Parameter goOn: Tells the writer that there is room again.
-    /// - Throws: What it has ended with.
+    /// - Throws: The error that the download has ended with.
     func next(goOn: () -> Void) async throws -> Data? {
         while true {
             let (bytes, end, wasPaused) = state.withLock { state in

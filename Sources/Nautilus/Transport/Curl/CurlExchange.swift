@@ -1,11 +1,11 @@
 #if os(Linux)
     import Foundation
 
-    /// One request under way, and the caller who waits for its answer.
+    /// One request under way, and the caller that waits for its answer.
     ///
     /// The answer can come from two sides, the loop's reports and a cancellation anywhere, and is given once.
     final class CurlExchange: Sendable {
-        /// What a successful exchange yields; of a streamed one, without the body.
+        /// The answer of a successful exchange; of a streamed one, without the body.
         struct Answer: Sendable {
             let head: CurlResponseHead
             let body: Data

@@ -8,9 +8,9 @@ import Foundation
 struct CurlFailure {
     /// libcurl's word for it (`CURLcode`).
     let code: Int32
-    /// What it says besides; never shown to anybody, since it may name the URL.
+    /// libcurl's own message; never shown, since it may name the URL.
     let text: String
-    /// What was wrong with the certificate, in OpenSSL's numbers; 0 when nothing was.
+    /// The fault of the certificate, in OpenSSL's numbers; 0 when there is none.
     let verification: Int
     /// Whether anything of the request was written.
     let isSent: Bool
@@ -39,7 +39,7 @@ struct CurlFailure {
         }
     }
 
-    /// What else can happen to a request over http and https, the other codes being of other protocols.
+    /// The other failures of a request over http and https; the remaining codes are of other protocols.
     private static let meanings: [Int32: URLError.Code] = [
         1: .unsupportedURL,
         3: .badURL,
@@ -53,7 +53,7 @@ struct CurlFailure {
         16: .networkConnectionLost,
         // A body that is shorter than it was to be.
         18: .networkConnectionLost,
-        // A function of ours that did not take what it was given; its own reason comes first.
+        // A function of ours that refused its input; its own reason comes first.
         23: .badServerResponse,
         26: .networkConnectionLost,
         timedOut: .timedOut,

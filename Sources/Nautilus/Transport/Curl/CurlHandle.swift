@@ -4,12 +4,12 @@
 
     /// A transfer's handle, used again and again: a new one costs as much as the rest of a request.
     final class CurlHandle: @unchecked Sendable {
-        // Unchecked: it belongs to one exchange at a time, prepared by the caller, and from there on touched by whoever steps
-        // the loop, under its lock.
+        // Unchecked: it belongs to one exchange at a time, prepared by the caller, and from there on touched only by
+        // the thread that steps the loop, under its lock.
 
         /// The C library's handle.
         let easy: UnsafeMutableRawPointer
-        /// Where it leaves the words for its last error.
+        /// Where libcurl writes the text of its last error.
         private let message: UnsafeMutablePointer<CChar>
         /// The header lines, which it does not copy.
         private var lines: UnsafeMutableRawPointer?
@@ -34,7 +34,7 @@
             message.deallocate()
         }
 
-        /// What libcurl says of its last error; empty when it says nothing.
+        /// The text of libcurl's last error; empty when there is none.
         var errorText: String { String(cString: message) }
 
         /// Forgets everything but its memory.

@@ -6,7 +6,7 @@
     ///
     /// libcurl would do it as well, but takes a stream that breaks off for a whole one.
     final class CurlInflater {
-        /// What came is not what it was announced as.
+        /// The bytes are not in the announced coding.
         struct Broken: Error {}
 
         private enum Stage {
@@ -34,7 +34,7 @@
             if let stream { nautilus_inflater_destroy(stream) }
         }
 
-        /// Whether it can work here at all; what nobody can undo must not be asked for.
+        /// Whether it can work here at all; a coding that cannot be undone must not be asked for.
         static let isAvailable = nautilus_inflater_exists() != 0
 
         /// Whether nothing has come, or all that belongs together.
@@ -48,7 +48,7 @@
             guard !rest.isEmpty else { return }
             while true {
                 let isFull = try step(try stream(for: rest), &rest, take)
-                // What did not fit into the output waits for room, even when all of the input is taken.
+                // Output that did not fit waits for room, even when all of the input is taken.
                 guard let isFull, !rest.isEmpty || isFull && stage == .inside else { return }
             }
         }

@@ -20,8 +20,8 @@
         /// The library, looked for and initialized once.
         static let found = Result<CurlLibrary, Unusable> { () throws(Unusable) in try find() }
 
-        /// From 7.80 on a repeated sending can be seen and refused (`CURLOPT_PREREQFUNCTION`), without which nobody knows
-        /// what a server has executed.
+        /// From 7.80 on a repeated sending can be seen and refused (`CURLOPT_PREREQFUNCTION`); without that it is
+        /// unknown what a server has executed.
         static let oldestNumber: UInt32 = 0x07_50_00
 
         /// Whether a transfer may be started by a thread that must not get a SIGPIPE, and whether one that still looks its
@@ -42,8 +42,8 @@
             )
             try library.check(features: found.features)
             if found.features & UInt32(NAUTILUS_CURL_FEATURE_THREAD_SAFE.rawValue) == 0 {
-                // Such a library must not be initialized by two threads at once. Foundation does it when its first session is
-                // made, and never again.
+                // Such a library must not be initialized by two threads at once. Foundation does it when its first
+                // session is made, and never again.
                 _ = URLSession(configuration: .ephemeral)
             }
             guard nautilus_curl_initialize(CurlTransfer.functions) == NAUTILUS_CURL_BOUND else {

@@ -4,12 +4,12 @@
 
     /// The transfers of a transport, and the thread that waits for their sockets.
     ///
-    /// What is to be done stands in an inbox. Whoever puts something in does it at once if nobody else is at work, which
-    /// spares the way over a thread; otherwise the loop's own thread does. Answers are given when the lock is released.
+    /// Jobs stand in an inbox. The thread that adds one does it at once if no other is at work, which spares a change
+    /// of threads; otherwise the loop's own thread does. Answers are given when the lock is released.
     ///
-    /// Its thread holds it, so that something else has to tell when nobody needs it any more: a ``Lease``.
+    /// Its thread holds it, so a ``Lease`` has to tell when it is no longer needed.
     final class CurlLoop: Sendable {
-        /// What is to be done with a transfer.
+        /// A step to be taken with a transfer.
         enum Job {
             case start(CurlTransfer)
             /// Its caller or its reader has gone.
@@ -73,7 +73,7 @@
 
         /// Starts a transfer once there is a connection for it, unless its caller has gone.
         func start(_ transfer: CurlTransfer) {
-            // Before anybody can end it.
+            // Before it can be ended.
             transfer.context.beginConnecting()
             transfer.context.beginWaitingForConnection()
             let isConnected = inbox.withLock { inbox in
@@ -82,7 +82,7 @@
                 return isConnected
             }
             guard isConnected else {
-                // Whoever has cancelled it meanwhile has not found it in the line.
+                // If it was cancelled meanwhile, the cancellation has not found it in the line.
                 if transfer.exchange.isAnswered { forget(transfer) }
                 return
             }
@@ -101,7 +101,7 @@
             add(.resume(transfer))
         }
 
-        /// Starts a web socket, or does what there is to do for it.
+        /// Starts a web socket, or lets it go on.
         func move(_ socket: CurlSocket) {
             add(.move(socket))
         }
@@ -167,7 +167,7 @@
             }
         }
 
-        /// What is left to do when the lock is released.
+        /// The steps that are left for when the lock is released.
         private struct Work {
             var ended: [CurlOutcome] = []
             /// Those that have got the connections of those that have ended.
@@ -176,7 +176,7 @@
             var sockets: [CurlSocket] = []
         }
 
-        /// What has ended; its connections go to the next in line.
+        /// The transfers and sockets that have ended; their connections go to the next in line.
         private func collect(_ core: inout CurlCore) -> Work {
             let ended = core.ended()
             let sockets = core.takeSockets()
@@ -230,7 +230,7 @@
             case start
         }
 
-        /// What has to be done so that the thread looks after transfers and jobs; nil for nothing.
+        /// The alarm that makes the thread look after transfers and jobs; nil when it needs none.
         fileprivate mutating func alarm() -> Alarm? {
             guard hasThread else {
                 hasThread = true
@@ -241,7 +241,8 @@
             return .wake
         }
 
-        /// The thread stays asleep where another takes its jobs: what that one leaves behind has to wake it.
+        /// Takes the jobs. The thread stays asleep while another thread works on them; jobs left behind have to wake
+        /// it.
         fileprivate mutating func take() -> [CurlLoop.Job] {
             defer { jobs = [] }
             return jobs
@@ -255,10 +256,11 @@
 
         /// Gives a connection to the next in line.
         ///
-        /// - Returns: Who that is; nil when nobody waits.
+        /// - Returns: The transfer that has it now; nil when the line is empty.
         fileprivate mutating func leave(_ line: CurlTransfer.Line) -> CurlTransfer? {
             guard let next = lines.leave(line) else { return nil }
-            // One whose caller has gone without being taken out of the line gives it back when it is to start.
+            // A transfer whose caller has gone without being taken out of the line gives the connection back when it is
+            // to start.
             jobs.append(.start(next))
             return next
         }

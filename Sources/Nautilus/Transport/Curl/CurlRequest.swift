@@ -11,12 +11,12 @@
         private let lines: [String]
         private let configuration: CurlTransport.Configuration
 
-        /// From how many bytes on a body is not copied, but read where it is: 64 KiB, which a copy of costs less than the calls
-        /// back for it.
+        /// From how many bytes on a body is not copied, but read where it is: 64 KiB, which a copy of costs less than
+        /// the calls back for it.
         private static let copyLimit = 65_536
 
-        /// - Throws: ``InvalidRequest`` for what must not go on the wire, and ``TransportError`` for a URL that is not HTTP or
-        ///   a stream that has been read. Nothing was sent.
+        /// - Throws: ``InvalidRequest`` for what must not go on the wire, and ``TransportError`` for a URL that is not
+        ///   HTTP or a stream that has been read. Nothing was sent.
         init(_ request: HttpRequest, _ configuration: CurlTransport.Configuration) throws {
             try request.validateForSession()
             if case .stream(let stream) = request.body, !stream.isReplayable {
@@ -48,7 +48,7 @@
             )
             handle.setContext(transfer)
             guard handle.isComplete else {
-                // What libcurl would leave out must not be left out: a limit, a pinned key, the body.
+                // libcurl must not silently leave anything out: a limit, a pinned key, the body.
                 let reason = "libcurl does not take the request, or a setting of the transport's."
                 throw TransportError.failed(.cannotConnectToHost, delivery: .notSent, reason: reason)
             }
@@ -96,7 +96,7 @@
     }
 
     extension HttpBodyStream {
-        /// What it is, where that is all in memory and nobody asks how much of it was sent; nil otherwise.
+        /// The body, where it is all in memory and its progress is not observed; nil otherwise.
         var sentAsBytes: Data? {
             if case .bytes(let data) = whole, onSent == nil { data } else { nil }
         }
@@ -110,7 +110,8 @@
     }
 
     extension URL {
-        /// The URL without user and password, which libcurl would send as Basic credentials unasked; nil without an authority.
+        /// The URL without user and password, which libcurl would send as Basic credentials unasked; nil without an
+        /// authority.
         fileprivate var withoutAuthorityUser: String? {
             let text = absoluteString
             guard let start = text.firstRange(of: "://")?.upperBound else { return nil }

@@ -7,13 +7,13 @@ struct CurlResponseHead: Sendable {
     enum Refusal: Error, Hashable, Sendable {
         /// It is not a header as RFC 9112 has it.
         case malformed
-        /// It, or it and what came before and behind it, is larger than it may be.
+        /// The header, alone or with interim responses and trailers, is larger than it may be.
         case tooLarge
-        /// 101, which nobody has asked for.
+        /// A 101 that was not asked for.
         case unrequestedUpgrade
     }
 
-    /// What comes next.
+    /// The part of the response that comes next.
     private enum Stage {
         case statusLine
         case fields
@@ -27,7 +27,7 @@ struct CurlResponseHead: Sendable {
     private(set) var status = 0
     /// The field lines, line ends included.
     private(set) var lines: [UInt8] = []
-    /// What `Content-Length` says; nil when there is none.
+    /// The value of `Content-Length`; nil when there is none.
     private(set) var contentLength: Int64?
     /// The codings of the body, the last applied first; `identity` is none.
     private(set) var codings: [String] = []
@@ -41,7 +41,7 @@ struct CurlResponseHead: Sendable {
 
     /// - Parameters:
     ///   - limit: The most bytes of all lines, those of interim responses and of trailers included.
-    ///   - expectsUpgrade: Whether a 101 is an answer. Default: no, nobody has asked for it.
+    ///   - expectsUpgrade: Whether a 101 is an answer. Default: no, since it was not asked for.
     init(limit: Int, expectsUpgrade: Bool = false) {
         self.limit = limit
         self.expectsUpgrade = expectsUpgrade
@@ -68,7 +68,7 @@ struct CurlResponseHead: Sendable {
             }
             return try end()
         case .trailers:
-            // They are not the header's, and nobody has asked for them.
+            // They are not the header's, and were not asked for.
             return false
         }
     }

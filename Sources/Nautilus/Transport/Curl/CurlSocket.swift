@@ -5,12 +5,13 @@
 
     /// One web socket as a loop drives it: its connection, its opening, and then the bytes of its channel, both ways.
     final class CurlSocket: @unchecked Sendable {
-        // Unchecked: what changes belongs to whoever steps the loop, under its lock; all else has locks of its own.
+        // Unchecked: its state belongs to the thread that steps the loop, under its lock; all else has locks of its
+        // own.
 
-        /// What is to be waited for.
+        /// The event to wait for.
         enum Next: Hashable {
             case readiness(toRead: Bool, toWrite: Bool)
-            /// Nothing: there is more to do at once, behind what others have to do.
+            /// None: there is more to do at once, after the turns of the others.
             case turn
             /// The connection is of no more use.
             case end
@@ -32,10 +33,10 @@
         /// Holds the loop, whose thread would end, until the connection has ended.
         private let lease: Locked<CurlLoop.Lease?>
         private var stage = Stage.connecting
-        /// What is being written; its memory stays where it is, since TLS has to be given the same again.
+        /// The bytes being written; their memory stays where it is, since TLS has to be given the same again.
         private var output: [UInt8]
         private var offset = 0
-        /// libcurl's last word for why nothing moves any more; nil for none.
+        /// libcurl's last code for why nothing moves any more; nil for none.
         private var lastFailure: Int32?
         /// Ends the wait for a server that does not end a connection that is closed.
         private var patience: Task<Void, Never>?
@@ -79,7 +80,7 @@
         private var isSent: Bool { offset > 0 || output.isEmpty }
     }
 
-    /// What the loop does with it.
+    /// The loop's side.
     extension CurlSocket {
         /// libcurl is done with connecting.
         ///
@@ -93,16 +94,16 @@
             return move()
         }
 
-        /// Moves what can be moved.
+        /// Reads and writes as much as it can.
         func move() -> Next {
             if case .over = stage { return .end }
             if !caller.wantsSocket { return .end }
             var canWrite = write()
             var isAtEnd = canWrite == nil
-            // What a connection that takes no more has still brought may say why.
+            // A connection that takes no more may still have brought the reason.
             let hasMore = read(&isAtEnd)
             if !isAtEnd, canWrite == true {
-                // Answers to what has come.
+                // Answers to what was read.
                 canWrite = write()
                 isAtEnd = canWrite == nil
             }
@@ -139,7 +140,7 @@
             if case .open = stage { channel.wantsInput } else { true }
         }
 
-        /// Writes what is due.
+        /// Writes the frames that are due.
         ///
         /// - Returns: Whether all of it went; nil when the connection takes nothing more.
         private func write() -> Bool? {
@@ -187,7 +188,7 @@
             }
         }
 
-        /// Whether what comes is of no more interest.
+        /// Whether further bytes are of no more interest.
         private var isSettled: Bool {
             switch stage {
             case .over: true
@@ -250,7 +251,7 @@
             }
         }
 
-        /// Ends the connection, whatever is under way.
+        /// Ends the connection at once, in any state.
         func cut() {
             caller.leave()
             wake()

@@ -1,9 +1,9 @@
 #if os(Linux)
     import Foundation
 
-    /// The one who opens a web socket, until there is an answer.
+    /// The caller of a web socket's opening, until there is an answer.
     final class CurlSocketCaller: Sendable {
-        /// An opening that has come to something.
+        /// The answer to an opening.
         enum Answer: Sendable {
             case opened(HttpHeader)
             case declined(HttpResponse<Data>)
@@ -19,7 +19,7 @@
 
         /// Waits for the answer.
         ///
-        /// - Throws: What the opening has failed with; `CancellationError`, at once.
+        /// - Throws: The error that the opening has failed with; `CancellationError`, at once.
         func answer(start: () -> Void) async throws -> Answer {
             try await state.wait { state, waiter in
                 state.waiter = waiter
@@ -41,12 +41,12 @@
             waiter?.resume(with: answer)
         }
 
-        /// The socket is of no more use to anybody.
+        /// Notes that the socket is no longer needed.
         func leave() {
             state.withLock { $0.hasLeft = true }
         }
 
-        /// Whether somebody waits for the socket, or has it.
+        /// Whether the caller waits for the socket, or has it.
         var wantsSocket: Bool { state.withLock { !$0.hasLeft } }
     }
 #endif

@@ -18,7 +18,7 @@
 
         var isEmpty: Bool { sockets.isEmpty && ended.isEmpty }
 
-        /// Starts a socket, or moves what can be moved of it.
+        /// Starts a socket, or lets it read and write.
         mutating func move(_ socket: CurlSocket, _ loop: OpaquePointer) {
             let easy = socket.handle.easy
             guard sockets[easy] !== socket else {
@@ -42,7 +42,7 @@
             proceed(socket.connected(code), socket, loop)
         }
 
-        /// Moves what the loop's last step has found to be ready.
+        /// Lets the sockets read and write that the loop's last step has found to be ready.
         mutating func moveReady(_ loop: OpaquePointer) {
             while true {
                 let descriptor = nautilus_loop_ready(loop)

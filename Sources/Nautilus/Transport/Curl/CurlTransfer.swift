@@ -2,10 +2,10 @@
     internal import CNautilusCurl
     import Foundation
 
-    /// One exchange as libcurl carries it out: what it has come to, and the functions that libcurl calls.
+    /// One exchange as libcurl carries it out: its state, and the functions that libcurl calls.
     final class CurlTransfer: Identifiable, @unchecked Sendable {
-        // Unchecked: what changes belongs to the caller until the transfer is handed to a loop, and from there on to whoever
-        // steps the loop, under its lock; libcurl calls back from there only.
+        // Unchecked: its state belongs to the caller until the transfer is handed to a loop, and from there on to the
+        // thread that steps the loop, under its lock; libcurl calls back from there only.
 
         /// A body that is not a stream.
         enum Body {
@@ -27,7 +27,7 @@
         let method: HttpMethod
         let line: Line
         let priority: RequestPriority
-        /// What knows how long the exchange may take.
+        /// The attempt's context, which knows how long the exchange may take.
         let context: AttemptContext
         /// Whether libcurl may send it once more when a kept connection dies before any byte of an answer.
         let isRepeatable: Bool
@@ -45,7 +45,7 @@
         private var sizeBefore = 0
         /// Whether an answer has come that makes the rest of a streamed body pointless.
         private(set) var isOvertaken = false
-        /// Whether it goes on without anybody, since ending it would have to wait.
+        /// Whether it goes on without a caller, since ending it would have to wait.
         var isAbandoned = false
 
         init(
@@ -75,9 +75,9 @@
 
     /// How it ends.
     extension CurlTransfer {
-        /// What came of it, once libcurl is done.
+        /// The result, once libcurl is done.
         ///
-        /// - Parameter code: libcurl's word for it; 0 when it knows of no failure.
+        /// - Parameter code: libcurl's code for it; 0 for no failure.
         func outcome(_ code: Int32) -> Result<CurlExchange.Answer, any Error> {
             if !head.isComplete { context.noteConnection(connection) }
             if !isOvertaken, let error = exchange.upload?.error {
@@ -120,7 +120,7 @@
         }
     }
 
-    /// What libcurl calls.
+    /// The functions that libcurl calls.
     extension CurlTransfer {
         /// The functions of every transfer.
         static var functions: nautilus_easy_functions {
@@ -148,7 +148,7 @@
         /// Whether the request may be written now; asked again when a kept connection has died under it.
         private func admit() -> Bool {
             guard !isAbandoned else { return false }
-            // Whoever ends the exchange before this looks finds it unsent, and so it has to stay.
+            // An exchange that is ended before this check counts as unsent, and has to stay so.
             context.noteSending()
             guard !exchange.isAnswered else { return false }
             guard isSent else {
@@ -156,7 +156,7 @@
                 isAdmitted = true
                 return true
             }
-            // Nobody knows what the server has done with what it got.
+            // It is unknown what the server has done with the bytes it got.
             guard isRepeatable else {
                 refuse(TransportError(.networkConnectionLost))
                 return false
@@ -206,7 +206,7 @@
         }
 
         private func takeBody(_ bytes: UnsafeRawBufferPointer) -> Int {
-            // libcurl keeps what is not taken now, and brings it again.
+            // libcurl keeps bytes that are not taken now, and brings them again.
             if exchange.download?.isFull() == true { return Int(NAUTILUS_CURL_PAUSE.rawValue) }
             guard let inflater else { return keep(bytes) ? bytes.count : 0 }
             var isKept = true
@@ -233,8 +233,8 @@
             return true
         }
 
-        /// Lets libcurl find out that an answer which has overtaken the body is complete: it sends no more of that, but while
-        /// it is paused would wait for it.
+        /// Lets libcurl find out that an answer which has overtaken the body is complete: it sends no more of that, but
+        /// while it is paused would wait for it.
         func lookAgain() {
             nautilus_easy_resume(handle.easy)
         }
@@ -280,7 +280,7 @@
             }
         }
 
-        /// The same failure, of which is known what the server may have done.
+        /// The same failure, with a known delivery.
         fileprivate func delivered(_ delivery: Delivery) -> TransportError {
             guard case .failed(let code, _, let reason) = self else { return self }
             return .failed(code, delivery: delivery, reason: reason)

@@ -12,11 +12,11 @@
             public var responseLimit: Int
             /// The largest header of a response, in bytes, with those of its interim responses and its trailers.
             ///
-            /// 256 KiB: thirty times what servers commonly send at most.
+            /// 256 KiB: thirty times the most that servers commonly send.
             public var headerLimit: Int
-            /// How many connections one host gets at once; further exchanges wait in line, the more urgent first. Exchanges whose
-            /// response is read while it comes, such as events and downloads, have as many of their own, so that those that
-            /// last do not hold up the others.
+            /// How many connections one host gets at once; further exchanges wait in line, the more urgent first.
+            /// Exchanges whose response is read while it comes, such as events and downloads, have as many of their
+            /// own, so that long ones do not hold up the others.
             ///
             /// 6, as Foundation and the browsers have it: servers are used to it.
             public var connectionsPerHost: Int
@@ -26,17 +26,17 @@
             public var connections: Int
             /// How long a connection may take, with the look-up of its name and its TLS handshake.
             ///
-            /// 10 s: three of TCP's own repetitions. It ends with `timedOut`, ``Delivery/notSent``, so that even what must not
-            /// run twice can be tried again.
+            /// 10 s: three of TCP's own repetitions. It ends with `timedOut`, ``Delivery/notSent``, so that even a
+            /// request that must not run twice can be tried again.
             public var connectTimeout: Duration
             /// The way that connections take.
             ///
             /// The environment's, as with every other client on the system.
             public var route: Route
-            /// What a server has to prove, and what is proved to it.
+            /// The TLS settings: which servers are trusted, and the client's own certificate.
             public var trust: Trust
-            /// Addresses of hosts, by their names in small letters, in place of those that a look-up finds: several are tried as
-            /// the found ones are, IPv6 and IPv4 within 200 ms of each other (RFC 8305). Default: none.
+            /// Addresses of hosts, by their names in small letters, in place of those that a look-up finds: several are
+            /// tried as the found ones are, IPv6 and IPv4 within 200 ms of each other (RFC 8305). Default: none.
             public var addresses: [String: [String]]
 
             /// Creates a configuration; every default gives its reason at the property.
@@ -63,7 +63,7 @@
     }
 
     extension CurlTransport.Configuration {
-        /// Sets what is the same for every request.
+        /// Sets the options that are the same for every request.
         func apply(to handle: CurlHandle, for origin: HttpOrigin) {
             let (http, http11) = (3, 2)
             // No signal handler of the process's is to be changed.
@@ -72,7 +72,7 @@
             handle.set(NAUTILUS_CURL_HTTP_VERSION, http11)
             // Dots in a path are the caller's.
             handle.set(NAUTILUS_CURL_PATH_AS_IS, 1)
-            // What a proxy answers to CONNECT is not the response.
+            // A proxy's answer to CONNECT is not the response.
             handle.set(NAUTILUS_CURL_SUPPRESS_CONNECT_HEADERS, 1)
             handle.set(NAUTILUS_CURL_HTTP_CONTENT_DECODING, 0)
             handle.set(NAUTILUS_CURL_TCP_KEEPALIVE, 1)

@@ -26,11 +26,11 @@
             }
         }
 
-        /// A proxy, and who asks it.
+        /// A proxy, with the user name and the password for it.
         public struct Proxy: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
             /// Where it is: `http://proxy.example.com:3128`, or `socks5h://…`, which has the proxy look names up.
             public let url: String
-            /// Who asks it; nil for nobody in particular.
+            /// The user name for the proxy; nil for none.
             public let user: String?
             /// The user's password; nil when there is none.
             public let password: String?
@@ -57,7 +57,7 @@
             public var customMirror: Mirror { Mirror(self, children: ["proxy": description]) }
         }
 
-        /// What a server has to prove, and what is proved to it.
+        /// The TLS settings: which servers are trusted, and the client's own certificate.
         public struct Trust: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
             /// The oldest version of TLS.
             public enum Version: Sendable {
@@ -73,7 +73,7 @@
                 public let certificates: Data
                 /// Its private key, in PEM.
                 public let key: Data
-                /// What the key is encrypted with; nil when it is not.
+                /// The password that the key is encrypted with; nil when it is not.
                 public let password: String?
 
                 /// Creates an identity; one that cannot be read fails the exchange, not sent.
@@ -118,7 +118,7 @@
                 self.identity = identity
             }
 
-            /// What is asked for, without keys.
+            /// The settings, without keys.
             public var description: String {
                 let parts = [
                     minimumVersion == .tls12 ? "TLS 1.2" : "TLS 1.3", roots == nil ? "the system's roots" : "own roots",

@@ -2,9 +2,9 @@
     import Foundation
     import FoundationNetworking
 
-    /// The transport of services on Linux that name no other: libcurl itself, which Foundation's networking has loaded anyway,
-    /// driven without the layer above it. Where there is none that can be used, see ``PlatformTransport``, it is
-    /// ``URLSessionTransport`` instead.
+    /// The transport of services on Linux that name no other: libcurl itself, which Foundation's networking has loaded
+    /// anyway, driven without the layer above it. Where there is none that can be used, see ``PlatformTransport``, it
+    /// is ``URLSessionTransport`` instead.
     ///
     /// ```swift
     /// struct Staging: HttpService {
@@ -14,26 +14,27 @@
     ///     var apiUrl: any UrlConvertible { "staging.example.com/v1" }
     /// }
     /// ```
-    /// Like ``URLSessionTransport`` it follows no redirects, answers no challenges, keeps no cookies, caches nothing, retries
-    /// nothing and times nothing out but connecting. What a caller should know:
+    /// Like ``URLSessionTransport`` it follows no redirects, answers no challenges, keeps no cookies, caches nothing,
+    /// retries nothing and times nothing out but connecting. A caller should know:
     /// - A failure is ``Delivery/notSent`` exactly when not a byte of the request was written, whatever its kind.
-    /// - libcurl repeats a request by itself when a kept connection turns out to be closed before any byte of an answer came.
-    ///   That is let happen for idempotent methods and for requests with an `Idempotency-Key`, and costs one new connection.
-    ///   Others fail with `networkConnectionLost`, maybe executed: the server gets them once.
+    /// - libcurl repeats a request by itself when a kept connection turns out to be closed before any byte of an answer
+    ///   came. That is let happen for idempotent methods and for requests with an `Idempotency-Key`, and costs one new
+    ///   connection. Others fail with `networkConnectionLost`, maybe executed: the server gets them once.
     /// - A connection that is not made within ``Configuration/connectTimeout`` ends the exchange with `timedOut`,
     ///   ``Delivery/notSent``.
     /// - Header fields go out and come in in their order, several values of one name as several lines; of `Cookie`, as one
     ///   (RFC 6265 §5.4). Control characters in values are refused (RFC 9110 §5.5).
-    /// - `Content-Encoding` gzip and deflate are asked for and undone; the response's header keeps the names. A body that breaks
-    ///   off within them is an error.
-    /// - A streamed body goes out while it is made, and comes in while it is read: a reader or a writer that is slow slows the
-    ///   other side down.
+    /// - `Content-Encoding` gzip and deflate are asked for and undone; the response's header keeps the names. A body
+    ///   that breaks off within them is an error.
+    /// - A streamed body goes out while it is made, and comes in while it is read: a reader or a writer that is slow
+    ///   slows the other side down.
     /// - Interim responses (1xx) are passed over, trailers dropped, and a 101 that was not asked for is an error.
     /// - HTTP/1.1 is spoken, over TLS as well.
     /// - A child process that forks without `exec` cannot use it, as it cannot use anything that is built on threads.
     ///
-    /// Share one: connections are kept per instance, and each has a thread that waits for all its sockets, from its first
-    /// exchange on. An instance ends its thread and closes its connections once it is released and its last exchange has ended.
+    /// Share one: connections are kept per instance, and each has a thread that waits for all its sockets, from its
+    /// first exchange on. An instance ends its thread and closes its connections once it is released and its last
+    /// exchange has ended.
     public final class CurlTransport: InterruptibleTransport {
         /// An instance to share, with the default ``Configuration``.
         public static let shared = CurlTransport()
@@ -59,8 +60,8 @@
 
         /// Sends `request` once; see ``HttpTransport/send(_:context:)``.
         ///
-        /// - Throws: ``TransportError``; ``InvalidRequest`` for a method or a header that cannot be sent; the error of a body
-        ///   stream; `CancellationError`, at once when the task is cancelled.
+        /// - Throws: ``TransportError``; ``InvalidRequest`` for a method or a header that cannot be sent; the error of
+        ///   a body stream; `CancellationError`, at once when the task is cancelled.
         public func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
             if case .stream(let stream) = request.body, stream.sentAsBytes == nil {
                 return try await collect(self.stream(request, context: context))
@@ -80,7 +81,7 @@
         /// Sends `request` once and returns its response as soon as the header has come; see
         /// ``HttpTransport/stream(_:context:)``.
         ///
-        /// - Throws: What ``send(_:context:)`` throws.
+        /// - Throws: The errors of ``send(_:context:)``.
         public func stream(
             _ request: HttpRequest,
             context: AttemptContext
@@ -90,7 +91,7 @@
             if case .stream(let stream) = request.body, stream.sentAsBytes == nil { upload = CurlUpload() }
             let departure = try departure(of: request, CurlExchange(download: download, upload: upload), context)
             if let upload, case .stream(let stream) = request.body {
-                // A task of the caller's, so that what makes the body finds the caller's task-local values.
+                // A task of the caller's, so that the body's maker finds the caller's task-local values.
                 upload.feed(by: Task { await upload.feed(stream) { departure.resume() } })
             }
             let answer = try await departure.answer()
@@ -199,7 +200,7 @@
             return try await withTaskCancellationHandler {
                 try await download.next { departure.resume() }
             } onCancel: {
-                // Even when all has come: what was read so far must not be taken for the whole.
+                // Even when all has come: the part that was read must not be taken for the whole.
                 download.abandon()
                 departure.end()
             }
@@ -207,9 +208,9 @@
     }
 
     extension CurlResponseHead {
-        /// How many bytes the reader of a streamed body gets; nil when nobody knows before they have come.
+        /// How many bytes the reader of a streamed body gets; nil when that is unknown before they have come.
         ///
-        /// - Parameter method: The method that it answers.
+        /// - Parameter method: The method of the request.
         fileprivate func length(inAnswerTo method: HttpMethod) -> Int64? {
             guard hasBody(inAnswerTo: method) else { return 0 }
             return codings.isEmpty ? contentLength : nil

@@ -9,7 +9,7 @@ final class CurlUpload: Sendable {
     /// Up to how many bytes are made ahead: 256 KiB, more than a network takes while a task is woken.
     static let limit = 262_144
 
-    /// What the reader gets.
+    /// The result of a read.
     enum Reading: Equatable {
         /// So many bytes; 0 at the end.
         case bytes(Int)
@@ -47,7 +47,7 @@ final class CurlUpload: Sendable {
     var hasBegun: Bool { state.withLock { $0.hasBegun } }
 }
 
-/// What the reader does.
+/// The reader's side.
 extension CurlUpload {
     /// Puts as much as there is into `target`.
     func read(into target: UnsafeMutableRawBufferPointer) -> Reading {
@@ -99,7 +99,7 @@ extension CurlUpload.State {
     }
 }
 
-/// What the writer does.
+/// The writer's side.
 extension CurlUpload {
     /// Has `task` make the chunks, by ``feed(_:onMore:)``, until the exchange is over.
     func feed(by task: Task<Void, Never>) {

@@ -16,7 +16,7 @@
     ///     }
     /// }
     /// ```
-    /// Like every transport it follows no redirects, retries nothing and times nothing out but connecting. What a caller
+    /// Like every transport it follows no redirects, retries nothing and times nothing out but connecting. A caller
     /// should know:
     /// - A server that does not complete the handshake as RFC 6455 §4.1 asks is refused: another `Sec-WebSocket-Accept`, a
     ///   subprotocol or an extension that was not asked for. No extension is asked for, so messages are not compressed.
@@ -25,10 +25,10 @@
     ///   message is sent once the system has taken all of it, so that a slow server slows the sender down.
     /// - A message whose `send` is cancelled before its turn is not sent. One that is being written goes out all the same,
     ///   since half a frame would be the end of the connection.
-    /// - A server that breaks the rules is told by the code that fits (§7.1.7): 1002; 1007 for text that is not UTF-8, of which
-    ///   `receive()` tells by a ``WebSocketClosure`` with that code; 1009 for a message that is too large, of which it tells
-    ///   by ``TransportError/responseTooLarge(limit:)``. A connection that breaks off without a closing is a
-    ///   ``TransportError`` with the code `networkConnectionLost`.
+    /// - A server that breaks the rules is told by the code that fits (§7.1.7): 1002; 1007 for text that is not UTF-8,
+    ///   of which `receive()` tells by a ``WebSocketClosure`` with that code; 1009 for a message that is too large, of
+    ///   which it tells by ``TransportError/responseTooLarge(limit:)``. A connection that breaks off without a closing
+    ///   is a ``TransportError`` with the code `networkConnectionLost`.
     /// - An open socket does not count among the connections that a ``CurlTransport`` has at once.
     public struct CurlWebSocketTransport: WebSocketTransport {
         /// An instance for the whole process, over ``CurlTransport/shared`` and with the default ``Configuration``.
@@ -38,7 +38,7 @@
         public let configuration: Configuration
         private let transport: CurlTransport
 
-        /// Creates a transport. It holds no connection: sockets live as long as somebody holds them.
+        /// Creates a transport. It holds no connection: a socket lives as long as it is held.
         ///
         /// - Parameters:
         ///   - transport: The transport whose thread serves the sockets, and whose ``CurlTransport/Configuration`` says how
@@ -52,8 +52,8 @@
 
         /// Sends the opening request once; see ``WebSocketTransport/open(_:context:)``.
         ///
-        /// - Throws: ``TransportError``, `notSent` when not a byte of the request was written; ``InvalidRequest`` for a header
-        ///   or a body that cannot be sent; `CancellationError`, at once when the task is cancelled.
+        /// - Throws: ``TransportError``, `notSent` when not a byte of the request was written; ``InvalidRequest`` for a
+        ///   header or a body that cannot be sent; `CancellationError`, at once when the task is cancelled.
         public func open(_ request: HttpRequest, context: AttemptContext) async throws -> WebSocketOpening {
             let key = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
             let opening = try WebSocketOpeningRequest(request, key: key)
@@ -100,8 +100,8 @@
             ///
             /// 16 MiB, far above what is sent as one message, since each may be in memory as a whole.
             public var messageLimit: Int
-            /// How many messages may wait for the reader before no more are read; less than 1 counts as 1. 256 KiB of them are
-            /// enough, however few they are.
+            /// How many messages may wait for the reader before no more are read; less than 1 counts as 1. 256 KiB of
+            /// them are enough, however few they are.
             ///
             /// 16, so that pings are answered while the reader is busy for a moment.
             public var messagesAhead: Int
@@ -112,7 +112,7 @@
             public var declinedBodyLimit: Int
             /// How long the server may take to end the connection once the socket has been closed, before it is cut.
             ///
-            /// 5 s: nobody waits for it but a `close` that the server does not read.
+            /// 5 s: only a `close` that the server does not read waits for it.
             public var closeTimeout: Duration
 
             /// Creates a configuration; every default gives its reason at the property.

@@ -33,8 +33,8 @@ struct Utf8Check: Sendable {
         return true
     }
 
-    /// Begins a character of several bytes. Its second byte rules out what is longer than it has to be, the surrogates,
-    /// and what is above U+10FFFF.
+    /// Begins a character of several bytes. Its second byte rules out overlong forms, the surrogates, and anything
+    /// above U+10FFFF.
     private mutating func begins(_ byte: UInt8) -> Bool {
         switch byte {
         case 0xC2...0xDF: missing = 1

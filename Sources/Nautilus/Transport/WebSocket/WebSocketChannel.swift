@@ -1,7 +1,7 @@
 import Foundation
 
-/// One open web socket between its callers, which are tasks, and a loop, which moves its bytes: callers put down what is to
-/// go, the loop what has come, and neither waits for the other under the lock.
+/// One open web socket between its callers, which are tasks, and a loop, which moves its bytes: callers put down
+/// messages to go, the loop those that have come, and neither waits for the other under the lock.
 final class WebSocketChannel: Sendable {
     /// A message that has not been written yet, and its sender.
     fileprivate struct Outgoing {
@@ -16,7 +16,7 @@ final class WebSocketChannel: Sendable {
         var readers: [Waiter<WebSocketMessage>] = []
         /// In their order; the first is the next to be written.
         var outgoing: [Outgoing] = []
-        /// Whose message is being written; nil for none, and for one that has left.
+        /// The sender of the message being written; nil for none, and for one that has left.
         var underWay: Waiter<Void>?
         var pings: [(number: UInt64, caller: Waiter<Void>)] = []
         var closers: [Waiter<Void>] = []
@@ -28,7 +28,7 @@ final class WebSocketChannel: Sendable {
         var isDisconnected = false
     }
 
-    /// What is to be done when the lock is released.
+    /// A step to be taken when the lock is released.
     fileprivate typealias Resumption = @Sendable () -> Void
 
     /// A few messages may be large: as many bytes are enough.
@@ -54,7 +54,7 @@ final class WebSocketChannel: Sendable {
     }
 }
 
-/// What callers do. Each takes a function that tells the loop that there is something to be done.
+/// The callers' side. Each function takes one that tells the loop that there is something to be done.
 extension WebSocketChannel {
     /// Puts a message down, and waits until all of it has been handed to the system.
     ///
@@ -86,7 +86,7 @@ extension WebSocketChannel {
                 return (nil, false)
             }
             var resumptions: [Resumption] = []
-            // Nobody else reads: what comes of what is here already goes into the room that is now.
+            // No other task reads: the bytes that are here already may take the room that there is now.
             self.readOn(&state, &resumptions)
             return (.success(message), wasFull)
         } joined: { outcome, reader in
@@ -112,7 +112,7 @@ extension WebSocketChannel {
         }
     }
 
-    /// Closes it; only the first closing counts. Whoever waits hears of it at once.
+    /// Closes it; only the first closing counts. Waiting callers hear of it at once.
     func beginClosing(_ closure: WebSocketClosure) {
         change { state, resumptions in state.close(closure, &resumptions) }
     }
@@ -132,7 +132,7 @@ extension WebSocketChannel {
     }
 }
 
-/// What the loop does.
+/// The loop's side.
 extension WebSocketChannel {
     /// Whether more bytes may be read: there is room for what they bring, or only the end of the connection is to come.
     var wantsInput: Bool {
@@ -171,7 +171,8 @@ extension WebSocketChannel {
         return frame
     }
 
-    /// The connection has ended, or is ended: whoever waits hears of what came first, a closing or that there was none.
+    /// The connection has ended, or is ended: waiting callers hear of what came first, a closing or that there was
+    /// none.
     func disconnect() {
         change { state, resumptions in
             guard !state.isDisconnected else { return }
@@ -188,7 +189,7 @@ extension WebSocketChannel {
         }
     }
 
-    /// Takes what has come as far as there is room.
+    /// Takes events from the bytes that have come, as far as there is room.
     private func readOn(_ state: inout State, _ resumptions: inout [Resumption], beyondRoom: Bool = false) {
         while beyondRoom || hasRoom(state) || state.ending != nil {
             guard let event = state.machine.next() else { return }
@@ -209,7 +210,8 @@ extension WebSocketChannel {
 }
 
 extension WebSocketChannel.State {
-    /// Why nothing can be sent any more: where the connection has broken off, nothing of what is asked for now was sent.
+    /// The error of a message that can no longer be sent: where the connection has broken off, it is
+    /// ``Delivery/notSent``.
     fileprivate var notBegun: any Error {
         switch ending {
         case TransportError.failed?, nil: TransportError(.networkConnectionLost, delivery: .notSent)
@@ -252,7 +254,7 @@ extension WebSocketChannel.State {
         }
     }
 
-    /// This end closes: what has come is of no more interest.
+    /// This end closes: unread messages are of no more interest.
     fileprivate mutating func close(_ closure: WebSocketClosure, _ resumptions: inout [WebSocketChannel.Resumption]) {
         (messages, byteCount) = ([], 0)
         guard machine.phase == .open, !isDisconnected else { return end(closure, &resumptions) }
@@ -260,7 +262,7 @@ extension WebSocketChannel.State {
         leave(closure, &resumptions)
     }
 
-    /// A closing is due; what has not begun is not sent any more.
+    /// A closing is due; messages that have not begun are not sent any more.
     fileprivate mutating func leave(_ error: any Error, _ resumptions: inout [WebSocketChannel.Resumption]) {
         end(error, &resumptions)
         isSayingClosing = true

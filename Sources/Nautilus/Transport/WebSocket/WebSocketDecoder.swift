@@ -2,7 +2,7 @@ import Foundation
 
 /// The frames of a server, put together to messages, from bytes that come in pieces of any size.
 ///
-/// What has come stays as it is until it is asked for, so that a reader who is slow holds bytes up and not messages. A frame
+/// Bytes stay as they are until a message is asked for, so that a slow reader holds bytes up and not messages. A frame
 /// is judged by each of its first bytes as it comes, and its length before anything of it is kept.
 struct WebSocketDecoder: Sendable {
     /// One message, or one control frame.
@@ -72,7 +72,7 @@ struct WebSocketDecoder: Sendable {
         let opcode = try opcode(first)
         guard bytes.count >= 2 else { return false }
         let second = bytes[offset + 1]
-        // Masked is what clients send (§5.1).
+        // Clients send masked frames (§5.1), servers do not.
         guard second & 0x80 == 0 else { throw .protocolError }
         guard !opcode.isControl || second <= 125 else { throw .protocolError }
         let lengthCount = second == 127 ? 8 : second == 126 ? 2 : 0

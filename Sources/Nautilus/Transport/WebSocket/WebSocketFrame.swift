@@ -17,8 +17,8 @@ enum WebSocketOpcode: UInt8, Sendable {
 enum WebSocketFrame {
     /// The bytes of a frame.
     ///
-    /// - Parameter key: What it is masked by, which no server can foresee: so that nothing on the way takes a message for a
-    ///   request (§10.3). Big-endian.
+    /// - Parameter key: The mask, which no server can foresee: so that nothing on the way takes a message for a request
+    ///   (§10.3). Big-endian.
     static func encoded(_ opcode: WebSocketOpcode, _ payload: Data, key: UInt32) -> [UInt8] {
         let (isLast, isMasked) = (UInt8(0x80), UInt8(0x80))
         var bytes: [UInt8] = []

@@ -44,7 +44,7 @@ struct WebSocketMachine: Sendable {
     }
 }
 
-/// What comes.
+/// Receiving.
 extension WebSocketMachine {
     /// Takes bytes in, for ``next()`` to read; behind the server's closing nothing counts.
     mutating func feed(_ bytes: UnsafeRawBufferPointer) {
@@ -75,7 +75,7 @@ extension WebSocketMachine {
         case .message(let message): return .message(message)
         case .ping(let data): dueEchoes = dueEchoes.suffix(Self.echoLimit - 1) + [data]
         case .pong(let data):
-            // One that nobody asked for is a heartbeat, and means nothing else.
+            // A pong that was not asked for is a heartbeat, and means nothing else.
             guard data.count == 8 else { return nil }
             let number = data.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
             return number > 0 && number <= lastSentPing ? .pong(number) : nil
@@ -98,7 +98,7 @@ extension WebSocketMachine {
     }
 }
 
-/// What goes.
+/// Sending.
 extension WebSocketMachine {
     /// The frame of a message, which goes before any other that is asked for later; nil once the socket is closed.
     func frame(_ message: WebSocketMessage) -> [UInt8]? {
@@ -116,7 +116,7 @@ extension WebSocketMachine {
         return lastPing
     }
 
-    /// Closes, unless it is closed: what the server sends from here on is dropped, but for its closing.
+    /// Closes, unless it is closed: further messages of the server are dropped, but not its closing.
     mutating func close(_ closure: WebSocketClosure) {
         guard phase == .open else { return }
         (phase, dueClosure, dueEchoes, duePings) = (.closing, closure, [], [])

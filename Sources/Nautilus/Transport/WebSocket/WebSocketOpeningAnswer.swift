@@ -69,7 +69,7 @@ struct WebSocketOpeningAnswer {
     ///
     /// - Throws: Where a header has not come: the server may have done something nonetheless.
     func end() throws(TransportError) -> Outcome {
-        // The status is there: what its body lacks decides nothing.
+        // The status is there: a body that is cut short decides nothing.
         guard case .body(let body) = stage else { throw TransportError(.networkConnectionLost) }
         return .declined(response(body.bytes))
     }
@@ -95,7 +95,7 @@ struct WebSocketOpeningAnswer {
         guard header.elements(of: "Connection").contains(where: { $0.lowercased() == "upgrade" }) else {
             throw .incompleteHandshake
         }
-        // Whoever has not read the key is no web socket: a cache, or a server that was made to speak.
+        // A server that has not read the key is no web socket: a cache, or one that was made to speak.
         guard header.values(of: "Sec-WebSocket-Accept") == [acceptance] else { throw .incompleteHandshake }
         // None was asked for, so frames would mean something else than they say.
         guard header.values(of: "Sec-WebSocket-Extensions").isEmpty else { throw .incompleteHandshake }
@@ -121,7 +121,7 @@ struct WebSocketRefusalBody: Sendable {
         case chunkEnd
     }
 
-    /// What has come of it.
+    /// The bytes of the body that have come.
     private(set) var bytes = Data()
     private let limit: Int
     private var framing: Framing

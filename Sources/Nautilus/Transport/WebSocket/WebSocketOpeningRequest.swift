@@ -12,7 +12,7 @@ struct WebSocketOpeningRequest: Sendable {
     let bytes: [UInt8]
     /// The value of `Sec-WebSocket-Accept` that answers its key.
     let acceptance: String
-    /// What may come back as the subprotocol.
+    /// The subprotocols that the server may choose from.
     let subprotocols: [String]
 
     /// - Parameters:
@@ -45,7 +45,7 @@ struct WebSocketOpeningRequest: Sendable {
         self.subprotocols = request.header.elements(of: "Sec-WebSocket-Protocol")
     }
 
-    /// What a server makes of a key (RFC 6455 §4.2.2).
+    /// The answer of a server to a key (RFC 6455 §4.2.2).
     static func acceptance(of nonce: String) -> String {
         Data(Sha1.hash((nonce + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)).base64EncodedString()
     }
