@@ -1,12 +1,12 @@
 import Foundation
 
-/// Files that killed processes have left: they have names of ours, and nobody holds them.
+/// Files that killed processes have left: they have names of ours, and no process has them open.
 ///
 /// A process locks such a file for as long as it is open, and the system frees the lock when the process ends, however it
 /// ends. On iOS and its like no lock is held, since the system ends an app that is suspended with one in a container that it
 /// shares (0xdead10cc); there only age tells.
 enum AbandonedFiles {
-    /// What a file was for, which its name tells.
+    /// The purpose of a file, which is part of its name.
     enum Purpose: String, Sendable {
         /// The part of a download, beside its target.
         case partial
@@ -39,12 +39,13 @@ enum AbandonedFiles {
     /// Holds a file that is in use, until it is closed.
     static func hold(_ descriptor: Int32) {
         #if !(os(iOS) || os(tvOS) || os(watchOS) || os(visionOS))
-            // Where the file system has no locks, nobody gets this one, and the file stays.
+            // Where the file system has no locks, this one cannot be had, and the file stays.
             _ = flock(descriptor, LOCK_EX | LOCK_NB)
         #endif
     }
 
-    /// Removes what was left in a folder, later and on a thread of its own; nothing when this process has done so before.
+    /// Removes the files left in a folder, later and on a thread of its own; nothing when this process has done so
+    /// before.
     static func collect(_ purpose: Purpose, in folder: URL) {
         let isFirst = visited.withLock { visited in
             if visited.count >= maxVisited { visited.removeAll() }
@@ -54,7 +55,7 @@ enum AbandonedFiles {
         queue.begin { remove(purpose, in: folder, at: Date()) }
     }
 
-    /// Removes what was left in a folder.
+    /// Removes the files left in a folder.
     ///
     /// - Parameter now: The time, by the clock that dates files.
     static func remove(_ purpose: Purpose, in folder: URL, at now: Date) {

@@ -5,7 +5,7 @@
 package enum BackgroundTask {
     package typealias Work = @Sendable () async -> Void
 
-    /// What starts background work.
+    /// Starts background work.
     ///
     /// Not the bare closure: optimised, Swift 6.3 pushes a task-local value of a function's type without its metadata,
     /// and crashes.

@@ -1,7 +1,7 @@
 import Dispatch
 
-/// Runs what waits for a disk on a thread of its own, one piece after another: Swift's few threads are for work that
-/// never waits.
+/// Runs work that waits for a disk on a thread of its own, one piece after another: Swift's few threads are for work
+/// that never waits.
 package struct BlockingQueue: Sendable {
     private let queue: DispatchQueue
 

@@ -1,4 +1,4 @@
-/// One sender, any number of streams, which may begin with what was sent last.
+/// One sender, any number of streams, which may begin with the element sent last.
 package final class Broadcast<Element: Sendable>: Sendable {
     private struct Subscribers {
         var streams: [(id: Int, continuation: AsyncStream<Element>.Continuation)] = []
@@ -12,7 +12,7 @@ package final class Broadcast<Element: Sendable>: Sendable {
 
     /// - Parameters:
     ///   - bufferLimit: How many elements are kept for each stream.
-    ///   - latest: What counts as sent last before anything was. Default: nil, nothing.
+    ///   - latest: The element that counts as sent last before any was. Default: nil, none.
     package init(bufferLimit: Int, latest: Element? = nil) {
         self.bufferLimit = bufferLimit
         self.subscribers = Locked(Subscribers(latest: latest))
@@ -25,16 +25,16 @@ package final class Broadcast<Element: Sendable>: Sendable {
     /// How many streams are read, or may be.
     var streamCount: Int { subscribers.withLock { $0.streams.count } }
 
-    /// What was sent last; nil when nothing was.
+    /// The element sent last; nil when none was.
     package var latest: Element? { subscribers.withLock { $0.latest } }
 
-    /// A new stream of all that is sent from now on.
+    /// A new stream of all elements sent from now on.
     ///
-    /// - Parameter replaysLatest: Whether it begins with what was sent last, if anything was. Default: false.
+    /// - Parameter replaysLatest: Whether it begins with the element sent last, if any was. Default: false.
     package func stream(replayingLatest replaysLatest: Bool = false) -> AsyncStream<Element> {
         let (stream, continuation) = AsyncStream<Element>.makeStream(bufferingPolicy: .bufferingNewest(bufferLimit))
         let id = subscribers.withLock { subscribers in
-            // Under the lock, so that nothing newer comes first; nobody reads the stream yet, so this runs no code.
+            // Under the lock, so that nothing newer comes first; the stream has no reader yet, so this runs no code.
             if replaysLatest, let latest = subscribers.latest { continuation.yield(latest) }
             subscribers.lastId += 1
             subscribers.streams.append((subscribers.lastId, continuation))

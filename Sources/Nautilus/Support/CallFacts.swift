@@ -1,9 +1,9 @@
-/// Facts about a call that were noted when it began: for what it must not learn later, such as whose call it is.
+/// Facts about a call, noted when it began, that a later look could get wrong: whose call it is, for one.
 ///
-/// A call may take long: it waits for its turn, for a retry, for a header that takes time. Who is signed in, or which
-/// environment is chosen, may be another by the time that an interceptor sees an attempt, while the call's retrier still has
-/// what it was made with. So a part of a service that has to know notes it at the beginning
-/// (``ServicePart/noteFacts(of:in:)``), and looks it up when it needs it:
+/// A call may take long: it waits for its turn, for a retry, for a header that takes time. The user or the environment
+/// may have changed by the time that an interceptor sees an attempt, while the call's retrier still has what it was
+/// made with. So a part of a service that has to know notes it at the beginning (``ServicePart/noteFacts(of:in:)``),
+/// and looks it up when it needs it:
 /// ```swift
 /// final class Audit: HttpInterceptor {
 ///     func noteFacts<R: Request>(of request: R, in facts: inout CallFacts) {
@@ -17,8 +17,8 @@
 /// }
 /// ```
 public struct CallFacts: Sendable {
-    /// Where the call's service was when the call began: its base URL, without the query. What differs in it belongs to
-    /// different environments. Empty while that URL is invalid, and where a test names none.
+    /// Where the call's service was when the call began: its base URL, without the query. Services that differ in it
+    /// belong to different environments. Empty while that URL is invalid, and where a test names none.
     public let environment: String
     private var facts: [(owner: any AnyObject & Sendable, fact: any Sendable)] = []
 

@@ -22,7 +22,7 @@ package final class CallScope: Sendable {
     package let stopwatch: Stopwatch
     /// How often the call may be attempted; nil when it does not retry.
     package let maxAttempts: (@Sendable () -> Int)?
-    /// What was noted of the call when it began.
+    /// The facts noted when the call began.
     let facts: CallFacts
 
     private let task: Int?
@@ -94,7 +94,7 @@ package final class CallScope: Sendable {
         withExtendedLifetime(forgotten) {}
     }
 
-    /// Whether an attempt is under way, so that what is done now is done again in the next one.
+    /// Whether an attempt is under way, so that work done now is done again in the next one.
     package var isInAttempt: Bool {
         get { state.withLock { $0.isInAttempt } }
         set { state.withLock { $0.isInAttempt = newValue } }
@@ -112,12 +112,12 @@ package final class CallScope: Sendable {
         return await Self.$entered.withValue(self, operation: work)
     }
 
-    /// Starts what is no part of any call.
+    /// Starts work that is no part of any call.
     package static func leave<Value>(_ start: () -> Value) -> Value {
         $entered.withValue(nil, operation: start)
     }
 
-    /// Runs what is no part of any call.
+    /// Runs work that is no part of any call.
     package static func runOutside<Value>(_ work: () async -> Value) async -> Value {
         await $entered.withValue(nil, operation: work)
     }

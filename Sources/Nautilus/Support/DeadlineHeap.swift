@@ -1,4 +1,4 @@
-/// Deadlines in the order of their coming, each with the number of who waits for it: a binary heap.
+/// Deadlines in the order of their coming, each with its sleeper's number: a binary heap.
 @usableFromInline package struct DeadlineHeap: Sendable {
     private struct Alarm: Comparable {
         let deadline: Duration
@@ -15,7 +15,7 @@
 
     @usableFromInline package var count: Int { alarms.count }
 
-    /// The earliest deadline; of several, whose number is the lowest.
+    /// The earliest deadline; of several, the one with the lowest number.
     @usableFromInline package var first: (deadline: Duration, id: Int)? {
         alarms.first.map { ($0.deadline, $0.id) }
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the system knows of a file without reading it.
+/// The facts that the system knows of a file without reading it.
 package struct FileStatus {
     private let status: stat
 
@@ -8,7 +8,7 @@ package struct FileStatus {
         self.status = status
     }
 
-    /// What is at `path`; nil when nothing is.
+    /// Creates the status of the file or folder at `path`; nil when there is none.
     ///
     /// - Parameters:
     ///   - path: Where to look.
@@ -30,7 +30,7 @@ package struct FileStatus {
 
     package var isRegularFile: Bool { status.st_mode & S_IFMT == S_IFREG }
     package var isFolder: Bool { status.st_mode & S_IFMT == S_IFDIR }
-    /// Who may do what.
+    /// The permissions.
     package var mode: mode_t { status.st_mode & 0o777 }
     /// In bytes.
     package var size: Int { Int(status.st_size) }
@@ -38,7 +38,7 @@ package struct FileStatus {
     /// Its number on its disk.
     package var inode: UInt64 { UInt64(status.st_ino) }
 
-    /// Whether nobody but this process's user may use it.
+    /// Whether this process's user alone may use it.
     package var isPrivate: Bool { status.st_uid == geteuid() && mode & 0o077 == 0 }
 
     /// Whether both are the same file, by whatever names.

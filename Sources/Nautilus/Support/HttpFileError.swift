@@ -17,7 +17,7 @@ public enum HttpFileError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A system call failed with `code`, one of `errno`.
     case system(operation: String, name: String, code: Int)
 
-    /// What is wrong, and what to do.
+    /// The fault, and its remedy.
     public var description: String {
         switch self {
         case .missing(let name): "“\(name)” is not there, or its folder is not; create it first."

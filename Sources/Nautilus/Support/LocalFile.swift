@@ -2,7 +2,8 @@ import Foundation
 
 /// An open regular file, closed with the last reference. Every read and write says where.
 ///
-/// Reads and writes hold their thread up for as long as the disk does: for what is local, less than a change of threads.
+/// Reads and writes hold their thread up for as long as the disk does, which for a local file is less than a change of
+/// threads.
 final class LocalFile: Sendable {
     private let name: String
     private let descriptor: Int32
@@ -76,7 +77,7 @@ final class LocalFile: Sendable {
         try repeating("ftruncate", name) { ftruncate(descriptor, 0) }
     }
 
-    /// Gives the file at `source` the name `target`, in place of what has it, at once.
+    /// Gives the file at `source` the name `target`, in place of any file that has it, at once.
     static func move(_ source: URL, to target: URL) throws(HttpFileError) {
         let (from, to) = (source.path, target.path)
         try repeating("rename", target.lastPathComponent) { rename(from, to) }

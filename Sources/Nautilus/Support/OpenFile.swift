@@ -12,7 +12,7 @@ package struct OpenFile: ~Copyable {
 
     deinit { _ = close(descriptor) }
 
-    /// Whose it is, how large, and of which kind.
+    /// Its owner, size and kind.
     package func status() throws(SystemFailure) -> FileStatus {
         var status = stat()
         try repeating("fstat") { fstat(descriptor, &status) }
@@ -48,7 +48,7 @@ package struct OpenFile: ~Copyable {
         }
     }
 
-    /// Sets who may use it, whatever the umask took away when it was created.
+    /// Sets its permissions, whatever the umask took away when it was created.
     package func setMode(_ mode: mode_t) throws(SystemFailure) {
         try repeating("fchmod") { fchmod(descriptor, mode) }
     }
@@ -89,7 +89,7 @@ package struct OpenFile: ~Copyable {
         guard isClosed else { throw failure }
     }
 
-    /// Hands the descriptor over to whoever closes it.
+    /// Hands the descriptor over to the caller, which closes it.
     package consuming func release() -> Int32 {
         let descriptor = descriptor
         discard self

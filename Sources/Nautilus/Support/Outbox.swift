@@ -1,6 +1,6 @@
 /// Messages put down under a lock and delivered outside of it, in the order in which they were put down.
 ///
-/// Whoever finds nobody delivering delivers for all, so that two threads cannot overtake one another.
+/// A thread that finds no other delivering delivers for all, so that two threads cannot overtake one another.
 struct Outbox<Message: Sendable>: Sendable {
     private var messages: [Message] = []
     private var isBeingEmptied = false
@@ -9,7 +9,7 @@ struct Outbox<Message: Sendable>: Sendable {
         messages.append(message)
     }
 
-    /// The messages to deliver now; nil when there are none, or when somebody else delivers them.
+    /// The messages to deliver now; nil when there are none, or when another thread delivers them.
     mutating func beginDelivery() -> [Message]? {
         guard !isBeingEmptied, !messages.isEmpty else { return nil }
         isBeingEmptied = true

@@ -1,2 +1,2 @@
-/// An error of this package that is fit to be printed: what it says of itself holds no secret.
+/// An error of this package that is fit to be printed: its description holds no secret.
 package protocol PrintableError: Error, CustomStringConvertible {}

@@ -1,7 +1,7 @@
-/// Values by key, of which the least recently used gives way when there are too many: what is kept for each origin must
+/// Values by key, of which the least recently used gives way when there are too many: values kept for each origin must
 /// not fill the memory of a process that meets ever new ones.
 ///
-/// A use costs the same however many there are, since it happens under somebody's lock.
+/// A use costs the same however many there are, since it happens under the caller's lock.
 package struct RecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private let limit: Int
     /// The least recently used first.
@@ -19,7 +19,8 @@ package struct RecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable
         values.withValue(for: key, movingToEnd: true) { $0 }
     }
 
-    /// What `body` makes of the value of `key`, which it may change in its place; nil when there is none. Counts as a use.
+    /// The result of `body` for the value of `key`, which it may change in place; nil when there is none. Counts as a
+    /// use.
     package mutating func withValue<Result>(for key: Key, _ body: (inout Value) -> Result) -> Result? {
         values.withValue(for: key, movingToEnd: true, body)
     }

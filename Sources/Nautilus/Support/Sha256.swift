@@ -1,4 +1,4 @@
-/// SHA-256 (FIPS 180-4): for the challenge of a sign-in, and to name and check what is stored.
+/// SHA-256 (FIPS 180-4): for the challenge of a sign-in, and to name and check stored data.
 ///
 /// Written out, since CryptoKit is Apple's alone and this package has no dependency. Not for passwords.
 package struct Sha256 {

@@ -2,7 +2,7 @@
 ///
 /// Cancelling `Task.sleep` wakes the task at once, but the runtime keeps its timer until it would have fired. With a
 /// timeout of 60 s and a thousand calls a second, that is sixty thousand timers of calls long finished. Here a
-/// cancelled sleeper leaves nothing behind but one alarm, which rings for whoever sleeps then.
+/// cancelled sleeper leaves nothing behind but one alarm, which rings for the sleepers of that time.
 package final class SharedSleepClock<Base: Clock<Duration>>: Clock {
     package typealias Instant = Base.Instant
 
@@ -38,7 +38,7 @@ package final class SharedSleepClock<Base: Clock<Duration>>: Clock {
         }
     }
 
-    /// Wakes who is due at `time`, then at the next deadline, and so on until nobody sleeps.
+    /// Wakes the sleepers that are due at `time`, then at the next deadline, and so on until there are none.
     ///
     /// The task is detached and no `BackgroundTask`: it serves the calls of the whole process, and must not end with
     /// the one that happened to start it.
@@ -46,16 +46,16 @@ package final class SharedSleepClock<Base: Clock<Duration>>: Clock {
         Task.detached(priority: .high) { [self] in
             var next: Duration? = time
             while let time = next {
-                // It fails only when cancelled, which nobody does.
+                // It fails only when cancelled, which never happens.
                 try? await base.sleep(until: zero.advanced(by: time), tolerance: nil)
                 next = ring(at: time)
             }
         }
     }
 
-    /// Wakes who is due.
+    /// Wakes the sleepers that are due.
     ///
-    /// - Returns: When to ring again; nil when nobody sleeps, or when another alarm rings early enough.
+    /// - Returns: When to ring again; nil when there are no sleepers, or when another alarm rings early enough.
     private func ring(at time: Duration) -> Duration? {
         let now = max(time, zero.duration(to: base.now))
         let (due, next) = state.withLock { $0.ring(at: time, now: now) }
@@ -83,7 +83,7 @@ extension SharedSleepClock: AlarmClock {
 package protocol AlarmClock: Sendable {
     /// Calls `ring` after `delay`, unless the alarm is cancelled before.
     ///
-    /// - Returns: What to cancel it by.
+    /// - Returns: The number to cancel it by.
     func setAlarm(after delay: Duration, _ ring: @escaping @Sendable () -> Void) -> Int
     /// Cancels an alarm; nothing when it has rung.
     func cancelAlarm(_ id: Int)

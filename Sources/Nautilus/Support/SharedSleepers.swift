@@ -1,4 +1,4 @@
-/// Who sleeps on a shared clock, and when its next alarm rings.
+/// The sleepers on a shared clock, and the times of its next alarms.
 ///
 /// Outside of ``SharedSleepClock``, which is generic: there is one queue for the clocks of all kinds, and the compiler makes
 /// it for this sleeper alone. Every call with a timeout goes through it.
@@ -18,7 +18,7 @@ struct SharedSleepers {
     private var lastId = 0
     private var queue = SleepQueue<Sleeper>()
     /// When the alarms that are set ring, counted from the clock's zero, the next one last. Mostly there is one; each
-    /// sleeper who is due before all others adds one.
+    /// sleeper that is due before all others adds one.
     private var alarms: [Duration] = []
 
     var count: Int { queue.count }
@@ -36,9 +36,9 @@ struct SharedSleepers {
 
     mutating func remove(_ id: Int) -> Sleeper? { queue.remove(id) }
 
-    /// Takes who is due at `now` out of the queue, when the alarm for `time` has rung.
+    /// Takes the sleepers that are due at `now` out of the queue, when the alarm for `time` has rung.
     ///
-    /// - Returns: When to ring again, too; nil when nobody sleeps, or when another alarm rings early enough.
+    /// - Returns: When to ring again, too; nil when there are no sleepers, or when another alarm rings early enough.
     mutating func ring(at time: Duration, now: Duration) -> (due: [Sleeper], next: Duration?) {
         if let index = alarms.lastIndex(of: time) { alarms.remove(at: index) }
         var due: [Sleeper] = []

@@ -1,8 +1,8 @@
-/// Who sleeps, in the order of waking: by deadline, then by who asked first.
+/// Sleepers in the order of waking: by deadline, then by who asked first.
 ///
-/// A heap of deadlines beside a table of sleepers: continuations, or whatever else is to be woken. A cancelled sleeper
-/// leaves the table at once and its deadline stays in the heap until it comes to the top, so that ten thousand timeouts
-/// are cancelled in no time.
+/// A heap of deadlines beside a table of sleepers, such as continuations. A cancelled sleeper leaves the table at once
+/// and its deadline stays in the heap until it comes to the top, so that ten thousand timeouts are cancelled in no
+/// time.
 ///
 /// Inlinable, so that the test kit's clock has a queue made for its sleepers: a simulation does little else.
 @usableFromInline package struct SleepQueue<Sleeper: Sendable>: Sendable {
@@ -13,7 +13,7 @@
 
     @inlinable package var count: Int { sleepers.count }
 
-    /// The earliest deadline of those who still sleep.
+    /// The earliest deadline of those that still sleep.
     @inlinable package var nextDeadline: Duration? {
         mutating get {
             while let first = deadlines.first {

@@ -12,7 +12,7 @@ package struct Stopwatch: Sendable {
     package var elapsed: Duration { read() }
 
     private static func reader<C: Clock<Duration>>(of clock: C) -> @Sendable () -> Duration {
-        // What nearly every clock is, without its protocol in between: a call reads it several times.
+        // Nearly every clock is this one, read without its protocol in between: a call reads it several times.
         if C.self == ContinuousClock.self {
             let start = ContinuousClock.now
             return { start.duration(to: .now) }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A system call that failed, before it is known what it means for what was to be stored.
+/// A system call that failed, before it is known what that means for the data to be stored.
 package struct SystemFailure: Error, Hashable {
     package let operation: String
     package let code: Int32

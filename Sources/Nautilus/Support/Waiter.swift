@@ -5,7 +5,7 @@ final class WaiterTicket: Hashable, Sendable {
     func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-/// A task that waits for what others bring it.
+/// A task that waits for a value that others bring it.
 struct Waiter<Success: Sendable>: Identifiable, Sendable {
     let id: WaiterTicket
     private let continuation: CheckedContinuation<Success, any Error>
@@ -28,21 +28,21 @@ extension Waiter<Void> {
 }
 
 extension Locked {
-    /// Suspends the task until somebody who has taken the waiter out of the value resumes it.
+    /// Suspends the task until another one, which has taken the waiter out of the value, resumes it.
     ///
     /// The one place where a task that may be cancelled begins to wait. Looking for the cancellation and joining happen
     /// under one lock, and so does leaving: whichever of cancellation and joining comes second finds the other, so that
-    /// nobody waits who has been cancelled, and nobody is resumed twice.
+    /// no cancelled task waits, and none is resumed twice.
     ///
     /// - Parameters:
     ///   - join: Puts the waiter where others find it, or finds that it need not wait; under the lock. Not called when the
     ///     task has been cancelled.
     ///   - joined: Does what is left to do when the lock has been released, with what `join` has returned: resumes the
     ///     waiter if it need not wait.
-    ///   - leave: Takes the waiter out again, as the task has been cancelled; under the lock. Nil when it is not there, and
-    ///     somebody else has resumed it or will.
-    /// - Throws: `CancellationError`, at once, when the task is or becomes cancelled. Otherwise what the waiter is resumed
-    ///   with.
+    ///   - leave: Takes the waiter out again, as the task has been cancelled; under the lock. Nil when it is not there,
+    ///     and has been or will be resumed elsewhere.
+    /// - Throws: `CancellationError`, at once, when the task is or becomes cancelled. Otherwise the error that the
+    ///   waiter is resumed with.
     func wait<Success: Sendable, Joined: Sendable>(
         join: (inout Value, Waiter<Success>) -> Joined,
         joined: (Joined, Waiter<Success>) -> Void,

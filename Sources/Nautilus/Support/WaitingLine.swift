@@ -1,4 +1,4 @@
-/// Those who wait: the most urgent first, and in the order of their arrival among the equally urgent.
+/// Waiters in line: the most urgent first, and in the order of their arrival among the equally urgent.
 ///
 /// Joining, being served and leaving cost the same however many wait. That matters when all leave together: ten thousand
 /// calls that are cancelled at once must not hold the lock for minutes.
@@ -14,7 +14,7 @@ struct WaitingLine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
     /// How many wait.
     private(set) var count = 0
 
-    /// Adds a waiter behind those who are as urgent.
+    /// Adds a waiter behind those that are as urgent.
     mutating func append(_ waiter: Waiter, urgency: Int = 0) {
         let index = ranks.firstIndex { $0.urgency <= urgency } ?? ranks.count
         if index == ranks.count || ranks[index].urgency < urgency { ranks.insert(Rank(urgency: urgency), at: index) }
@@ -22,10 +22,10 @@ struct WaitingLine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
         count += 1
     }
 
-    /// The first of the most urgent, who stays; nil when nobody waits.
+    /// The first of the most urgent, which stays; nil when the line is empty.
     var first: Waiter? { ranks.lazy.compactMap(\.waiters.first).first }
 
-    /// Takes out the first of the most urgent; nil when nobody waits.
+    /// Takes out the first of the most urgent; nil when the line is empty.
     mutating func popFirst() -> Waiter? {
         guard let index = ranks.firstIndex(where: { $0.waiters.count > 0 }) else { return nil }
         count -= 1
@@ -42,7 +42,7 @@ struct WaitingLine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
         return nil
     }
 
-    /// Takes out all who are concerned, in their order: for what concerns all, since it looks at each.
+    /// Takes out all that are concerned, in their order: for events that concern all, since it looks at each.
     mutating func remove(where isConcerned: (Waiter) -> Bool) -> [Waiter] {
         let ids = ranks.flatMap { $0.waiters.keys { isConcerned($1) } }
         return ids.compactMap { remove($0) }
