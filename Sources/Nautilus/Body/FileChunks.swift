@@ -4,14 +4,14 @@ import Foundation
 struct FileChunks: AsyncSequence, Sendable {
     typealias Element = Data
 
-    /// 64 KiB: what an upload passes on at once, and large enough for a disk.
+    /// 64 KiB: as much as an upload passes on at once, and large enough for a disk.
     static let size = 65_536
 
     private let file: LocalFile
     private let name: String
     private let length: Int64
 
-    /// - Parameter length: How many bytes were announced; what the file has beyond them is not read.
+    /// - Parameter length: How many bytes were announced; further bytes of the file are not read.
     init(_ url: URL, length: Int64) throws(HttpFileError) {
         self.file = try LocalFile(reading: url)
         self.name = url.lastPathComponent
@@ -36,7 +36,7 @@ struct FileChunks: AsyncSequence, Sendable {
 }
 
 extension HttpBodyStream {
-    /// A file's bytes, read anew by everyone who reads the stream, with the length that the file has now.
+    /// A file's bytes, read anew by every reader of the stream, with the length that the file has now.
     ///
     /// - Throws: ``HttpFileError`` when it cannot be read. A file that becomes shorter later is the reader's error.
     public convenience init(file url: URL) throws(HttpFileError) {

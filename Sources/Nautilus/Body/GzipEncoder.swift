@@ -2,7 +2,7 @@
     import Compression
     import Foundation
 
-    /// Compresses what it is given, piece by piece.
+    /// Compresses bytes piece by piece.
     final class GzipEncoder {
         private final class Output {
             var bytes = GzipFrame.head
@@ -13,13 +13,13 @@
         private var frame = GzipFrame()
 
         init() throws {
-            // What is called zlib here is DEFLATE alone.
+            // The framework's `.zlib` is DEFLATE alone.
             filter = try OutputFilter(.compress, using: .zlib) { [output] in
                 if let bytes = $0 { output.bytes += bytes }
             }
         }
 
-        /// What is ready of the compressed bytes; often nothing.
+        /// The compressed bytes that are ready; often none.
         func encode(_ bytes: Data) throws -> Data {
             frame.take(bytes)
             try filter.write(bytes)
@@ -41,7 +41,7 @@
     internal import CNautilusCurl
     import Foundation
 
-    /// Compresses what it is given, piece by piece.
+    /// Compresses bytes piece by piece.
     final class GzipEncoder {
         private let stream: OpaquePointer
 
@@ -95,7 +95,7 @@
 
     /// There is no zlib that can be loaded, or no memory for it.
     public struct GzipUnavailable: Error, Hashable, CustomStringConvertible {
-        /// What is missing, and what to do.
+        /// The missing library, and the remedy.
         public var description: String {
             "A body was to be compressed, and libz.so.1 could not be loaded: install zlib, or send the body as it is."
         }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What stands around compressed bytes: head and tail of a gzip member (RFC 1952 §2.3).
+/// The frame of compressed bytes: head and tail of a gzip member (RFC 1952 §2.3).
 struct GzipFrame: Sendable {
     /// The head: DEFLATE, no name, no time, no system.
     static let head = Data([0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF])

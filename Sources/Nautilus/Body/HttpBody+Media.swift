@@ -8,8 +8,8 @@ extension HttpBody {
     ///
     /// - Parameters:
     ///   - url: Where the file is.
-    ///   - contentType: The media type. Default: nil, what the name's extension stands for, `application/octet-stream`
-    ///     where it stands for nothing known.
+    ///   - contentType: The media type. Default: nil, that of the name's extension, and `application/octet-stream`
+    ///     where the extension is unknown.
     public static func file(_ url: URL, contentType: HttpMimeType? = nil) -> HttpBody {
         let type = contentType ?? HttpMimeType(fileExtension: url.pathExtension) ?? .octetStream
         return HttpBody(contentType: type.description) { _ in .stream(try HttpBodyStream(file: url)) }
@@ -19,7 +19,7 @@ extension HttpBody {
     ///
     /// - Parameters:
     ///   - data: The bytes.
-    ///   - type: What they are.
+    ///   - type: Their media type.
     public static func media(_ data: Data, _ type: HttpMimeType) -> HttpBody {
         .data(data, contentType: type.description)
     }

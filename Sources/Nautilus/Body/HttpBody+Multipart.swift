@@ -9,8 +9,8 @@ extension HttpBody {
     ///
     /// - Parameters:
     ///   - form: The parts.
-    ///   - random: Where the boundary comes from. Default: the system's generator, since nobody must be able to foresee
-    ///     it: who could, might end a part from within.
+    ///   - random: The source of the boundary. Default: the system's generator, since a boundary that can be foreseen
+    ///     could end a part from within.
     public static func multipart(
         _ form: MultipartForm,
         random: any RandomSource = SystemRandomSource()

@@ -1,7 +1,7 @@
 import Foundation
 
 extension HttpBody {
-    /// This body, which tells how much of it has been sent.
+    /// This body, with a report of how much of it has been sent.
     ///
     /// - Parameter progress: Told after each part, on a thread of the transport's that must not be held up, never twice
     ///   at the same time within an attempt. A new attempt, and a redirect that takes the body along, begins at 0 again.

@@ -48,9 +48,10 @@ extension HttpMimeType {
     /// `video/quicktime`.
     public static let quickTime = HttpMimeType("video", "quicktime")
 
-    /// What a file name's extension stands for, without its dot and in any case; nil for one that is not listed here.
+    /// Creates the type of a file name's extension, given without its dot and in any case; nil for one that is not
+    /// listed here.
     ///
-    /// Text is taken for UTF-8 only where the extension is `txt`: of other kinds of text nobody knows.
+    /// Text is taken for UTF-8 only where the extension is `txt`: the encoding of other kinds of text is unknown.
     public init?(fileExtension: String) {
         guard let type = Self.byExtension[fileExtension.lowercased()] else { return nil }
         self = type

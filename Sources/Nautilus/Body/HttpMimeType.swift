@@ -1,4 +1,4 @@
-/// What bytes are: a media type with its parameters (RFC 9110 §8.3.1).
+/// The media type of bytes, with its parameters (RFC 9110 §8.3.1).
 ///
 /// ```swift
 /// let type = HttpMimeType("text/html; charset=utf-8")
@@ -25,7 +25,7 @@ public struct HttpMimeType: Hashable, Sendable, LosslessStringConvertible {
     public let type: String
     /// `png` in `image/png`.
     public let subtype: String
-    /// What follows behind semicolons, in order.
+    /// The parameters behind the semicolons, in order.
     public var parameters: [Parameter]
 
     /// Creates a media type. Nothing is checked before a request with it is built.
@@ -33,14 +33,14 @@ public struct HttpMimeType: Hashable, Sendable, LosslessStringConvertible {
     /// - Parameters:
     ///   - type: `image`, say.
     ///   - subtype: `png`, say.
-    ///   - parameters: What follows behind semicolons. Default: nothing.
+    ///   - parameters: The parameters behind the semicolons. Default: none.
     public init(_ type: String, _ subtype: String, parameters: [Parameter] = []) {
         self.type = type.lowercased()
         self.subtype = subtype.lowercased()
         self.parameters = parameters
     }
 
-    /// Reads what stands in `Content-Type`; nil for anything that is no media type.
+    /// Reads the value of `Content-Type`; nil for anything that is no media type.
     public init?(_ text: String) {
         var field = FieldReader(text)
         field.skipBlanks()
@@ -69,10 +69,10 @@ public struct HttpMimeType: Hashable, Sendable, LosslessStringConvertible {
         return isClosed ? text : nil
     }
 
-    /// Type and subtype, without parameters: what to compare.
+    /// Type and subtype, without parameters, for comparisons.
     public var essence: String { "\(type)/\(subtype)" }
 
-    /// The value of a parameter, whose name's case does not matter; nil when there is none.
+    /// The value of a parameter, by its name in any case; nil when there is none.
     public subscript(name: String) -> String? {
         let name = name.lowercased()
         return parameters.first { $0.name == name }?.value

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What parts the parts of a form: a line that is in none of them (RFC 2046 §5.1.1).
+/// The line between the parts of a form, which is in none of them (RFC 2046 §5.1.1).
 struct MultipartBoundary: Hashable {
     let text: String
 

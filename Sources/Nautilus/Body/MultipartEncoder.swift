@@ -28,7 +28,7 @@ struct MultipartEncoder {
 
     private func sections() throws -> [Section] {
         var sections: [Section] = []
-        // What stands between two contents is one piece.
+        // Everything between two contents is one piece.
         var between = ""
         for part in form.parts {
             between += "--\(boundary.text)\r\n" + (try header(of: part)) + "\r\n"

@@ -22,7 +22,7 @@ public struct MultipartForm: Sendable, ExpressibleByArrayLiteral {
         public let name: String
         /// The file's name, for a field that is one; nil for any other.
         public let fileName: String?
-        /// What the content is; nil for text, which says nothing of itself.
+        /// The media type of the content; nil for text, which has none.
         public let contentType: HttpMimeType?
         /// Further fields of the part's header; they win over those that the form writes. Default: none.
         public var header: HttpHeader = [:]
@@ -61,7 +61,7 @@ extension MultipartForm.Part {
     ///   - data: The bytes.
     ///   - name: The field's name.
     ///   - fileName: What the server is to call the file. Default: nil, it is no file.
-    ///   - contentType: What they are. Default: bytes of whatever kind.
+    ///   - contentType: Their media type. Default: bytes of whatever kind.
     public static func data(
         _ data: Data,
         named name: String,
@@ -77,7 +77,7 @@ extension MultipartForm.Part {
     ///   - url: Where the file is. One that cannot be read fails the attempt as ``InvalidRequest/file(_:)``, unsent.
     ///   - name: The field's name.
     ///   - fileName: What the server is to call it. Default: nil, its own name.
-    ///   - contentType: What it is. Default: nil, what its name's extension stands for.
+    ///   - contentType: Its media type. Default: nil, that of its name's extension.
     public static func file(
         _ url: URL,
         named name: String,
@@ -98,7 +98,7 @@ extension MultipartForm.Part {
     ///   - stream: The chunks.
     ///   - name: The field's name.
     ///   - fileName: What the server is to call the file. Default: nil, it is no file.
-    ///   - contentType: What they are. Default: bytes of whatever kind.
+    ///   - contentType: Their media type. Default: bytes of whatever kind.
     public static func stream(
         _ stream: HttpBodyStream,
         named name: String,
@@ -117,7 +117,7 @@ extension MultipartForm.Part {
 }
 
 extension MultipartForm.Part: CustomStringConvertible, CustomReflectable {
-    /// The field's name, never what is in it.
+    /// The field's name, never its content.
     public var description: String { "the part “\(name)”" }
 
     /// Shows the description.
