@@ -6,9 +6,9 @@ package final class BaseUrl: Sendable {
     private let root: String
     /// The path as it was written, a slash at its end included; empty for none.
     private let path: String
-    /// What a route is appended to: root and path, without the slashes at their end.
+    /// The part that a route is appended to: root and path, without the slashes at their end.
     private let stem: String
-    /// What the base brings along, without `?`; empty for none.
+    /// The query of the base, without `?`; empty for none.
     private let query: String
     /// Scheme, host and port.
     package let origin: HttpOrigin
@@ -68,7 +68,8 @@ package final class BaseUrl: Sendable {
         return (text[..<end].lowercased(), text[text.utf8.index(end, offsetBy: 3)...])
     }
 
-    /// A path or a query with what does not belong in a URL percent-encoded, and what is encoded left as it is.
+    /// A path or a query with characters that do not belong in a URL percent-encoded, and encoded ones left as they
+    /// are.
     ///
     /// Left to Foundation, one such character would have it encode every `%` of the URL a second time.
     private static func encode(_ text: Substring) throws(InvalidRequest) -> String {

@@ -1,6 +1,6 @@
 /// The base URLs that this process calls, each checked once instead of once for every attempt.
 ///
-/// Checking depends on nothing but the text, so what is kept here can be forgotten but never be wrong.
+/// Checking depends on nothing but the text, so an entry can be forgotten but never be wrong.
 final class BaseUrlMemo: Sendable {
     static let shared = BaseUrlMemo()
 

@@ -4,7 +4,7 @@
 struct FieldReader {
     private let bytes: [UInt8]
     private(set) var position = 0
-    /// How many bytes have been read, again where they were read again: what a hostile field costs.
+    /// How many bytes have been read, counted again where they were read again: the cost of a hostile field.
     private(set) var steps = 0
 
     /// - Parameter maxLength: How many bytes of the text are read. Default: all.
@@ -34,7 +34,7 @@ struct FieldReader {
         while let byte = current, isSkipped(byte) { skip() }
     }
 
-    /// What RFC 9110 §5.6.3 allows nearly everywhere: spaces and tabs.
+    /// Skips the blanks that RFC 9110 §5.6.3 allows nearly everywhere: spaces and tabs.
     mutating func skipBlanks() {
         skip(while: \.isBlank)
     }
@@ -69,7 +69,7 @@ struct FieldReader {
         return (String(decoding: text, as: UTF8.self), false)
     }
 
-    /// What has been read since `start`.
+    /// The text that has been read since `start`.
     func text(from start: Int) -> String {
         String(decoding: bytes[start..<position], as: UTF8.self)
     }

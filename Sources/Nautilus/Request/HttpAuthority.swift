@@ -71,7 +71,7 @@ struct HttpAuthority: CustomStringConvertible {
 }
 
 extension UInt8 {
-    /// What an IPv6 address is written with, one that ends in an IPv4 address included.
+    /// Whether it occurs in an IPv6 address, one that ends in an IPv4 address included.
     fileprivate var isAddressCharacter: Bool { isHexDigit || self == UInt8(ascii: ":") || self == UInt8(ascii: ".") }
 }
 

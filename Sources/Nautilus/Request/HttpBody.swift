@@ -1,8 +1,8 @@
 import Foundation
 
-/// What a request carries.
+/// The body of a request.
 ///
-/// A body is declared, not encoded: encoding happens while the request is built, never on the caller's actor.
+/// It is declared, not encoded: encoding happens while the request is built, never on the caller's actor.
 public struct HttpBody: Sendable {
     /// A body ready for the wire.
     public enum Payload: Sendable {
@@ -16,7 +16,7 @@ public struct HttpBody: Sendable {
 
     /// The media type that goes into `Content-Type` unless the request's header has one; nil for none.
     public let contentType: String?
-    /// What goes into `Content-Encoding` unless the request's header has one; nil for none.
+    /// The coding that goes into `Content-Encoding` unless the request's header has one; nil for none.
     var contentEncoding: String?
     let payload: @Sendable (_ encoder: () -> JSONEncoder) throws -> Payload
 
@@ -74,7 +74,7 @@ public struct HttpBody: Sendable {
     /// - Parameters:
     ///   - length: How many bytes they are together. Default: nil, unknown.
     ///   - contentType: The media type. Default: `application/octet-stream`, bytes of whatever kind (RFC 2046 §4.5.1).
-    ///   - make: Makes the chunks anew, from the beginning. What it throws fails the attempt.
+    ///   - make: Makes the chunks anew, from the beginning. An error that it throws fails the attempt.
     public static func stream<Chunks: AsyncSequence & Sendable>(
         length: Int64? = nil,
         contentType: String = "application/octet-stream",

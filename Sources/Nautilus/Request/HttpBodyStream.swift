@@ -1,6 +1,6 @@
 import Foundation
 
-/// A body that comes in chunks, and remembers whether it can come again: what a request sends, or what a response brings.
+/// A body that comes in chunks, and remembers whether it can come again: of a request or of a response.
 ///
 /// ```swift
 /// for try await chunk in try await Export().schedule(with: service) { try file.write(contentsOf: chunk) }
@@ -33,17 +33,17 @@ public final class HttpBodyStream: AsyncSequence, Sendable {
     private let source: Locked<Source>
     /// Whether the chunks come only once.
     public let isOneShot: Bool
-    /// How many bytes they are together; nil when nobody knows before they have come.
+    /// How many bytes they are together; nil when that is unknown before they have come.
     public let length: Int64?
-    /// What the chunks are taken from, for a transport that sends such by itself; nil when they are made one by one.
+    /// The source of the chunks, for a transport that sends such by itself; nil when they are made one by one.
     let whole: Whole?
-    /// What such a transport tells how many bytes it has sent; nil when nobody asks.
+    /// Called by such a transport with how many bytes it has sent; nil when that is not observed.
     let onSent: (@Sendable (Int64) -> Void)?
 
     /// A stream that comes once.
     ///
     /// - Parameters:
-    ///   - chunks: The chunks. What they throw, the reader gets.
+    ///   - chunks: The chunks. Their errors reach the reader.
     ///   - length: How many bytes they are together. Default: nil, unknown.
     public init<Chunks: AsyncSequence & Sendable>(once chunks: Chunks, length: Int64? = nil)
     where Chunks.Element == Data {
@@ -57,7 +57,7 @@ public final class HttpBodyStream: AsyncSequence, Sendable {
     ///
     /// - Parameters:
     ///   - length: How many bytes the chunks are together. Default: nil, unknown.
-    ///   - take: Takes the next chunk; nil after the last. What it throws, the reader gets.
+    ///   - take: Takes the next chunk; nil after the last. Its errors reach the reader.
     public init(length: Int64? = nil, _ take: @escaping @Sendable () async throws -> Data?) {
         self.source = Locked(.once { AsyncIterator(take) })
         self.isOneShot = true
@@ -73,11 +73,11 @@ public final class HttpBodyStream: AsyncSequence, Sendable {
         (self.whole, self.onSent) = (.bytes(bytes), nil)
     }
 
-    /// A stream that is made anew for everyone who reads it.
+    /// A stream that is made anew for every reader.
     ///
     /// - Parameters:
     ///   - length: How many bytes the chunks are together. Default: nil, unknown.
-    ///   - make: Makes the chunks, from the beginning. What it throws, the reader gets.
+    ///   - make: Makes the chunks, from the beginning. Its errors reach the reader.
     public convenience init<Chunks: AsyncSequence & Sendable>(
         length: Int64? = nil,
         from make: @escaping @Sendable () throws -> Chunks
@@ -104,7 +104,7 @@ public final class HttpBodyStream: AsyncSequence, Sendable {
 
     /// The chunks from the beginning. A transport calls this once per attempt.
     ///
-    /// - Throws: ``ReadError/alreadyRead``; what a factory throws.
+    /// - Throws: ``ReadError/alreadyRead``; the errors of a factory.
     public func chunks() throws -> AsyncIterator {
         let source = source.withLock { source in
             let taken = source
@@ -118,7 +118,7 @@ public final class HttpBodyStream: AsyncSequence, Sendable {
         }
     }
 
-    /// The chunks from the beginning; what ``chunks()`` throws comes with the first.
+    /// The chunks from the beginning; an error of ``chunks()`` comes with the first.
     public func makeAsyncIterator() -> AsyncIterator {
         do {
             return try chunks()
@@ -130,7 +130,7 @@ public final class HttpBodyStream: AsyncSequence, Sendable {
     /// The chunks as one value.
     ///
     /// - Parameter limit: The most bytes to take.
-    /// - Throws: ``ReadError``; what the chunks throw.
+    /// - Throws: ``ReadError``; the errors of the chunks.
     public func collected(limit: Int) async throws -> Data {
         var data = Data()
         var chunks = try chunks()

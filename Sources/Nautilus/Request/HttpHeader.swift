@@ -95,7 +95,7 @@ public struct HttpHeader: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     /// Whether both are the same fields in the same place of memory: equal without a look at one of them. False tells
     /// nothing.
     func isIdentical(to other: HttpHeader) -> Bool {
-        // Who changes one of them moves it, as long as both are held.
+        // A change of either moves it, as long as both are held.
         fields.withUnsafeBufferPointer { own in
             other.fields.withUnsafeBufferPointer { own.baseAddress == $0.baseAddress && own.count == $0.count }
         }

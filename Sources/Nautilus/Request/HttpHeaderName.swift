@@ -32,8 +32,8 @@ extension HttpHeader {
         /// Whether a value under this name may be a secret: such values are never printed, and never follow a
         /// redirect to another origin.
         ///
-        /// A name counts when it contains a word that credentials go by, since nobody can list every vendor's
-        /// `X-…-Token`. `Idempotency-Key` is no credential and is exempt.
+        /// A name counts when it contains a word that credentials go by, since every vendor's `X-…-Token` cannot be
+        /// listed. `Idempotency-Key` is no credential and is exempt.
         public var isSensitive: Bool {
             Self.sensitiveWords.contains { rawValue.utf8.contains(word: $0.utf8) } && self != .idempotencyKey
         }
@@ -46,7 +46,7 @@ extension HttpHeader {
 }
 
 extension HttpHeader.Name {
-    /// What the client can take.
+    /// The media types that the client can take.
     public static let accept = HttpHeader.Name("Accept")
     /// Which languages the user reads.
     public static let acceptLanguage = HttpHeader.Name("Accept-Language")

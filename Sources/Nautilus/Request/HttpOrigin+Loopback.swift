@@ -1,5 +1,5 @@
 extension HttpOrigin {
-    /// Whether it is this machine itself, whose traffic nobody else can read: `localhost`, 127.0.0.0/8, `::1`.
+    /// Whether it is this machine itself, whose traffic cannot be read elsewhere: `localhost`, 127.0.0.0/8, `::1`.
     ///
     /// Other spellings of these addresses do not count: systems differ in how they read them.
     package var isLoopback: Bool {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Scheme, host and port: what credentials and pauses belong to (RFC 6454).
+/// Scheme, host and port: the unit that credentials and pauses belong to (RFC 6454).
 public struct HttpOrigin: Hashable, Sendable, CustomStringConvertible {
     /// `http` or `https`, `ws` or `wss` below the opening of a web socket; in small letters.
     public var scheme: String { parts.scheme }

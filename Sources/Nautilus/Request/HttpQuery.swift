@@ -29,7 +29,7 @@ public struct HttpQuery: Sendable, ExpressibleByDictionaryLiteral {
         /// How booleans are written.
         public var booleans: Booleans
 
-        /// Creates a style; the defaults are what HTML forms and JSON do.
+        /// Creates a style; the defaults are those of HTML forms and of JSON.
         public init(arrays: Arrays = .repeated, booleans: Booleans = .literal) {
             self.arrays = arrays
             self.booleans = booleans

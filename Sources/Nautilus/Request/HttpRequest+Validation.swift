@@ -1,5 +1,5 @@
 extension HttpRequest {
-    /// Refuses what must not go on the wire.
+    /// Refuses a request that must not go on the wire.
     ///
     /// Asked more than once on a request's way: interceptors and retriers add fields, and a transport may be used alone.
     /// A transport asks before it sends anything.
@@ -10,10 +10,10 @@ extension HttpRequest {
         try validate(trusting: nil)
     }
 
-    /// Refuses what must not go on the wire, without another look at a header that has been checked before.
+    /// Refuses a request that must not go on the wire, without another look at a header that has been checked before.
     ///
     /// - Parameter checked: That header; nil when none has been.
-    /// - Throws: What ``validate()`` throws.
+    /// - Throws: The errors of ``validate()``.
     func validate(trusting checked: HttpHeader?) throws(InvalidRequest) {
         guard method.rawValue.isToken else { throw .method }
         if checked.map(header.isIdentical) != true { try header.validate() }
@@ -24,7 +24,7 @@ extension HttpRequest {
 }
 
 extension HttpHeader {
-    /// Refuses what would not stay a header.
+    /// Refuses fields that would not stay a header.
     func validate() throws(InvalidRequest) {
         for field in fields {
             guard field.name.rawValue.isToken else { throw .headerName }

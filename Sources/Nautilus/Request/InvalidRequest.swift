@@ -21,7 +21,7 @@ public enum InvalidRequest: Error, Hashable, Sendable, CustomStringConvertible {
     /// The timeout or the deadline is not positive.
     case notPositive(parameter: String)
 
-    /// What is wrong, and what to do.
+    /// The fault, and its remedy.
     public var description: String {
         switch self {
         case .baseUrl(let reason):

@@ -5,8 +5,8 @@ extension String {
         hasOnly(\.isUnreserved) ? self : Self.percentEncoding(utf8) { $0.isUnreserved }
     }
 
-    /// A reference as servers write it, with what does not belong in a URL percent-encoded, and what is encoded left as
-    /// it is: Foundation refuses it on older systems, and on newer ones encodes every `%` of it again.
+    /// A reference as servers write it, with characters that do not belong in a URL percent-encoded, and encoded ones
+    /// left as they are: Foundation refuses it on older systems, and on newer ones encodes every `%` of it again.
     var urlReference: String {
         let segments = utf8.split(separator: UInt8(ascii: "/"), maxSplits: 2, omittingEmptySubsequences: false)
         guard segments.count == 3, segments[1].isEmpty else {
@@ -53,7 +53,8 @@ extension UInt8 {
         }
     }
 
-    /// What a URL behind its authority is made of: unreserved and reserved characters but brackets, and encoded bytes.
+    /// Whether it occurs in a URL behind its authority: unreserved and reserved characters but brackets, and encoded
+    /// bytes.
     package var isUrlCharacter: Bool {
         switch Unicode.Scalar(self) {
         case "!", "$", "&", "'", "(", ")", "*", "+", ",", ";", "=", ":", "@", "/", "?", "#", "%": true
@@ -61,7 +62,7 @@ extension UInt8 {
         }
     }
 
-    /// `tchar` of RFC 9110 §5.6.2: what methods and field names are made of.
+    /// Whether it occurs in methods and field names: `tchar` of RFC 9110 §5.6.2.
     package var isTokenCharacter: Bool {
         switch Unicode.Scalar(self) {
         case "!", "#", "$", "%", "&", "'", "*", "+", "-", ".", "^", "_", "`", "|", "~": true

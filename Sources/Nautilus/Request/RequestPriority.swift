@@ -1,6 +1,6 @@
 /// How urgent a request is among those waiting for a connection.
 public enum RequestPriority: Int, Hashable, Sendable, CaseIterable, Comparable {
-    /// Work that nobody waits for.
+    /// Work that no person waits for.
     case low
     /// The default.
     case normal

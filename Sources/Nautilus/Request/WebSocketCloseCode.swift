@@ -58,7 +58,7 @@ public struct WebSocketCloseCode: RawRepresentable, Hashable, Sendable, Expressi
         }
     }
 
-    /// Whether it may be sent: 1000…1014 without those that only say what was seen, and 3000…4999 (RFC 6455 §7.4).
+    /// Whether it may be sent: 1000…1014 without the codes that only report a closing, and 3000…4999 (RFC 6455 §7.4).
     public var isSendable: Bool {
         switch rawValue {
         case 1004...1006: false

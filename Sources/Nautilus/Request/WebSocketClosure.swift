@@ -17,7 +17,7 @@ public struct WebSocketClosure: Error, Hashable, Sendable {
 }
 
 extension WebSocketClosure: CustomStringConvertible, CustomReflectable {
-    /// The code; not the reason, in which a server may repeat what it was sent.
+    /// The code; not the reason, in which a server may repeat text that it was sent.
     public var description: String { "The web socket was closed with code \(code.rawValue)." }
 
     /// Shows the description.

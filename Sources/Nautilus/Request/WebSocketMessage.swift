@@ -1,6 +1,6 @@
 import Foundation
 
-/// What goes over a web socket at a time (RFC 6455 §5.6).
+/// One message over a web socket (RFC 6455 §5.6).
 public enum WebSocketMessage: Hashable, Sendable {
     /// Text, as UTF-8.
     case text(String)
