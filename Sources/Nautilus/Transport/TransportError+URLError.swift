@@ -9,7 +9,7 @@ extension TransportError {
     ///
     /// - Parameters:
     ///   - code: URL loading's word for it.
-    ///   - delivery: What the server may have done, where a transport knows. Default: nil, the code's own.
+    ///   - delivery: The delivery, where a transport knows it. Default: nil, the code's own.
     public init(_ code: URLError.Code, delivery: Delivery? = nil) {
         self = .failed(code, delivery: delivery ?? code.delivery, reason: code.reason)
     }
