@@ -1,4 +1,4 @@
-/// Receives what happens in calls: for logs, metrics and progress.
+/// Receives the events of calls: for logs, metrics and progress.
 ///
 /// Called synchronously on a task of the call: return at once. Events carry no secret.
 public protocol CallObserver: Sendable {

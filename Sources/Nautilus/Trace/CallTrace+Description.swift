@@ -52,7 +52,7 @@ extension CallTrace.Outcome {
 }
 
 extension CallTrace.Decision: CustomStringConvertible {
-    /// Who decided what, and why.
+    /// The retrier, its decision, and the reason.
     public var description: String {
         let what =
             switch action {

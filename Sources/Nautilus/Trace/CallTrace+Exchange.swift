@@ -1,5 +1,5 @@
 extension CallTrace {
-    /// One request that went out, and what came of it: the record that retriers, budgets, latencies, interceptors and the
+    /// One request that went out, and its result: the record that retriers, budgets, latencies, interceptors and the
     /// trace read.
     public struct Exchange: Sendable, Hashable {
         /// The part of an exchange in its attempt.
@@ -76,7 +76,7 @@ extension CallTrace.Exchange: CustomStringConvertible {
 }
 
 extension CallTrace.Exchange {
-    /// How an exchange has come to its connection, and what that took, one step after the other.
+    /// How an exchange has come to its connection, and how long each step took, one after the other.
     public struct Connection: Sendable, Hashable {
         /// How long the look-up of the host's name took; zero where there was none.
         public let nameLookup: Duration

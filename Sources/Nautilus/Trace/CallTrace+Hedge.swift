@@ -1,9 +1,9 @@
 extension CallTrace {
-    /// What became of the second send of a slow attempt.
+    /// The result of a slow attempt's second send.
     public enum Hedge: Sendable, Hashable {
         /// It was started this long after the first.
         ///
-        /// - Parameter winner: Whose answer the attempt has taken; nil when both have failed.
+        /// - Parameter winner: The send whose answer the attempt has taken; nil when both have failed.
         case sent(after: Duration, winner: Sending?)
         /// The attempt was slow enough for one, and none was started.
         case notSent(HedgeObstacle)
@@ -26,11 +26,11 @@ public enum HedgeObstacle: Sendable, Hashable {
     case notIdempotent
     /// The body comes in chunks, which only one send can have.
     case streamedBody
-    /// Too few attempts have succeeded to know what is slow.
+    /// Too few attempts have succeeded to know how long is slow.
     case tooFewSamples
     /// The attempt's timeout passes before the hedge's delay.
     case timeoutFirst(Duration)
-    /// What is left until the timeout or the deadline is less than an attempt to the origin usually takes.
+    /// The time left until the timeout or the deadline is less than an attempt to the origin usually takes.
     case cannotFinish(remaining: Duration, usual: Duration)
     /// The origin has ordered a pause, of which this is left.
     case pause(Duration)
@@ -41,7 +41,7 @@ public enum HedgeObstacle: Sendable, Hashable {
 }
 
 extension CallTrace.Hedge: CustomStringConvertible {
-    /// What happened, in a few words.
+    /// The result, in a few words.
     public var description: String {
         switch self {
         case .sent(let delay, .first): "hedged after \(delay.brief): the first answer came from the first send"

@@ -1,5 +1,5 @@
 extension CallTrace {
-    /// What is worth knowing of a call beside its attempts.
+    /// A fact worth knowing of a call beside its attempts.
     public enum Note: Sendable, Hashable {
         /// The call was made within an attempt of another one, and both retry, so that their attempts multiply.
         ///
@@ -12,7 +12,7 @@ extension CallTrace {
 }
 
 extension CallTrace.Note: CustomStringConvertible {
-    /// The note, with what to do about it.
+    /// The note, with its remedy.
     public var description: String {
         switch self {
         case .nestedRetries(let outer, let outerAttempts, let attempts):

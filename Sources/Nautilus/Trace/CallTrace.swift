@@ -1,4 +1,4 @@
-/// What happened in a call: every attempt, every delay, and why each decision was taken.
+/// The record of a call: every attempt, every delay, and why each decision was taken.
 ///
 /// It holds no header, no body and no query, so it can be logged. Printed, it is a timeline.
 public struct CallTrace: Sendable, Hashable {
@@ -12,17 +12,17 @@ public struct CallTrace: Sendable, Hashable {
         public var duration: Duration
         /// How it ended.
         public var outcome: Outcome
-        /// What was decided after a failure; nil after a success, and when no retrier was asked.
+        /// The decision after a failure; nil after a success, and when no retrier was asked.
         public var decision: Decision?
         /// The second send of an attempt that was slow; nil when it was not, or when the service does not hedge.
         public var hedge: Hedge?
         /// The requests that went out, in the order of their sending; empty when an interceptor answered by itself.
         public var exchanges: [Exchange] = []
-        /// Whose answer a success is. The server's own, unless an interceptor made another of it.
+        /// The source of a success's answer. The server, unless an interceptor made another of it.
         public var source: Source = .server
     }
 
-    /// Whose answer an attempt has succeeded with.
+    /// The source of the answer that an attempt has succeeded with.
     public enum Source: Sendable, Hashable {
         /// The server's, to the last exchange.
         case server
@@ -35,13 +35,13 @@ public struct CallTrace: Sendable, Hashable {
     public enum Outcome: Sendable, Hashable {
         /// An accepted status, and a decoded result.
         case succeeded(status: Int)
-        /// A failure: where, what, and what the server may have done.
+        /// A failure: where, what, and how far the request may have got.
         case failed(CallStage, FailureKind, Delivery)
     }
 
-    /// What followed a failure.
+    /// The decision after a failure.
     public struct Decision: Sendable, Hashable {
-        /// What to do.
+        /// The next step.
         public enum Action: Sendable, Hashable {
             /// Try again after the delay.
             case retry(after: Duration)
@@ -53,7 +53,7 @@ public struct CallTrace: Sendable, Hashable {
 
         /// The type of the retrier that decided; `Call` where the call itself overruled it.
         public var retrier: String
-        /// What to do.
+        /// The next step.
         public var action: Action
         /// Why; nil when the retrier gives no reason.
         public var reason: RetryReason?
@@ -61,11 +61,11 @@ public struct CallTrace: Sendable, Hashable {
 
     /// Which call it was.
     public var call = CallIdentity.none
-    /// What was sent, without header and query; nil when no request could be built.
+    /// The request, without header and query; nil when none could be built.
     public var request: RequestSummary?
     /// All attempts, in order.
     public var attempts: [Attempt] = []
-    /// What else is worth knowing: nested retries.
+    /// Further facts worth knowing: nested retries.
     public var notes: [Note] = []
     /// From `schedule(with:)` to the end.
     public var duration: Duration = .zero

@@ -1,4 +1,4 @@
-/// What the server may have done with a request that failed.
+/// How far a failed request may have got: not sent, rejected, or maybe executed.
 public enum Delivery: String, Hashable, Sendable, Comparable {
     /// Nothing of it reached the server: no connection, no name, connection refused, not built.
     case notSent
@@ -7,7 +7,7 @@ public enum Delivery: String, Hashable, Sendable, Comparable {
     /// The server may have acted on it: any other answer, a connection lost after sending, a timeout.
     case maybeExecuted
 
-    /// Orders by what may have happened: a call that was once `maybeExecuted` stays so.
+    /// Orders by how much may have happened: a call that was once `maybeExecuted` stays so.
     public static func < (left: Delivery, right: Delivery) -> Bool {
         left.rank < right.rank
     }
@@ -20,7 +20,7 @@ public enum Delivery: String, Hashable, Sendable, Comparable {
         }
     }
 
-    /// What an answer with this status says of the request.
+    /// The delivery that an answer with this status proves.
     ///
     /// 307 and 308 have the same request sent elsewhere, so nothing has come of it here (RFC 9110 §15.4.8); 401 and 407 are
     /// decided before anything runs (RFC 9110 §11.6); 425 refuses to process what came, 421 says that

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What went wrong with an attempt, or with a whole call.
+/// The kind of failure of an attempt, or of a whole call.
 public enum FailureKind: Hashable, Sendable {
     /// The caller's task was cancelled.
     case cancelled
@@ -20,7 +20,7 @@ public enum FailureKind: Hashable, Sendable {
     case responseTooLarge(limit: Int)
     /// The body is not what the request decodes.
     case decoding
-    /// Held back on this side: a circuit is open, or too much waits.
+    /// Held back on this side: a circuit is open, or too many wait.
     case refused(TrafficRefusal)
     /// The service has moved to another origin since the call began.
     case environmentChanged(EnvironmentChange)

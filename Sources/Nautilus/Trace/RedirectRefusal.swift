@@ -14,7 +14,7 @@ public enum RedirectRefusal: Error, Hashable, Sendable, CustomStringConvertible 
     /// (`Request.allowsBodyAcrossOrigins`).
     case bodyAcrossOrigins
 
-    /// The refusal, and what to do where there is something.
+    /// The refusal, and its remedy where there is one.
     public var description: String {
         switch self {
         case .tooMany(let limit): "more than \(limit) redirects"

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What an error tells of the request: enough to decide on a retry and to find it in a log, and no secret.
+/// An error's summary of its request: enough to decide on a retry and to find it in a log, and no secret.
 public struct RequestSummary: Hashable, Sendable, CustomStringConvertible {
     /// The method.
     public let method: HttpMethod
@@ -23,7 +23,7 @@ public struct RequestSummary: Hashable, Sendable, CustomStringConvertible {
         self.isToServiceOrigin = origin == serviceOrigin
     }
 
-    /// Whether sending it twice does what sending it once does: its method is idempotent, or it has a key.
+    /// Whether sending it twice has the effect of sending it once: its method is idempotent, or it has a key.
     public var isIdempotent: Bool { method.isIdempotent || hasIdempotencyKey }
 
     /// Method and URL, without query.

@@ -24,9 +24,9 @@ public enum RetryReason: Hashable, Sendable, CustomStringConvertible {
     case budget
     /// `Retry-After` asks for longer than the retrier's cap.
     case retryAfterOverCap(Duration, cap: Duration)
-    /// The delay does not fit into what is left until the call's deadline.
+    /// The delay does not fit into the time left until the call's deadline.
     case deadline(remaining: Duration)
-    /// What is left after the delay is less than an attempt to the origin usually takes.
+    /// The time left after the delay is less than an attempt to the origin usually takes.
     case cannotFinish(remaining: Duration, usual: Duration)
     /// The body is a one-shot stream that has been read.
     case bodySpent

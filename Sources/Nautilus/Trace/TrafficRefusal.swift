@@ -7,15 +7,15 @@ public enum TrafficRefusal: Error, Hashable, Sendable {
     case circuitOpen(nextProbe: Duration?)
     /// As many requests wait for the origin already as may.
     case tooManyWaiting(limit: Int)
-    /// The wait that the server asks for is longer than anybody waits here.
+    /// The wait that the server asks for is longer than any wait here.
     case waitTooLong(Duration, limit: Duration)
     /// The wait that the server asks for would not end before the call's deadline.
     case waitPastDeadline(Duration, remaining: Duration)
 
-    /// The request wants nothing but what a cache has, and that does not do.
+    /// The request wants nothing but a stored answer, and there is none that does.
     case notStored
 
-    /// How long until it makes sense to come back; nil when nobody knows.
+    /// How long until it makes sense to come back; nil when that is unknown.
     public var retryAfter: Duration? {
         switch self {
         case .circuitOpen(let nextProbe): nextProbe
