@@ -3,7 +3,7 @@ import Foundation
 /// Reads server-sent events out of bytes that come in pieces of any size (WHATWG HTML §9.2.6, "Interpreting an event
 /// stream"). Every sequence of bytes means something: there is no malformed stream.
 struct EventParser: Sendable {
-    /// The identifier of the last event that had one: what a reconnection tells the server.
+    /// The identifier of the last event that had one, which a reconnection tells the server.
     private(set) var lastEventId: String
     /// How long the server asks to wait before a reconnection; nil when it has not said.
     private(set) var reconnectionDelay: Duration?
@@ -28,8 +28,8 @@ struct EventParser: Sendable {
     /// Takes bytes in.
     mutating func append(_ chunk: Data) { splitter.append(chunk) }
 
-    /// The stream has ended: an event that was not whole is dropped, and another stream follows. What was said of
-    /// identifier and delay stays, as browsers have it.
+    /// The stream has ended: an event that was not whole is dropped, and another stream follows. Identifier and delay
+    /// stay, as browsers have it.
     mutating func restart() {
         let delay = reconnectionDelay
         self = EventParser(lastEventId: lastEventId, limit: limit)
@@ -76,13 +76,13 @@ struct EventParser: Sendable {
         }
     }
 
-    /// So many milliseconds, as many as an hour at most: what a client cannot wait for is not meant.
+    /// So many milliseconds, as many as an hour at most: a longer wait cannot be meant.
     private static func delay(_ digits: ArraySlice<UInt8>) -> Duration {
         let longest = 3_600_000
         return .milliseconds(digits.reduce(0) { min(longest, $0 * 10 + Int($1 - 0x30)) })
     }
 
-    /// What an empty line does.
+    /// Ends an event, at an empty line; nil when it has no data.
     private mutating func dispatch() -> ServerSentEvent? {
         lastEventId = id
         defer { (type, data) = ("", []) }

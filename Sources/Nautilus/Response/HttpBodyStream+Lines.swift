@@ -15,7 +15,7 @@ extension HttpBodyStream {
     ///
     /// - Parameters:
     ///   - type: The values' type.
-    ///   - decoder: What decodes a line. Default: a new `JSONDecoder`.
+    ///   - decoder: Decodes a line. Default: a new `JSONDecoder`.
     ///   - limit: The most bytes of a line. Default: 1 MiB, as of ``lines(limit:)``.
     public func values<Value: Decodable>(
         of type: Value.Type = Value.self,
@@ -51,7 +51,7 @@ extension HttpBodyStream {
 
     /// Values of a body.
     public struct Values<Value: Decodable>: AsyncSequence {
-        /// What a line decodes to.
+        /// The value that a line decodes to.
         public typealias Element = Value
 
         let stream: HttpBodyStream

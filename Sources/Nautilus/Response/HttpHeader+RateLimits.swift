@@ -7,7 +7,7 @@ extension HttpHeader {
         fields.contains { $0.name.rawValue.utf8.isRateLimitName }
     }
 
-    /// What the server says of its limits, one for each policy and partition; empty when it says nothing valid.
+    /// The limits that the server reports, one for each policy and partition; empty when none is valid.
     ///
     /// In this order, the first that is there and readable counts:
     /// - `RateLimit`, with `RateLimit-Policy` for quota and window, as lists (draft-ietf-httpapi-ratelimit-headers-08 to
@@ -23,7 +23,7 @@ extension HttpHeader {
     /// understood; one in the past is zero. Fractions of a second are rounded up, those of a request down, so that no
     /// request comes early. Resets beyond ``longestRetryAfter`` are cut to it.
     ///
-    /// - Parameter now: What stands in for a missing `Date`.
+    /// - Parameter now: The time that stands in for a missing `Date`.
     func rateLimits(now: @autoclosure () -> Date = Date()) -> [RateLimit] {
         guard hasRateLimits, !isFromCache else { return [] }
         let policies = self["RateLimit-Policy"]
@@ -53,7 +53,7 @@ extension HttpHeader {
             let partition = item.parameters["pk"]?.text
             let policy = policies.first { $0.name == name && ($0.parameters["pk"]?.text ?? partition) == partition }
             let countsRequests = policy?.countsRequests ?? true
-            // Some bytes are left: how many requests that makes, nobody knows.
+            // Some bytes are left: how many requests that makes is unknown.
             guard countsRequests || remaining == 0 else { return nil }
             return RateLimit(
                 policy: name,
@@ -122,7 +122,7 @@ extension HttpHeader {
 }
 
 extension StructuredField.Item {
-    /// What a policy is called: a string, or, before draft-11, a token.
+    /// The name of a policy: a string, or, before draft-11, a token.
     fileprivate var name: String? {
         switch value {
         case .string(let name), .token(let name): name

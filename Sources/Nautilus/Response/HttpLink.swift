@@ -1,4 +1,4 @@
-/// A link of a response's header (RFC 8288): where it leads, and what is there.
+/// A link of a response's header (RFC 8288): its target, and how that is related to the response.
 ///
 /// ```text
 /// Link: </notes?page=3>; rel="next", </notes?page=9>; rel="last"
@@ -6,9 +6,9 @@
 public struct HttpLink: Hashable, Sendable {
     /// Where it leads, as the server wrote it: absolute, or relative to the response's URL.
     public let target: String
-    /// What is there, such as `next`, in small letters; empty when the link does not say.
+    /// The relations of the target, such as `next`, in small letters; empty when the link names none.
     public let relations: [String]
-    /// What the target belongs to when it is not the response; nil, as nearly always, when it is.
+    /// The resource that the target is related to when it is not the response; nil, as nearly always, when it is.
     public let anchor: String?
     /// All parameters by their names in small letters, `rel` included; of a repeated one the first (RFC 8288 §3.3).
     public let parameters: [String: String]
@@ -28,7 +28,7 @@ public struct HttpLink: Hashable, Sendable {
 extension HttpHeader {
     /// The links of all `Link` fields, in order; empty when there is none, or none that can be read.
     ///
-    /// Whatever is not a link is left out, up to the next comma that stands outside of quotes.
+    /// Anything that is not a link is left out, up to the next comma that stands outside of quotes.
     public var links: [HttpLink] {
         values(of: .link).flatMap { field in
             var parser = LinkParser(field)
@@ -46,7 +46,7 @@ extension HttpHeader {
 }
 
 extension HttpHeader.Name {
-    /// What the response is related to.
+    /// The resources that the response is related to.
     public static let link = HttpHeader.Name("Link")
 }
 
@@ -54,7 +54,7 @@ extension HttpLink: CustomStringConvertible, CustomDebugStringConvertible, Custo
     /// The relations and the target up to its query, which may hold a token.
     public var description: String {
         let relation = relations.joined(separator: " ")
-        // Whoever writes a password into a URL writes an `@`.
+        // A password in a URL comes with an `@`.
         guard !target.utf8.contains(UInt8(ascii: "@")) else { return "\(relation): ‹redacted›" }
         let end = target.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
         return "\(relation): \(end.map { target[..<$0] + "?…" } ?? target[...])"

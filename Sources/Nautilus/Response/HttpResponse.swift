@@ -1,6 +1,6 @@
 import Foundation
 
-/// What came back: the bytes inside the call, the decoded result outside of it.
+/// A response: the bytes inside the call, the decoded result outside of it.
 public struct HttpResponse<Body: Sendable>: Sendable {
     /// The status code.
     public var status: Int
@@ -10,7 +10,7 @@ public struct HttpResponse<Body: Sendable>: Sendable {
     public var body: Body
     /// Where the answer came from, after redirects; nil when nothing was sent (a hook or a cache answered).
     public var url: URL?
-    /// What happened on the way; empty inside the call, where it is not over yet.
+    /// The trace of the call; empty inside the call, where it is not over yet.
     public var trace: CallTrace {
         get { origins?.trace ?? CallTrace() }
         set { origins = ResponseOrigins(trace: newValue) }
@@ -28,8 +28,9 @@ public struct HttpResponse<Body: Sendable>: Sendable {
     }
     /// Whether its status is the word of a request that has read it, and not the server's: see ``rejection(as:)``.
     public var isRejected: Bool { origins?.received != nil }
-    /// The response as it came from the server, without what a request has made of it: for an interceptor that gives it to
-    /// calls of another type. The same where no request has rejected it. What an interceptor has changed since stays.
+    /// The response as it came from the server, without the changes that a request has made: for an interceptor that
+    /// gives it to calls of another type. The same where no request has rejected it. An interceptor's changes since
+    /// then stay.
     public var asReceived: HttpResponse {
         guard let received = origins?.received else { return self }
         var response = self
@@ -50,7 +51,7 @@ public struct HttpResponse<Body: Sendable>: Sendable {
     /// Creates a response, as a transport, an interceptor or a hook does. Its trace is empty: the call fills it in.
     ///
     /// - Parameters:
-    ///   - status: The status code. Default: 200, since who answers in place of a server mostly answers well.
+    ///   - status: The status code. Default: 200, since an answer in place of a server's is mostly a success.
     ///   - header: The header. Default: none.
     ///   - body: The body.
     ///   - url: Where the answer came from. Default: nil, nothing was sent.
@@ -93,8 +94,8 @@ extension HttpResponse {
         origins = ResponseOrigins(origins, exchange: exchange, received: received)
     }
 
-    /// This response as an error keeps it: without the request, which may carry a credential, and without a body that is
-    /// still to come, whose connection would stay open for as long as the error is kept.
+    /// This response as an error keeps it: without the request, which may carry a credential, and without a body that
+    /// is still to come, since its connection would stay open for as long as the error is kept.
     var withoutOrigins: HttpResponse {
         var response = self
         (response.origins, response.stream) = (nil, nil)
@@ -115,7 +116,7 @@ private final class ResponseOrigins: Sendable {
     let exchange: CallTrace.Exchange?
     let request: HttpRequest?
     let sharedAnswer: SharedAnswer?
-    /// What a request's own word has taken the place of; nil when the request has said nothing.
+    /// The values before a request's rejection replaced them; nil when it has not rejected the response.
     let received: Received?
 
     init(trace: CallTrace) {

@@ -1,7 +1,7 @@
 /// The values of a field, one after the other, also where several lines have been joined by commas (RFC 9110 §5.3)
 /// although the field is no list.
 ///
-/// URL loading joins whatever comes twice, from a gateway and the server behind it, say. The comma within a date
+/// URL loading joins fields that come twice, from a gateway and the server behind it, say. The comma within a date
 /// separates nothing.
 struct JoinedValues: Sequence, IteratorProtocol {
     /// One value.
@@ -20,7 +20,7 @@ struct JoinedValues: Sequence, IteratorProtocol {
     private let year: Int
 
     /// - Parameters:
-    ///   - line: What the field has.
+    ///   - line: The field's value.
     ///   - year: The current year, against which the two-digit years of dates are read.
     init(_ line: String, year: Int) {
         self.rest = line[...].utf8

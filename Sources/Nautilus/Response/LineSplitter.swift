@@ -9,7 +9,7 @@ struct LineSplitter: Sendable {
     private var buffer: [UInt8] = []
     /// Where the next line begins, and up to where it was looked for its end.
     private var (start, searched) = (0, 0)
-    /// The last line ended with a CR, whose LF may be still to come.
+    /// The last line ended with a CR, and its LF may be still to come.
     private var skipsLineFeed = false
 
     init(endsAtCarriageReturn: Bool, limit: Int) {
@@ -44,7 +44,7 @@ struct LineSplitter: Sendable {
         return nil
     }
 
-    /// What has come behind the last end of a line; nil when that is nothing.
+    /// The bytes behind the last end of a line; nil when there are none.
     mutating func rest() throws(HttpBodyStream.ReadError) -> ArraySlice<UInt8>? {
         let rest = buffer[start...]
         (start, searched) = (buffer.count, buffer.count)

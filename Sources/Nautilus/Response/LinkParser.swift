@@ -8,7 +8,7 @@ struct LinkParser {
         field = FieldReader(text)
     }
 
-    /// All links up to the end. What is malformed is skipped up to the next comma outside of quotes.
+    /// All links up to the end. A malformed one is skipped up to the next comma outside of quotes.
     mutating func links() -> [HttpLink] {
         var links: [HttpLink] = []
         while !field.isAtEnd {
@@ -16,13 +16,13 @@ struct LinkParser {
             if let target = readTarget() {
                 links.append(HttpLink(target: target, parameters: readParameters()))
             }
-            // What is left of this one, if anything, is no part of a link.
+            // The rest of this one, if there is any, is no part of a link.
             skipToComma()
         }
         return links
     }
 
-    /// What stands between angle brackets; nil when there is no such thing here.
+    /// The text between angle brackets; nil when there are none here.
     private mutating func readTarget() -> String? {
         guard field.skip("<") else { return nil }
         let target = field.read { $0 != UInt8(ascii: ">") }

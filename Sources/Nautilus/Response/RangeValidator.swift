@@ -1,4 +1,5 @@
-/// What tells whether the rest of a file belongs to its beginning: what a client puts into `If-Range` (RFC 9110 §13.1.5).
+/// The proof that the rest of a file belongs to its beginning: the value that a client puts into `If-Range` (RFC 9110
+/// §13.1.5).
 struct RangeValidator: Hashable, Sendable {
     /// The value of the field.
     let text: String
@@ -23,7 +24,7 @@ struct RangeValidator: Hashable, Sendable {
         }
     }
 
-    /// Whether a 206 may bring what belongs to it: it must not name another tag, or another date (RFC 9110 §15.3.7.3).
+    /// Whether a 206 may bring the rest: it must not name another tag, or another date (RFC 9110 §15.3.7.3).
     func matches(_ header: HttpHeader) -> Bool {
         let named = isTag ? header["ETag"] : header["Last-Modified"]
         return named == nil || named == text

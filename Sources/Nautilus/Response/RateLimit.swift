@@ -1,6 +1,6 @@
-/// What a server says of one of its limits: how many more requests it takes, and until when.
+/// The server's report of one of its limits: how many more requests it takes, and until when.
 ///
-/// Kept apart from its partition's key in descriptions: what a server makes that of is its own affair.
+/// Kept apart from its partition's key in descriptions: how a server chooses that is its own affair.
 struct RateLimit: Hashable, Sendable {
     /// The policy's name; empty for the older fields, which have none.
     var policy: String

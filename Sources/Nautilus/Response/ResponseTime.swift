@@ -1,7 +1,7 @@
 import Foundation
 
-/// When a server made a response, by its own clock: against it the dates in its header are measured, so that a server
-/// whose clock is wrong is still understood.
+/// When a server made a response, by its own clock. The dates in its header are measured against it, so that a server
+/// with a wrong clock is still understood.
 struct ResponseTime {
     /// The response's own `Date`; the client's time where it has none. Of several, as a gateway adds one to the server's,
     /// the earliest, so that nothing comes early.
@@ -11,7 +11,7 @@ struct ResponseTime {
 
     /// - Parameters:
     ///   - header: The response's header.
-    ///   - now: What stands in for a missing `Date`.
+    ///   - now: The time that stands in for a missing `Date`.
     init(_ header: HttpHeader, now: Date) {
         let clock = now.timeIntervalSince1970
         // A clock outside of the years that a date can be written in is not set.

@@ -3,12 +3,12 @@ import Foundation
 extension HttpHeader {
     /// How long `Retry-After` asks to wait (RFC 9110 §10.2.3), in seconds or as a date; nil when it says nothing valid.
     ///
-    /// A date is measured against the response's own `Date`, so that a server whose clock is wrong is still
-    /// understood; a date in the past is zero. A number too large to be meant is still an order to stay away, and
-    /// becomes ``longestRetryAfter``. Of several fields the longest counts, so that no retry comes early, also where
-    /// they have been joined into one (`5, 10`), as URL loading does.
+    /// A date is measured against the response's own `Date`, so that a server with a wrong clock is still understood; a
+    /// date in the past is zero. A number too large to be meant is still an order to stay away, and becomes
+    /// ``longestRetryAfter``. Of several fields the longest counts, so that no retry comes early, also where they have
+    /// been joined into one (`5, 10`), as URL loading does.
     ///
-    /// - Parameter now: What stands in for a missing `Date`.
+    /// - Parameter now: The time that stands in for a missing `Date`.
     public func retryAfter(now: @autoclosure () -> Date = Date()) -> Duration? {
         let lines = values(of: .retryAfter)
         guard !lines.isEmpty else { return nil }

@@ -1,8 +1,8 @@
 /// One event of a stream of server-sent events.
 public struct ServerSentEvent: Hashable, Sendable {
-    /// What kind of event it is; `message` where the server does not say.
+    /// The kind of event; `message` where the server does not say.
     public var type: String
-    /// What it brings; several lines are joined by LF.
+    /// The data; several lines are joined by LF.
     public var data: String
     /// The identifier of the last event that had one, this one included; empty when none had.
     public var id: String
@@ -11,7 +11,7 @@ public struct ServerSentEvent: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - type: The kind. Default: `message`, as of an event whose server does not say.
-    ///   - data: What it brings.
+    ///   - data: The data.
     ///   - id: The identifier. Default: none.
     public init(type: String = "message", data: String, id: String = "") {
         self.type = type

@@ -1,4 +1,4 @@
-/// The one answer that several calls were given, whose failure is one failure and whose retry is to be one retry.
+/// The one answer that several calls were given: its failure is one failure, and its retry is to be one retry.
 ///
 /// A hundred calls that wait for one exchange get one 503. If each drew a delay and took its cost from the retry budget,
 /// one failure would be charged a hundred times, and the retries would go out one by one. So an interceptor that gives an
@@ -19,8 +19,8 @@ public final class SharedAnswer: Sendable {
     /// The agreed value: the one that the first caller with a value of this type, and for this party, has made.
     ///
     /// - Parameters:
-    ///   - party: Whom the agreement concerns: retriers that pay from different budgets cannot pay together. Default: nil,
-    ///     all.
+    ///   - party: The party to the agreement: retriers that pay from different budgets cannot pay together. Default:
+    ///     nil, all.
     ///   - make: Makes the value. Called without a lock, and now and then for nothing, when two calls are the first at once.
     public func agree<Value: Sendable>(
         for party: (any AnyObject & Sendable)? = nil,

@@ -22,7 +22,7 @@ struct StructuredFieldParser {
         return isWhole ? members : nil
     }
 
-    /// A dictionary (§4.2.2), of whose repeated keys the last counts; nil when it is malformed.
+    /// A dictionary (§4.2.2), in which the last of repeated keys counts; nil when it is malformed.
     mutating func dictionary() -> [String: StructuredField.Item]? {
         var members: [String: Item] = [:]
         let isWhole = readMembers { parser in
