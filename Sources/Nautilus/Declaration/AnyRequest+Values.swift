@@ -5,9 +5,10 @@ extension AnyRequest where Result: Decodable {
     /// ``JsonRequest``, with the same default.
     ///
     /// - Parameters:
-    ///   - method: The method. No default, so that what a call does can be read where it is made.
+    ///   - method: The method. No default, so that the effect of a call can be read where it is made.
     ///   - route: The path below the service's base URL.
-    ///   - result: What the body is decoded as; `Data.self` for its bytes, `String.self` for its text in UTF-8.
+    ///   - result: The type that the body is decoded as; `Data.self` for its bytes, `String.self` for its text in
+    ///     UTF-8.
     ///   - decoder: Makes the decoder, once for each response. Default: names as they are.
     public init(
         _ method: HttpMethod,
@@ -46,7 +47,7 @@ extension AnyRequest where Result == Void {
     /// Creates a request whose response's body is ignored; every parameter is as in ``Request``, with the same default.
     ///
     /// - Parameters:
-    ///   - method: The method. No default, so that what a call does can be read where it is made.
+    ///   - method: The method. No default, so that the effect of a call can be read where it is made.
     ///   - route: The path below the service's base URL.
     public init(
         _ method: HttpMethod,

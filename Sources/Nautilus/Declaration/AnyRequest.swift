@@ -7,7 +7,8 @@ import Foundation
 ///
 /// var search: AnyRequest<[Note]> = AnyRequest(FindNotes(tags: ["sea"]))
 /// ```
-/// Only the result's type remains. What is called in more than one place deserves a type of its own, with a name.
+/// Only the result's type remains. A request that is made in more than one place deserves a type of its own, with a
+/// name.
 public struct AnyRequest<Result: Sendable>: Request {
     private let base: any Request
     private let make: @Sendable (Data) throws -> Result
@@ -25,7 +26,7 @@ public struct AnyRequest<Result: Sendable>: Request {
     /// Creates a request from values; every parameter is as in ``Request``, with the same default.
     ///
     /// - Parameters:
-    ///   - method: The method. No default, so that what a call does can be read where it is made.
+    ///   - method: The method. No default, so that the effect of a call can be read where it is made.
     ///   - route: The path below the service's base URL.
     ///   - decode: Makes the result from the response's body.
     public init(

@@ -1,12 +1,12 @@
 import Foundation
 
-/// A request whose result, and whose body if it has one, is JSON.
+/// A request whose result is JSON, and so is its body if it has one.
 public protocol JsonRequest: Request where Result: Decodable {
     /// Whether `snake_case` on the wire is `camelCase` in Swift, both ways. Default: false, names as they are.
     ///
-    /// What Foundation's strategies do: `userID` goes out as `user_id` and would come back as `userId`, so write that.
+    /// As Foundation's strategies do it: `userID` goes out as `user_id` and would come back as `userId`, so write that.
     var usesSnakeCase: Bool { get }
-    /// What decodes the result. Default: a new `JSONDecoder` that follows ``usesSnakeCase``.
+    /// The decoder of the result. Default: a new `JSONDecoder` that follows ``usesSnakeCase``.
     var decoder: JSONDecoder { get }
 }
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What an API's author declares: one endpoint, as a value.
+/// One endpoint of an API, declared as a value.
 ///
 /// ```swift
 /// struct GetNote: JsonRequest {
@@ -12,14 +12,14 @@ import Foundation
 /// Everything has a default but ``Result`` and, unless `Result` is `Void`, `Data` or `String`, ``decode(_:)``;
 /// a ``JsonRequest`` has that, too. Properties are read again for every attempt.
 public protocol Request: Sendable {
-    /// What a call returns.
+    /// The result of a call.
     associatedtype Result: Sendable
 
     /// A base URL in place of the service's; nil, the default, for the service's own.
     ///
     /// The service's credentials do not go to another origin.
     var url: (any UrlConvertible)? { get }
-    /// Whether a base URL without scheme means `https`; nil, the default, for what the service says.
+    /// Whether a base URL without scheme means `https`; nil, the default, for the service's choice.
     var usesSecureProtocol: Bool? { get }
     /// The method. Default: GET.
     var method: HttpMethod { get }
@@ -31,7 +31,7 @@ public protocol Request: Sendable {
     var header: HttpHeader { get }
     /// The body. Default: none. GET, HEAD and TRACE refuse one.
     var body: HttpBody { get }
-    /// What encodes a JSON body. Default: a new `JSONEncoder` with sorted keys, so that a repeated body is identical.
+    /// The encoder of a JSON body. Default: a new `JSONEncoder` with sorted keys, so that a repeated body is identical.
     var encoder: JSONEncoder { get }
     /// Which status codes lead to ``decode(_:)``. Default: 200…299. A listed 3xx is not followed.
     var acceptedStatusCodes: HttpStatusCodes { get }
@@ -41,7 +41,7 @@ public protocol Request: Sendable {
     ///
     /// Waiting for a free connection does not count, nor does waiting for a credential; the ``deadline`` covers both.
     ///
-    /// Default: 60 s, what URL loading systems use, since a silent server must not hold a call for ever.
+    /// Default: 60 s, as in URL loading systems, since a silent server must not hold a call for ever.
     var timeout: Duration? { get }
     /// How long the whole call may take, counted from `schedule(with:)`: all attempts, delays and refreshes.
     ///
@@ -64,7 +64,7 @@ public protocol Request: Sendable {
     /// Default: true. Say false where an answer is large or costly to make, or where a PUT that arrives late must not
     /// overwrite a later one: the send that has lost may still be carried out.
     var allowsHedging: Bool { get }
-    /// Whether a redirect may have the body sent to another origin, as 307 and 308 do (RFC 9110 §15.4.8). What is refused
+    /// Whether a redirect may have the body sent to another origin, as 307 and 308 do (RFC 9110 §15.4.8). A refused one
     /// fails with ``RedirectRefusal/bodyAcrossOrigins``. On the same origin the body always goes along.
     ///
     /// Default: true, as in all clients: the server has named the place over a connection that is trusted, many an upload is
@@ -93,15 +93,15 @@ public protocol Request: Sendable {
     /// Default: reads the whole body, up to 64 MiB, as the platform's transport does, for
     /// ``decode(_:)-(HttpResponse<Data>)``.
     ///
-    /// - Throws: What the stream throws, an ``HttpError`` that the retrier is asked about; any other error, and the call
-    ///   fails with kind `decoding`.
+    /// - Throws: The errors of the stream, each an ``HttpError`` that the retrier is asked about; with any other error
+    ///   the call fails with kind `decoding`.
     func decode(_ response: HttpResponse<HttpBodyStream>) async throws -> Result
 }
 
 extension Request {
     /// The service's own base URL.
     public var url: (any UrlConvertible)? { nil }
-    /// What the service says.
+    /// The service's choice.
     public var usesSecureProtocol: Bool? { nil }
     /// GET.
     public var method: HttpMethod { .get }
@@ -130,7 +130,7 @@ extension Request {
     /// True.
     public var allowsBodyAcrossOrigins: Bool { true }
 
-    /// Decodes the body, whatever status and header say.
+    /// Decodes the body, with any status and header.
     public func decode(_ response: HttpResponse<Data>) throws -> Result { try decode(response.body) }
 
     /// Reads the whole body, and decodes that.
@@ -185,6 +185,6 @@ extension Data {
 }
 
 extension HttpResponse<HttpBodyStream> {
-    /// The whole body, up to 64 MiB, which is what a transport takes of one that is not streamed.
+    /// The whole body, up to 64 MiB, as much as a transport takes of one that is not streamed.
     func wholeBody() async throws -> Data { try await body.collected(limit: 67_108_864) }
 }

@@ -16,15 +16,15 @@ import Foundation
 /// Everything has a default but ``Message``, ``Result`` and, unless they are `String`, `Data` or ``WebSocketMessage``, or
 /// there is nothing to send, ``encode(_:)`` and ``decode(_:)``; a ``JsonStreamRequest`` has those, too.
 public protocol StreamRequest: Sendable {
-    /// What is sent; `Never` for a client that only listens.
+    /// The messages that are sent; `Never` for a client that only listens.
     associatedtype Message: Sendable
-    /// What is received.
+    /// The messages that are received.
     associatedtype Result: Sendable
 
     /// A base URL in place of the service's, with the scheme `wss`, `ws`, `https`, `http` or none; nil, the default, for
     /// the service's own.
     var url: (any UrlConvertible)? { get }
-    /// Whether a base URL without scheme means `wss`; nil, the default, for what the service says.
+    /// Whether a base URL without scheme means `wss`; nil, the default, for the service's choice.
     var usesSecureProtocol: Bool? { get }
     /// The path below the base URL. Default: none.
     var route: HttpRoute { get }
@@ -37,11 +37,11 @@ public protocol StreamRequest: Sendable {
     /// How long one attempt to open it may take; nil for no limit. Default: 60 s, as of a ``Request``.
     var timeout: Duration? { get }
 
-    /// Makes what goes on the wire.
+    /// Makes the message on the wire.
     ///
     /// - Throws: Any error; nothing is sent then, and the sender gets it.
     func encode(_ message: Message) throws -> WebSocketMessage
-    /// Makes a message of what has come.
+    /// Makes a message of the one on the wire.
     ///
     /// - Throws: Any error; the reader gets it, as an ``HttpError`` of kind `decoding`, and may read on.
     func decode(_ message: WebSocketMessage) throws -> Result
@@ -54,7 +54,7 @@ public protocol StreamRequest: Sendable {
 extension StreamRequest {
     /// The service's own base URL.
     public var url: (any UrlConvertible)? { nil }
-    /// What the service says.
+    /// The service's choice.
     public var usesSecureProtocol: Bool? { nil }
     /// No path.
     public var route: HttpRoute { [] }
@@ -113,9 +113,9 @@ extension StreamRequest where Result == Data {
 
 /// A web socket whose messages are JSON, both ways.
 public protocol JsonStreamRequest: StreamRequest where Message: Encodable, Result: Decodable {
-    /// What encodes messages. Default: a new `JSONEncoder` with sorted keys.
+    /// The encoder of messages. Default: a new `JSONEncoder` with sorted keys.
     var encoder: JSONEncoder { get }
-    /// What decodes messages. Default: a new `JSONDecoder`.
+    /// The decoder of messages. Default: a new `JSONDecoder`.
     var decoder: JSONDecoder { get }
 }
 
