@@ -9,27 +9,28 @@ public struct AttemptContext: Sendable {
     public let serviceOrigin: HttpOrigin
     /// How long one exchange may take; nil for no limit.
     public let timeout: Duration?
-    /// What was left until the call's deadline when the attempt began; nil when there is no deadline.
+    /// The time left until the call's deadline when the attempt began; nil when there is no deadline.
     public let remaining: Duration?
     /// Whether the response's body is read while it comes, so that ``HttpResponse/body`` is empty on the way.
     public private(set) var streamsResponse: Bool
     /// The statuses that the request takes for answers; a redirect among them is not followed.
     public let acceptedStatusCodes: HttpStatusCodes
-    /// Whether it is about a side request, which another interceptor makes by ``send(_:)``; the attempt's own goes on besides.
+    /// Whether it is about a side request, which another interceptor makes by ``send(_:)``; the attempt's own goes on
+    /// besides.
     public private(set) var isSideRequest = false
     /// Which call it is; ``CallIdentity/none`` in a context that a test has made.
     public let call: CallIdentity
-    /// What the parts of the service have noted of the call when it began.
+    /// The facts that the parts of the service noted when the call began.
     public let facts: CallFacts
     /// The number of the exchange that is prepared or sent, as ``CallTrace/Exchange/number``; nil for an interceptor,
     /// which may make several.
     public private(set) var exchange: Int?
-    /// What ends the exchange when its time is over; nil when its task is cancelled instead, as it is for all but an
+    /// Ends the exchange when its time is over; nil when its task is cancelled instead, as it is for all but an
     /// ``InterruptibleTransport``.
     public private(set) var interruption: Interruption?
-    /// The transport's word on the exchange; nil in a context that a test has made.
+    /// The transport's report on the exchange; nil in a context that a test has made.
     private(set) var progress: ExchangeProgress?
-    /// The attempt, for what an interceptor does besides; nil where there is no interceptor.
+    /// The attempt, for further steps of an interceptor; nil where there is no interceptor.
     private(set) var attempt: (any OngoingAttempt)?
     /// How many interceptors stand around a side request's way.
     private(set) var depth = 0
@@ -40,11 +41,11 @@ public struct AttemptContext: Sendable {
     ///   - number: The attempt's number. Default: 1, the first.
     ///   - serviceOrigin: The origin of the service's base URL.
     ///   - timeout: How long one exchange may take. Default: nil, no limit, so that a test needs no clock.
-    ///   - remaining: What is left until the deadline. Default: nil, there is none.
+    ///   - remaining: The time left until the deadline. Default: nil, there is none.
     ///   - streamsResponse: Whether the response's body is read while it comes. Default: false, as of most requests.
     ///   - acceptedStatusCodes: The statuses that the request accepts. Default: the successes, as of most requests.
-    ///   - interruption: What ends the exchange. Default: nil, only cancelling its task does.
-    ///   - facts: What was noted when the call began. Default: nothing.
+    ///   - interruption: Ends the exchange. Default: nil, only cancelling its task does.
+    ///   - facts: The facts noted when the call began. Default: none.
     ///   - onSend: Answers ``send(_:)``. Default: nil, which then throws ``AttemptIsOver``: there is no call.
     public init(
         number: Int = 1,
@@ -128,10 +129,10 @@ extension AttemptContext {
         return { await attempt.callAgain() }
     }
 
-    /// Follows what becomes of this attempt, from here on and until its call has ended.
+    /// Follows the fate of this attempt, from here on and until its call has ended.
     ///
-    /// Called while an interceptor runs; later, and in a context that a test has made, it does nothing. What the handler
-    /// holds is released with the call.
+    /// Called while an interceptor runs; later, and in a context that a test has made, it does nothing. The handler is
+    /// released with the call.
     ///
     /// - Parameter handler: Takes one event. Called synchronously, on any task of the call: return at once.
     public func follow(_ handler: @escaping @Sendable (AttemptEvent) -> Void) {
@@ -147,7 +148,7 @@ public struct AttemptIsOver: Error, Sendable, CustomStringConvertible {
     /// Creates the error.
     public init() {}
 
-    /// The mistake, and what to do.
+    /// The mistake, and its remedy.
     public var description: String {
         "a side request belongs to an attempt, and that is over; make a call of its own"
     }
@@ -196,10 +197,11 @@ extension AttemptContext {
         progress?.endWaiting()
     }
 
-    /// Tells that nothing of the request is written until ``noteSending()``, which will be told: a cancellation or a timeout
-    /// that strikes before is ``Delivery/notSent``, so that even what must not run twice can be tried again.
+    /// Tells that nothing of the request is written until ``noteSending()``, which will be told: a cancellation or a
+    /// timeout that strikes before is ``Delivery/notSent``, so that even a request that must not run twice can be tried
+    /// again.
     ///
-    /// For a transport that knows when it writes. Without it, whatever ends an exchange may have come too late.
+    /// For a transport that knows when it writes. Without it, any exchange that ends may have been sent.
     public func beginConnecting() {
         progress?.beginConnecting()
     }

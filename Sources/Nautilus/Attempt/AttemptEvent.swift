@@ -1,7 +1,7 @@
-/// Something that becomes of an attempt outside of an interceptor's sight: further in, or after the interceptor has returned.
+/// An event of an attempt outside of an interceptor's sight: further in, or after the interceptor has returned.
 ///
-/// An interceptor that keeps or shares answers follows it by ``AttemptContext/follow(_:)``: from the answer to its `next` alone
-/// it cannot tell what went on the wire in the end, nor whether the answer was any good.
+/// An interceptor that keeps or shares answers follows it by ``AttemptContext/follow(_:)``: from the answer to its
+/// `next` alone it cannot tell what went on the wire in the end, nor whether the answer was any good.
 ///
 /// ```swift
 /// let response = try await next(request)
@@ -13,7 +13,8 @@
 /// return response
 /// ```
 public enum AttemptEvent: Sendable {
-    /// A request goes out, as it is on the wire: with what interceptors further in have changed, and stamped by the retrier.
+    /// A request goes out, as it is on the wire: with the changes of interceptors further in, and stamped by the
+    /// retrier.
     ///
     /// Not told of redirects, nor of a second send: they repeat it. The role is `side` for what is not the attempt's own
     /// request; those that follow a side request are told of that alone.

@@ -1,8 +1,8 @@
-/// What calls that continue one another have in common: the pages of a list, the connections of a stream, a call and what is
-/// asked again in its name.
+/// The state that calls which continue one another have in common: the pages of a list, the connections of a stream, a
+/// call and the requests that are made again in its name.
 ///
-/// All of them belong to the environment and to the sessions that the first began in. Whoever reads a list as one user gets
-/// no page of the next user's.
+/// All of them belong to the environment and to the sessions that the first began in. A list begun as one user gets no
+/// page of the next user's.
 final class CallSequence: Sendable {
     /// The sequence of the call whose retrier is being made in the current task.
     @TaskLocal private static var beginning: Beginning?
@@ -114,11 +114,11 @@ final class CallSequence: Sendable {
 }
 
 extension CallSequence {
-    /// Whether its calls carry somebody's credential.
+    /// Whether its calls carry a user's credential.
     var hasSession: Bool { state.withLock { !$0.sessions.isEmpty } }
 
-    /// Returns when one of the sessions is over that the first call began in, and when the task is cancelled; at once when it
-    /// began in none.
+    /// Returns when one of the sessions is over that the first call began in, and when the task is cancelled; at once
+    /// when it began in none.
     func waitForEndOfSession() async {
         let sessions = state.withLock { $0.sessions }
         await withTaskGroup(of: Void.self) { group in

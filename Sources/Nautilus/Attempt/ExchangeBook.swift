@@ -19,7 +19,7 @@ struct ExchangeBook: Sendable {
         var attempt = 0
         /// Of the current attempt, in the order of their sending.
         var records: [CallTrace.Exchange] = []
-        /// Of those that are under way and may outlive the attempt, by number: what their transport tells.
+        /// The progress of those that are under way and may outlive the attempt, by number.
         var progress: [Int: ExchangeProgress] = [:]
         /// Those an interceptor has sent as side requests: they answer for themselves, not for the attempt.
         var apart: Set<Int> = []
@@ -67,7 +67,7 @@ struct ExchangeBook: Sendable {
         let attempt: Int
         /// The exchange that it goes on with; nil for none.
         var root: Int?
-        /// Whether what it has done has been done by the attempt; a side request answers for itself.
+        /// Whether its effect counts as the attempt's; a side request answers for itself.
         var countsForAttempt = true
         /// Whether it may be under way when its attempt ends: a send that has lost, a side request that was left behind.
         var mayOutliveAttempt = false
@@ -177,7 +177,7 @@ struct ExchangeBook: Sendable {
         state.withLock { state in state.lastEnded.map { state.records[$0] } }
     }
 
-    /// The most that the exchanges of the current attempt may have done, and the request that speaks for it: of several
+    /// The most that the exchanges of the current attempt may have done, and the request that decides it: of several
     /// the one that must not be repeated, else the latest.
     ///
     /// - Parameter excluded: The exchange whose delivery is known from elsewhere, with its redirects; nil for none.
@@ -191,7 +191,7 @@ struct ExchangeBook: Sendable {
                     delivery = max(delivery, record.delivery)
                     mustNotBeRepeated = mustNotBeRepeated || record.mustNotBeRepeated
                 }
-                // A hop repeats what its root has asked for, and a hedge is its root again.
+                // A hop repeats its root's request, and a hedge is its root again.
                 guard record.root == record.number else { continue }
                 if let said = speaker, said.mustNotBeRepeated { continue }
                 speaker = record

@@ -1,4 +1,4 @@
-/// How far an exchange has come: what only the transport knows, and the call's timers and records ask for.
+/// How far an exchange has come: known to the transport alone, and needed by the call's timers and records.
 final class ExchangeProgress: Sendable {
     private struct State {
         /// When the wait for a connection that is on began; nil when none is.
@@ -11,7 +11,7 @@ final class ExchangeProgress: Sendable {
         var waitedBefore = Duration.zero
         /// How long the answer's header took, without the wait for a connection; nil while it has not come.
         var header: Duration?
-        /// How it has come to its connection; nil while nobody has told.
+        /// How it has come to its connection; nil while that is not reported.
         var connection: CallTrace.Exchange.Connection?
         /// Whether the transport is to tell when it writes, and has not.
         var isConnecting = false
@@ -42,7 +42,7 @@ final class ExchangeProgress: Sendable {
     }
 
     func endWaiting() {
-        // The clock may be anybody's: it is not asked under the lock.
+        // The clock may be the user's own: it is not asked under the lock.
         let now = stopwatch.elapsed
         state.withLock { state in
             state.waited += state.waitStart.map { now - $0 } ?? .zero
@@ -87,8 +87,8 @@ final class ExchangeProgress: Sendable {
         return before + (start.map { stopwatch.elapsed - $0 } ?? .zero)
     }
 
-    /// Of the request that was handed to the transport last: when its answer's header came and how it got its connection,
-    /// nil when nobody told, and how long it waited for one.
+    /// Of the request that was handed to the transport last: when its answer's header came and how it got its
+    /// connection, nil when not reported, and how long it waited for one.
     var ofThisSending: (header: Duration?, waited: Duration, connection: CallTrace.Exchange.Connection?) {
         let now = stopwatch.elapsed
         return state.withLock { state in

@@ -1,7 +1,7 @@
 import Foundation
 
 extension HttpError {
-    /// The body of the response, decoded: what a server says of its refusal, for a service's own error.
+    /// The body of the response, decoded: the server's own account of its refusal, for a service's own error.
     ///
     /// ```swift
     /// func mapError(_ error: HttpError) -> NotesError {
@@ -9,8 +9,8 @@ extension HttpError {
     /// }
     /// ```
     /// - Parameters:
-    ///   - type: What to decode.
-    ///   - decoder: What decodes it. Default: a new `JSONDecoder`.
+    ///   - type: The type to decode.
+    ///   - decoder: The decoder. Default: a new `JSONDecoder`.
     /// - Returns: Nil when there was no response, when its body is something else, and when it is larger than
     ///   ``bodyLimit``, of which an error keeps only the beginning.
     public func responseBody<Body: Decodable>(

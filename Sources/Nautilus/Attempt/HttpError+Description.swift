@@ -1,14 +1,14 @@
 import Foundation
 
 extension HttpError: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable, LocalizedError {
-    /// What happened, to which request, at which attempt, with the error underneath.
+    /// The failure, its request and attempt, and the error underneath.
     ///
     /// No header, no body and no query is in it. An error that is not the framework's own is named by its type
     /// unless it describes itself: reflection could print a secret.
     public var description: String {
         var parts = ["\(request?.description ?? "A request") failed: \(kind)"]
         if attempt > 1 { parts.append("at attempt \(attempt)") }
-        // What is not the server's word is told by the error underneath.
+        // A wait that the server did not ask for is told by the error underneath.
         if let retryAfter, !isRefusal, kind != .authorization {
             parts.append("the server asks to wait \(retryAfter.brief)")
         }
@@ -43,7 +43,7 @@ extension HttpError: CustomStringConvertible, CustomDebugStringConvertible, Cust
 }
 
 extension DecodingError {
-    /// The error with its place, without what stood there.
+    /// The error with its place, without the value there.
     fileprivate var withoutValues: String {
         switch self {
         case .keyNotFound(let key, let context): "no value for '\(key.stringValue)' at \(context.place)"

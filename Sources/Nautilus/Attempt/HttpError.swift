@@ -1,22 +1,22 @@
 import Foundation
 
-/// Why a call failed: the last real failure, with what is known of it, and the trace of the whole call.
+/// The failure of a call: the last real one, with all that is known of it, and the trace of the whole call.
 public struct HttpError: Error, Sendable {
     /// Where on the path of a call it happened.
     public typealias Stage = CallStage
-    /// What happened.
+    /// The kind of failure.
     public typealias Kind = FailureKind
 
     /// The stage of the call's path at which it failed.
     public var stage: Stage
-    /// What went wrong there.
+    /// The kind of the failure.
     public var kind: Kind
-    /// What the server may have done with the request.
+    /// How far the request may have got.
     public var delivery: Delivery
-    /// What was sent, without header and query; nil when no request could be built.
+    /// The request, without header and query; nil when none could be built.
     public var request: RequestSummary?
-    /// The response, its body cut to ``bodyLimit``, and where it was read while it came, to what came within ``bodyTime``;
-    /// nil when there was none.
+    /// The response, its body cut to ``bodyLimit``, and where it was read while it came, to the part that came within
+    /// ``bodyTime``; nil when there was none.
     public var response: HttpResponse<Data>?
     /// Where redirects led before the failure; nil when there were none.
     public var redirects: RedirectSummary?
@@ -30,38 +30,39 @@ public struct HttpError: Error, Sendable {
     public var sharedAnswer: SharedAnswer?
     /// The call that failed; ``CallIdentity/none`` before a call has taken the error up.
     public var call = CallIdentity.none
-    /// Whether it is the end of a stream's connection that had served: an event or a message has come over it, or it has
-    /// lasted for ten seconds. What follows is no retry but the stream's next connection, and costs no budget; a retrier
+    /// Whether it is the end of a stream's connection that had served: an event or a message has come over it, or it
+    /// has lasted for ten seconds. No retry follows but the stream's next connection, which costs no budget; a retrier
     /// of your own that keeps one asks for this.
     public var hadServed = false
     /// The error underneath; nil when the failure is the framework's own finding.
     public var underlying: (any Error)?
     /// The failed attempt's number, from 1; 0 when the call failed before its first.
     public var attempt: Int
-    /// What happened in the whole call; empty while the retrier is asked.
+    /// The trace of the whole call; empty while the retrier is asked.
     public var trace: CallTrace
     /// Whether it is the failure of a side request.
     var isAside = false
-    /// Whether a call has ended with it: inside another call it is somebody else's.
+    /// Whether a call has ended with it: inside another call it is not that call's own.
     var isFinal = false
 
     /// The most bytes of a response's body that an error keeps: 64 KiB, ample for an error document and small
     /// enough to keep errors around.
     public static let bodyLimit = 65_536
 
-    /// How long the body of a streamed response is waited for once its header has said that it is an error: a second, in
-    /// all. The status is known then (RFC 9110 §6), and a failure, or another attempt, is not to wait for what is only said
-    /// about it; an error document comes right behind its header.
+    /// How long the body of a streamed response is waited for once its header has said that it is an error: a second,
+    /// in all. The status is known then (RFC 9110 §6), and a failure, or another attempt, is not to wait for a mere
+    /// account of it; an error document comes right behind its header.
     public static let bodyTime = Duration.seconds(1)
 
     /// Creates an error, as a retrier that fails with its own, or a test, does. Its trace is empty; the call fills it.
     ///
     /// - Parameters:
-    ///   - kind: What went wrong.
+    ///   - kind: The kind of failure.
     ///   - stage: Where on the path of a call.
-    ///   - delivery: What the server may have done. Default: anything, the assumption that repeats nothing by mistake.
-    ///   - request: What was sent. Default: nil, no request could be built.
-    ///   - response: What came back, its body cut to ``bodyLimit``. Default: nil, nothing did.
+    ///   - delivery: How far the request may have got. Default: `maybeExecuted`, the assumption that repeats nothing by
+    ///     mistake.
+    ///   - request: The request. Default: nil, none could be built.
+    ///   - response: The response, its body cut to ``bodyLimit``. Default: nil, there was none.
     ///   - retryAfter: How long the server asks to wait. Default: nil, it does not say.
     ///   - underlying: The error that led to it. Default: nil, none did.
     ///   - attempt: The failed attempt's number. Default: 0, none had begun.
@@ -97,7 +98,7 @@ public struct HttpError: Error, Sendable {
     public var status: Int? { response?.status }
 
     /// Whether another attempt can execute nothing twice: the server has not acted on anything that this one sent, or
-    /// acting twice does what acting once does.
+    /// acting twice has the effect of acting once.
     ///
     /// A retrier that repeats an attempt after a failure asks it first. It speaks of the whole attempt: an interceptor may
     /// have sent more than the request that failed.

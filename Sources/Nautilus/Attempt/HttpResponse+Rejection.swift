@@ -1,12 +1,12 @@
 import Foundation
 
 extension HttpResponse<Data> {
-    /// The failure of a response whose body says what its status does not: an `error` in a 200, say.
+    /// The failure that a response reports in its body, not by its status: an `error` in a 200, say.
     ///
-    /// Thrown by ``Request/decode(_:)-(HttpResponse<Data>)``, it is to everything what an answer with that status is: a 401
-    /// has the credential refreshed, a 503 is retried, counts for a circuit breaker, is not taken by a hedge and not stored
-    /// as a success, and is the status in traces and events. Interceptors see the answer with it. Fields that you set before,
-    /// such as a `Retry-After` from the body, count like the server's:
+    /// Thrown by ``Request/decode(_:)-(HttpResponse<Data>)``, it has in every respect the effect of an answer with that
+    /// status: a 401 has the credential refreshed, a 503 is retried, counts for a circuit breaker, is not taken by a
+    /// hedge and not stored as a success, and is the status in traces and events. Interceptors see the answer with it.
+    /// Fields that you set before, such as a `Retry-After` from the body, count like the server's:
     /// ```swift
     /// func decode(_ response: HttpResponse<Data>) throws -> Answer {
     ///     var response = response
@@ -16,8 +16,8 @@ extension HttpResponse<Data> {
     ///     throw response.rejection(as: error.status)
     /// }
     /// ```
-    /// Where the response is read while it comes (``Request/streamsResponse``), nobody can ask before the body is read:
-    /// interceptors have seen its 200 then, and it is the retrier alone that is told. So it is with an answer that an
+    /// Where the response is read while it comes (``Request/streamsResponse``), its failure is unknown before the body
+    /// is read: interceptors have seen its 200 then, and the retrier alone is told. So it is with an answer that an
     /// interceptor has changed or made.
     ///
     /// It is this type's word alone. Calls of another type that share the answer read it for themselves

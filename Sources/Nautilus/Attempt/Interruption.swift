@@ -1,7 +1,8 @@
-/// How a timer ends an exchange without cancelling the task that waits for it, which belongs to the caller.
+/// The interruption of an exchange by a timer, without cancelling the task that waits for it, which belongs to the
+/// caller.
 ///
-/// Only a task can be cancelled, so a timer would need one more for each attempt, which costs more than half of what the
-/// rest of the call does. A transport that answers its caller by itself needs none.
+/// Only a task can be cancelled, so a timer would need one more for each attempt, which costs more than half as much as
+/// the rest of the call. A transport that answers its caller by itself needs none.
 public final class Interruption: Sendable {
     private enum State {
         case awaited(by: (@Sendable () -> Void)?)
@@ -23,7 +24,7 @@ public final class Interruption: Sendable {
         if hasHappened { handler() }
     }
 
-    /// Forgets the handler, which may hold what holds this.
+    /// Forgets the handler, which may hold the owner of this.
     public func ignore() {
         state.withLock { state in
             if case .awaited = state { state = .awaited(by: nil) }
