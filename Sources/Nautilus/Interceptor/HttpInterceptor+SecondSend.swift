@@ -1,7 +1,7 @@
 extension Collection where Element == any HttpInterceptor {
     /// Asks all of them, and takes nothing unless all let it go.
     ///
-    /// - Returns: What gives back all; or the type of the one that would hold it back.
+    /// - Returns: The closure that gives everything back; or the type of the one that would hold it back.
     func admitSecondSend(
         of request: HttpRequest,
         context: AttemptContext

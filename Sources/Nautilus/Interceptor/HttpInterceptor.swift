@@ -11,11 +11,11 @@ import Foundation
 ///     }
 /// }
 /// ```
-/// Shared by all calls and stateless, or guarding its own state. What comes back has not been validated: any status. Whether
-/// it could be decoded, and what went on the wire in the end, is told by ``AttemptContext/follow(_:)``.
+/// Shared by all calls and stateless, or guarding its own state. The response has not been validated: any status.
+/// Whether it could be decoded, and what went on the wire in the end, is told by ``AttemptContext/follow(_:)``.
 ///
-/// A request that is sent to another origin leaves behind what service and request have put on it under a name that is
-/// sensitive (``HttpHeader/Name/isSensitive``), such as `Cookie` or `X-Api-Key`; what has another value there goes along.
+/// A request to another origin leaves behind the fields of the service and of the request whose name is sensitive
+/// (``HttpHeader/Name/isSensitive``), such as `Cookie` or `X-Api-Key`; one with another value there goes along.
 public protocol HttpInterceptor: ServicePart {
     /// The rest of the path: the interceptors further in, then the credential, the exchange and its redirects.
     ///
@@ -25,11 +25,12 @@ public protocol HttpInterceptor: ServicePart {
 
     /// Handles one attempt: calls `next` once, not at all (it answers itself), or again (it retries by itself).
     ///
-    /// - Throws: Any error; it becomes the attempt's failure. What `next` throws is the framework's and keeps its kind,
+    /// - Throws: Any error; it becomes the attempt's failure. An error of `next` is the framework's and keeps its kind,
     ///   like errors of URL loading and cancellations; an error of your own becomes kind `custom`, and lies underneath.
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data>
 
-    /// Says whether a request that it has let through may be sent a second time now, and takes what the second send needs.
+    /// Says whether a request that it has let through may be sent a second time now, and takes a place for the second
+    /// send.
     ///
     /// Asked before a slow attempt is hedged (``Hedging``), of every interceptor of the service, from any task. Interceptors
     /// see one request and one answer, since the second send is made further in than all of them; so one that holds requests
@@ -37,7 +38,7 @@ public protocol HttpInterceptor: ServicePart {
     /// is not made. Default: it may.
     ///
     /// - Parameters:
-    ///   - request: As it is sent, with what interceptors further in and the retrier have put on it.
+    ///   - request: As it is sent, with the fields of interceptors further in and of the retrier.
     ///   - context: The attempt's.
     func admitSecondSend(of request: HttpRequest, context: AttemptContext) -> SecondSend
 
@@ -62,8 +63,8 @@ extension HttpInterceptor {
 public enum SecondSend: Sendable {
     /// It may go.
     ///
-    /// - Parameter atEnd: Gives back what the second send has taken: called once, when it has ended, or when it is not made
-    ///   after all. Default: nil, nothing was taken.
+    /// - Parameter atEnd: Gives back what the second send has taken: called once, when it has ended, or when it is not
+    ///   made after all. Default: nil, nothing was taken.
     case admitted(atEnd: (@Sendable () -> Void)? = nil)
     /// Another request would be held back, and so it is not made.
     case refused

@@ -12,9 +12,9 @@ import Foundation
 /// API which promises to heed `Idempotency-Key`, on every endpoint that the service calls; one that ignores it would
 /// execute a repeated POST twice.
 ///
-/// One key per call, the same on all its attempts: the call keeps the first, with the body that it was sent with.
-/// GET, HEAD, PUT, DELETE, OPTIONS and TRACE need none, and a request's own key stays: one that is stored with what it
-/// is for recognises a repetition even after the app has been started anew.
+/// One key per call, the same on all its attempts: the call keeps the first, with the body that it was sent with. GET,
+/// HEAD, PUT, DELETE, OPTIONS and TRACE need none, and a request's own key stays: a key that is stored with its purpose
+/// has a repetition recognised even after the app has been started anew.
 ///
 /// Source: draft-ietf-httpapi-idempotency-key-header.
 public struct IdempotencyKeys: HttpInterceptor {
@@ -22,8 +22,8 @@ public struct IdempotencyKeys: HttpInterceptor {
 
     /// Creates the interceptor.
     ///
-    /// - Parameter makeKey: Draws a key that nobody has drawn before. Default: a random UUID, unquoted, as most APIs take
-    ///   it; the draft would have it in double quotes.
+    /// - Parameter makeKey: Draws a key that has never been drawn before. Default: a random UUID, unquoted, as most
+    ///   APIs take it; the draft would have it in double quotes.
     public init(makeKey: @escaping @Sendable () -> String = { UUID().uuidString }) {
         self.makeKey = makeKey
     }

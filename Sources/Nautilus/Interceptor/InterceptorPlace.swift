@@ -22,7 +22,7 @@ public struct InterceptorPlace: Hashable, Sendable {
 
     /// Anywhere: it changes requests or answers, and holds nothing back. The default.
     public static let anywhere = InterceptorPlace(nil, because: "")
-    /// It answers in place of the server, from what is stored.
+    /// It answers in place of the server, from a store.
     public static let storing = InterceptorPlace(1, because: "it sees what the caller asks for")
     /// It makes one exchange of several.
     public static let sharing = InterceptorPlace(2, because: "what is stored needs no exchange that could be shared")

@@ -1,17 +1,17 @@
 import Foundation
 
-/// Tells the server how long its answer is waited for, so that it does not work on what nobody will take.
+/// Tells the server how long its answer is waited for, so that it does not work in vain.
 ///
 /// ```swift
 /// var interceptors: [any HttpInterceptor] { [RequestTimeoutHeader()] }  // X-Request-Timeout: 1500
 /// ```
-/// The shorter one of the attempt's timeout and what is left until the call's deadline, in whole units, rounded down:
+/// The shorter one of the attempt's timeout and the time left until the call's deadline, in whole units, rounded down:
 /// the server gives up first. Anything positive is at least 1, since a zero means "no limit" to some servers. Without
 /// timeout and deadline nothing is added, and a field that the request has stays.
 ///
-/// Put it last among the interceptors: what others wait for before it is then subtracted.
+/// Put it last among the interceptors: the time that others wait before it is then subtracted.
 public struct RequestTimeoutHeader: HttpInterceptor {
-    /// What the field counts in.
+    /// The unit of the field.
     public enum Unit: Hashable, Sendable {
         /// Thousandths of a second.
         case milliseconds
@@ -25,14 +25,15 @@ public struct RequestTimeoutHeader: HttpInterceptor {
     /// Creates the interceptor.
     ///
     /// - Parameters:
-    ///   - name: The field's name. Default: `X-Request-Timeout`; there is no standard, so use what the server reads.
-    ///   - unit: What it counts in. Default: milliseconds, since calls within calls have less than seconds left.
+    ///   - name: The field's name. Default: `X-Request-Timeout`; there is no standard, so use the one that the server
+    ///     reads.
+    ///   - unit: The field's unit. Default: milliseconds, since calls within calls have less than seconds left.
     public init(name: HttpHeader.Name = "X-Request-Timeout", unit: Unit = .milliseconds) {
         self.name = name
         self.unit = unit
     }
 
-    /// Within whatever has requests wait.
+    /// Within all interceptors that have requests wait.
     public var place: InterceptorPlace { .tellingTime }
 
     /// Adds the field.
@@ -41,7 +42,7 @@ public struct RequestTimeoutHeader: HttpInterceptor {
         context: AttemptContext,
         next: Next
     ) async throws -> HttpResponse<Data> {
-        // What was left when the attempt began, and what is left now: there is no current call in a test.
+        // The time left when the attempt began, and the time left now: there is no current call in a test.
         let limits = [context.timeout, context.remaining, CallDeadline.remaining].compactMap { $0 }
         guard let limit = limits.min(), request.header[name] == nil else { return try await next(request) }
         var request = request
