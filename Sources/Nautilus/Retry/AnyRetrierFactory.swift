@@ -9,7 +9,7 @@ public struct AnyRetrierFactory: RetrierFactory {
     /// Creates a factory whose retriers do not depend on the request.
     ///
     /// - Parameters:
-    ///   - policies: What they do at most, as in ``RetrierFactory/policies``. Default: nothing is known of them.
+    ///   - policies: Their limits, as in ``RetrierFactory/policies``. Default: none, nothing is known of them.
     ///   - make: Makes the retrier of a call.
     public init(policies: [RetryPolicy] = [], _ make: @escaping @Sendable () -> any Retrier) {
         self.base = ClosureFactory(policies: policies) { _ in make() }
@@ -18,7 +18,7 @@ public struct AnyRetrierFactory: RetrierFactory {
     /// Creates a factory whose retriers depend on the request.
     ///
     /// - Parameters:
-    ///   - policies: What they do at most, as in ``RetrierFactory/policies``. Default: nothing is known of them.
+    ///   - policies: Their limits, as in ``RetrierFactory/policies``. Default: none, nothing is known of them.
     ///   - make: Makes the retrier of a call of the request.
     public init(policies: [RetryPolicy] = [], _ make: @escaping @Sendable (any Request) -> any Retrier) {
         self.base = ClosureFactory(policies: policies, make: make)
@@ -34,7 +34,7 @@ public struct AnyRetrierFactory: RetrierFactory {
         base.create(for: request)
     }
 
-    /// What was said of them.
+    /// The policies that it was created with.
     public var policies: [RetryPolicy] { base.policies }
 }
 

@@ -25,7 +25,8 @@ public struct Backoff: Sendable {
     ///
     /// - Parameters:
     ///   - base: The first delay. Default: 0.5 s, as in ``exponential(base:factor:cap:jitter:)``.
-    ///   - increment: What each delay adds. Default: 0.5 s, the base once more: the second delay is twice the first.
+    ///   - increment: The growth of each delay. Default: 0.5 s, the base once more: the second delay is twice the
+    ///     first.
     ///   - cap: The longest delay before jitter. Default: 20 s, as in ``exponential(base:factor:cap:jitter:)``.
     ///   - jitter: How delays are randomised. Default: full: clients that failed together must not come back together.
     public static func linear(
@@ -41,7 +42,8 @@ public struct Backoff: Sendable {
     ///
     /// - Parameters:
     ///   - base: The first delay. Default: 0.5 s, longer than a usual answer takes, shorter than a person's patience.
-    ///   - factor: What each delay is multiplied by. Default: 2, so that the load of a failing fleet halves each time.
+    ///   - factor: The factor by which each delay grows. Default: 2, so that the load of a failing fleet halves each
+    ///     time.
     ///   - cap: The longest delay before jitter. Default: 20 s, as the AWS SDKs have it: longer waits belong to the user.
     ///   - jitter: How delays are randomised. Default: full: clients that failed together must not come back together.
     public static func exponential(
@@ -85,7 +87,8 @@ public struct Backoff: Sendable {
         return jitter != .none
     }
 
-    /// The delays that it may draw before any of so many retries; of a hundred at most, at which all have grown to their cap.
+    /// The delays that it may draw before any of so many retries; of a hundred at most, at which all have grown to
+    /// their cap.
     func range(ofRetries count: Int) -> ClosedRange<Duration> {
         var (shortest, longest) = ([Duration](), [Duration]())
         for retry in 1...max(1, min(count, 100)) {

@@ -1,4 +1,4 @@
-/// What all retriers of one `BackoffRetrier.factory` share.
+/// The policy that all retriers of one `BackoffRetrier.factory` share.
 struct BackoffPolicy: Sendable {
     let backoff: Backoff
     let throttlingBackoff: Backoff
@@ -35,16 +35,16 @@ struct BackoffPolicy: Sendable {
 
     /// The delay after an answer that says when to come back.
     ///
-    /// Never less than that. Calls that were sent away together come back one after the other: where there is a gate it sees
-    /// to that; elsewhere each is drawn somewhere in as much time again, and in twice as much whenever it is sent away again,
-    /// so that the load of those who wait halves each time. A schedule without jitter adds nothing.
+    /// Never less than that. Calls that were sent away together come back one after the other: where there is a gate it
+    /// sees to that; elsewhere each is drawn somewhere in as much time again, and in twice as much whenever it is sent
+    /// away again, so that the load of the waiting calls halves each time. A schedule without jitter adds nothing.
     ///
     /// - Parameter retry: The retry's number, from 1.
     func delay(after hint: Duration, beforeRetry retry: Int, _ error: HttpError) -> Duration {
         guard gate == nil, !error.isRefusal, schedule(after: error).isJittered else { return hint }
         var span = min(hint, Self.longestSpread)
         for _ in 1..<max(1, min(retry, 64)) { span = min(span * 2, Self.longestSpread) }
-        // Half of what is left is for the attempt.
+        // Half of the time left is for the attempt.
         if let remaining = CallDeadline.remaining { span = max(.zero, min(span, (remaining - hint) / 2)) }
         return hint + span.scaled(by: random.clampedFraction())
     }
@@ -66,7 +66,7 @@ struct BackoffPolicy: Sendable {
 
     /// Why a retry after `delay` has too little time until the call's deadline; nil when it has enough.
     ///
-    /// The first attempt of a call is never asked: somebody has to find out that the server has become faster.
+    /// The first attempt of a call is never asked: one has to find out that the server has become faster.
     func lackOfTime(for delay: Duration, after error: HttpError) -> RetryReason? {
         guard let remaining = CallDeadline.remaining else { return nil }
         guard delay < remaining else { return .deadline(remaining: remaining) }
@@ -95,7 +95,7 @@ struct BackoffPolicy: Sendable {
 }
 
 extension BackoffPolicy: RetrierFactory {
-    /// The longest `Retry-After` that is waited for, where nobody says otherwise.
+    /// The default of the longest `Retry-After` that is waited for.
     static let defaultRetryAfterCap = Duration.seconds(60)
 
     func create<R: Request>(for request: R) -> any Retrier {
@@ -116,7 +116,7 @@ extension BackoffPolicy: RetrierFactory {
         ]
     }
 
-    /// What all delays together take when every draw is the lowest.
+    /// The sum of all delays when every draw is the lowest.
     private var shortestDelays: Duration {
         var (sum, last) = (Duration.zero, Duration.zero)
         // More would be no policy but a loop, and its delays not be summed up in time.

@@ -1,9 +1,10 @@
-/// Retries what passes with time: after growing, randomised delays, and never what may have been executed twice.
+/// Retries failures that pass with time: after growing, randomised delays, and never a request that may then be
+/// executed twice.
 ///
 /// ```swift
 /// var retrierFactory: any RetrierFactory { BackoffRetrier.factory(maxAttempts: 5) }
 /// ```
-/// Its state is the call's own: how often it has retried, and its last delay. What calls share are gate and budget.
+/// Its state is the call's own: how often it has retried, and its last delay. Calls share gate and budget.
 public struct BackoffRetrier: Retrier {
     private let policy: BackoffPolicy
     private var retries = 0
@@ -17,26 +18,27 @@ public struct BackoffRetrier: Retrier {
     /// - Parameters:
     ///   - backoff: The delays. Default: exponential from 0.5 s, doubling, up to 20 s, full jitter; the reasons are at
     ///     ``Backoff/exponential(base:factor:cap:jitter:)``.
-    ///   - throttlingBackoff: The delays after 429. Default: nil, the same: most APIs say in `Retry-After` what they want.
+    ///   - throttlingBackoff: The delays after 429. Default: nil, the same: most APIs say in `Retry-After` how long to
+    ///     wait.
     ///   - maxAttempts: The most attempts, the first included; retries of other retriers do not count. Less than 1
     ///     counts as 1. Default: 4, three retries: the fourth attempt still comes within a person's patience (3.5 s of
     ///     delays at most, unless the server asks for more), and an outage costs four sends in place of one at worst.
-    ///   - condition: Which failures are retried. Default: ``RetryCondition/standard``, what passes with time for most
-    ///     APIs, each line with its reason.
+    ///   - condition: Which failures are retried. Default: ``RetryCondition/standard``, those that pass with time for
+    ///     most APIs, each line with its reason.
     ///   - retryAfterCap: The longest `Retry-After` that is waited for; beyond it the error surfaces at once, with the
     ///     hint. Default: 60 s: a caller would rather hear of it than wait longer.
-    ///   - budget: What bounds the retries of all calls together; a retry that it refuses is not made, and the error
-    ///     surfaces. Default: ``RetryBudgetScope/perOrigin``, a token bucket for each origin: against a server that fails
-    ///     because of load, backoff alone makes it worse.
-    ///   - latencies: What attempts to an origin usually take, to spare a retry that cannot finish before the call's
+    ///   - budget: Bounds the retries of all calls together; a retry that it refuses is not made, and the error
+    ///     surfaces. Default: ``RetryBudgetScope/perOrigin``, a token bucket for each origin: against a server that
+    ///     fails because of load, backoff alone makes it worse.
+    ///   - latencies: The usual time of an attempt to an origin, to spare a retry that cannot finish before the call's
     ///     deadline. Default: nil, every retry that begins before the deadline is made.
-    ///   - gate: What holds back retries while a credential is refreshed, or while the origin has ordered a pause, to
+    ///   - gate: Holds back retries while a credential is refreshed, or while the origin has ordered a pause, to
     ///     whichever call. Default: nil, none, since one that is shared has to be kept by the service.
     ///   - offline: How a call waits for a network when there is none; such attempts do not count. Default:
     ///     ``OfflinePause/standard``, up to 60 s where the system knows of its network, which is on Apple's platforms.
-    ///   - random: Where jitter comes from. Default: the system's generator, which no two clients share.
+    ///   - random: The source of jitter. Default: the system's generator, which no two clients share.
     ///   - retriesNonIdempotentRequests: Whether to repeat a POST that the server may have executed, and execute it
-    ///     twice. Default: false, since nobody can undo a second order; send an `Idempotency-Key` instead.
+    ///     twice. Default: false, since a second order cannot be undone; send an `Idempotency-Key` instead.
     public static func factory(
         backoff: Backoff = .exponential(),
         throttlingBackoff: Backoff? = nil,
@@ -158,7 +160,8 @@ public struct BackoffRetrier: Retrier {
         guard verdict.isRetryable else { return .notRetryable(verdict.reason) }
 
         if let hint = error.retryAfter {
-            // What one call hears holds for all: also when this call does not wait for it, or has no attempt left.
+            // A wait that one call is told holds for all: also when this call does not wait for it, or has no attempt
+            // left.
             policy.closeGate(for: min(hint, policy.retryAfterCap), after: error)
             // The caller would rather hear of it than wait so long.
             guard hint <= policy.retryAfterCap else { return error.refusal(of: hint, over: policy.retryAfterCap) }
@@ -169,9 +172,9 @@ public struct BackoffRetrier: Retrier {
         return nil
     }
 
-    /// Waits until there is a network; nil when there is one, or nobody knows.
+    /// Waits until there is a network; nil when there is one, or when that is unknown.
     private mutating func waitForNetwork(after error: HttpError) async -> OfflineWait.Ending? {
-        // Who wants no retries wants none of this kind.
+        // A policy without retries wants none of this kind.
         guard policy.maxAttempts > 1 else { return nil }
         return await offlineWait.pass(policy.offline, after: error, drawing: policy.random)
     }

@@ -1,15 +1,16 @@
-/// A call that has succeeded, as its retrier is told of it: what keeps account of successes does so through it, each once.
+/// A call that has succeeded, as its retrier is told of it: budgets and latencies take note of it through here, each
+/// once.
 ///
 /// A budget or a record of latencies may be known to several that are told, two retriers that are asked in turn, or a
-/// retrier and the rules of hedging. Through here it takes note of the success once, whoever of them comes first.
+/// retrier and the rules of hedging. Through here it takes note of the success once, whichever of them comes first.
 public final class CallSuccess {
     /// The exchanges of the attempt that succeeded, in the order of their sending; empty when nothing was sent.
     public let exchanges: [CallTrace.Exchange]
-    /// The exchange whose answer made the success; nil when it was no answer of the server, but an interceptor's, or one
-    /// that another call has asked for.
+    /// The exchange whose answer made the success; nil when the answer was not the server's, but an interceptor's, or
+    /// one to another call's exchange.
     public let answered: CallTrace.Exchange?
     /// How long the server took, from the sending of the first request to the header of the answer; nil when it has not
-    /// answered. Of a hedged attempt it is what a caller without a hedge has waited at least.
+    /// answered. Of a hedged attempt it is the least that a caller without a hedge would have waited.
     public let latency: Duration?
 
     /// The permit of the last retry of the call that was sent, of each budget that has paid for one.
@@ -33,9 +34,9 @@ public final class CallSuccess {
         self.permits = permits
     }
 
-    /// Deposits the success in `budget`, once; what the call's last retry took there may come back.
+    /// Deposits the success in `budget`, once; the charge of the call's last retry there may come back.
     ///
-    /// Nothing happens when the answer is not the server's: it says nothing of what the server bears.
+    /// Nothing happens when the answer is not the server's: it does not show how much load the server bears.
     public func deposit(in budget: any RetryBudget) {
         guard answered != nil, told.insert(ObjectIdentifier(budget)).inserted else { return }
         budget.deposit(refunding: permits.first { $0.budget === budget }?.charge)

@@ -24,7 +24,7 @@ public struct ComposedRetrier: Retrier {
 
     /// Prepares with each, the last first.
     ///
-    /// - Throws: What the first that fails throws; the others are not asked.
+    /// - Throws: The error of the first that fails; the others are not asked.
     public mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
         for index in retriers.indices.reversed() {
             try await retriers[index].prepare(&httpRequest, context: context)

@@ -1,9 +1,9 @@
 /// Whether the device has a network at all, and when it has one again.
 ///
 /// ``SystemConnectivity`` asks the system, ``AlwaysOnline`` knows no better, and a ``ConnectivitySwitch`` is told: by a
-/// test, or by whatever else knows of the network.
+/// test, or by a monitor of the network.
 public protocol Connectivity: Sendable {
-    /// Whether requests can leave the device; true when nobody knows.
+    /// Whether requests can leave the device; true when that is unknown.
     var isOnline: Bool { get }
 
     /// Returns when the device is online; at once when it is.
@@ -12,7 +12,7 @@ public protocol Connectivity: Sendable {
     func waitUntilOnline() async throws
 }
 
-/// Connectivity that never ends: where nobody knows of the network, and where no device's network is used.
+/// Connectivity that never ends: where the network is unknown, and where no device's network is used.
 public struct AlwaysOnline: Connectivity {
     /// Creates it; all are the same.
     public init() {}

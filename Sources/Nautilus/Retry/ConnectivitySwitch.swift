@@ -1,4 +1,4 @@
-/// Connectivity as somebody tells it: a test, or a monitor of the network that the system does not have.
+/// Connectivity that is set from outside: by a test, or by a monitor of the network that the system does not have.
 ///
 /// ```swift
 /// let connectivity = ConnectivitySwitch(isOnline: false)
@@ -14,18 +14,19 @@ public final class ConnectivitySwitch: Connectivity {
 
     /// Creates a switch.
     ///
-    /// - Parameter isOnline: What holds until it is told otherwise. Default: true, so that who never tells holds up nobody.
+    /// - Parameter isOnline: The state until it is set. Default: true, so that a switch that is never set holds up no
+    ///   call.
     public init(isOnline: Bool = true) {
         state = Locked(State(isOnline: isOnline))
     }
 
-    /// What it was last told.
+    /// The state that was set last.
     public var isOnline: Bool { state.withLock { $0.isOnline } }
 
     /// How many wait now.
     public var waitingCount: Int { state.withLock { $0.waiters.count } }
 
-    /// Tells it; all who wait go on when it is true.
+    /// Sets the state; all waiting calls go on when it is true.
     public func set(isOnline: Bool) {
         let waiters = state.withLock { state in
             state.isOnline = isOnline

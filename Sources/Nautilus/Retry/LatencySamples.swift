@@ -19,7 +19,7 @@ struct LatencySamples: Sendable {
         sorted.insert(latency, at: place(of: latency))
     }
 
-    /// Forgets what is older than `time`.
+    /// Forgets the samples that are older than `time`.
     mutating func forget(before time: Duration) {
         guard let oldest = samples.first, oldest.time < time else { return }
         forgetFirst(samples.firstIndex { $0.time >= time } ?? samples.count)
@@ -30,7 +30,7 @@ struct LatencySamples: Sendable {
         guard !sorted.isEmpty else { return nil }
         // A comparison with NaN is false, so that it ends as 0.
         let share = quantile > 0 ? min(quantile, 1) : 0
-        // Less by what a `Double` may be too large: 0.95 of 20 is the nineteenth, and not the twentieth.
+        // Less a margin for the error of a `Double`: 0.95 of 20 is the nineteenth, and not the twentieth.
         let rank = (share * Double(sorted.count) - 1e-9).rounded(.up)
         return sorted[max(0, Int(rank) - 1)]
     }

@@ -1,10 +1,10 @@
-/// The budgets of all origins, each made when its origin is first met: shared by whoever shares this.
+/// The budgets of all origins, each made when its origin is first met, shared by all owners of this.
 ///
 /// A service is a value, often made anew for every call, and its budget must not be: the calls of a whole process are
 /// one load to the server. So the default budgets are the process's own, ``shared``.
 ///
-/// They are bounded, and stay effective beyond the bound: forgotten is only a budget that is not drawn on, with which
-/// nothing is lost. When all that are kept are drawn on, the origins that come then share one.
+/// They are bounded, and stay effective beyond the bound: only a budget that is not drawn on is forgotten, and nothing
+/// is lost with it. When all that are kept are drawn on, the origins that come then share one.
 public final class OriginBudgets: Sendable {
     /// The process's own: a ``TokenBucketBudget`` for each origin.
     public static let shared = OriginBudgets { _ in TokenBucketBudget() }
@@ -58,7 +58,7 @@ public final class OriginBudgets: Sendable {
         }
         let made = make(origin)
         return table.withLock { table in
-            // Whoever comes second takes what the first has made.
+            // The thread that comes second takes the first one's budget.
             if let known = table.budget(of: origin) { return known }
             for candidate in candidates { _ = table.budget(of: candidate.key) }
             if let forgettable { table.budgets.removeValue(for: forgettable.key) }

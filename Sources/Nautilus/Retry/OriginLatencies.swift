@@ -1,4 +1,5 @@
-/// How long the server has taken to answer well, by origin, from the sending of a request to the header of its answer: shared by all calls that are given the same.
+/// How long the server has taken to answer well, by origin, from the sending of a request to the header of its answer:
+/// shared by all calls that are given the same.
 ///
 /// Given to `BackoffRetrier.factory(latencies:)`, it spares the retries that cannot finish: one that usually takes 400 ms
 /// is not started when 100 ms are left until the call's deadline. The server would work on it for nothing.
@@ -22,10 +23,10 @@ public final class OriginLatencies: Sendable {
     /// Creates a record without samples.
     ///
     /// - Parameters:
-    ///   - minimumCount: How many samples it takes to tell what is usual, 1…100. Default: 10: fewer may all be of one bad
-    ///     moment.
+    ///   - minimumCount: How many samples it takes to tell the usual latency, 1…100. Default: 10: fewer may all be of
+    ///     one bad moment.
     ///   - maximumAge: How long a sample counts. Default: 60 s: a device changes its network, a server its load.
-    ///   - clock: What time is measured on. Default: `ContinuousClock`; give it the service's.
+    ///   - clock: The clock that measures. Default: `ContinuousClock`; give it the service's.
     public init(
         minimumCount: Int = 10,
         maximumAge: Duration = .seconds(60),
@@ -38,12 +39,12 @@ public final class OriginLatencies: Sendable {
         self.samples = Locked(RecentlyUsed(limit: 128))
     }
 
-    /// What half of the latest attempts to `origin` have not exceeded; nil while there are too few.
+    /// The time that half of the latest attempts to `origin` have not exceeded; nil while there are too few.
     public func median(of origin: HttpOrigin) -> Duration? {
         quantile(0.5, of: origin)
     }
 
-    /// What this share of the latest attempts to `origin` have not exceeded; nil while there are too few.
+    /// The time that this share of the latest attempts to `origin` have not exceeded; nil while there are too few.
     ///
     /// - Parameters:
     ///   - quantile: The share, cut to 0…1: 0.95 for the time that one attempt in twenty exceeds.

@@ -8,7 +8,7 @@
 /// at least 1 s and at most 10 s, retries that come later take turns as well; those that find no turn free in that time go
 /// at a random moment of it.
 public final class OriginPauses: RetryGate {
-    /// The mean time between two that go: fifty a second, as `Pacing` releases those who wait.
+    /// The mean time between two that go: fifty a second, as `Pacing` releases its waiters.
     static let interval = Duration.milliseconds(20)
 
     fileprivate struct Opening: Sendable {
@@ -36,9 +36,9 @@ public final class OriginPauses: RetryGate {
     /// Creates a gate without pauses.
     ///
     /// - Parameters:
-    ///   - clock: What pauses are measured and slept on. Default: `ContinuousClock`, since the server's time goes on while
-    ///     the device sleeps.
-    ///   - random: Where the moment of a retry within its turn comes from. Default: the system's generator, which no two
+    ///   - clock: The clock that pauses are measured and slept on. Default: `ContinuousClock`, since the server's time
+    ///     goes on while the device sleeps.
+    ///   - random: The source of a retry's moment within its turn. Default: the system's generator, which no two
     ///     clients share.
     public init(clock: any Clock<Duration> = ContinuousClock(), random: any RandomSource = SystemRandomSource()) {
         self.clock = clock
@@ -50,7 +50,7 @@ public final class OriginPauses: RetryGate {
     ///
     /// - Throws: `CancellationError` when the task is cancelled.
     public func pass(to origin: HttpOrigin) async throws {
-        // Looked at again after the turn: those who went first may have been sent away.
+        // Looked at again after the turn: those that went first may have been sent away.
         repeat {
             try await waitOut(origin)
             try await takeTurn(to: origin)
@@ -65,7 +65,7 @@ public final class OriginPauses: RetryGate {
         table.withLock { $0.close(origin, until: now + pause.addable, span: span, at: now) }
     }
 
-    /// What is left of the pause that `origin` ordered; zero when there is none. Turns do not count.
+    /// The rest of the pause that `origin` ordered; zero when there is none. Turns do not count.
     public func remainingPause(of origin: HttpOrigin) -> Duration {
         let now = stopwatch.elapsed
         return table.withLock { max(.zero, ($0.openings[origin]?.end ?? now) - now) }
@@ -77,7 +77,7 @@ extension OriginPauses {
     /// Returns once no pause of `origin` runs.
     func waitOut(_ origin: HttpOrigin) async throws {
         try Task.checkCancellation()
-        // Looked at again after each sleep: somebody may have extended the pause.
+        // Looked at again after each sleep: the pause may have been extended.
         while case let remaining = remainingPause(of: origin), remaining > .zero {
             try await clock.sleep(for: remaining)
         }
@@ -85,8 +85,8 @@ extension OriginPauses {
 
     /// Returns once the turn of a retry has come; at once when there are no turns.
     ///
-    /// - Parameter havingWaited: Whether it has waited for something else than a pause, with others who go on at the same
-    ///   moment.
+    /// - Parameter havingWaited: Whether it has waited for something else than a pause, with others that go on at the
+    ///   same moment.
     func takeTurn(to origin: HttpOrigin, havingWaited: Bool = false) async throws {
         guard havingWaited || table.withLock({ $0.openings[origin] != nil }) else { return }
         let (now, draw) = (stopwatch.elapsed, random.clampedFraction())
@@ -104,7 +104,7 @@ extension OriginPauses.Table {
         add(.init(end: end, nextTurn: end, span: span), origin, at: now)
     }
 
-    /// Those who go on now do so in turns, unless they do already.
+    /// Has the retries that go on now do so in turns, unless they do already.
     fileprivate mutating func open(_ origin: HttpOrigin, at now: Duration) {
         if let running = openings[origin], !running.isOver(at: now) { return }
         add(.init(end: now, nextTurn: now, span: .seconds(1)), origin, at: now)
@@ -124,7 +124,7 @@ extension OriginPauses.Opening {
     /// - Parameter draw: From 0 to 1.
     fileprivate mutating func takeTurn(at now: Duration, draw: Double) -> Duration {
         if isOver(at: now) { return .zero }
-        // Somebody has to be the first, and what comes alone has nobody to keep clear of.
+        // One has to be the first, and a retry that comes alone has none to keep clear of.
         if nextTurn <= now {
             nextTurn = now + OriginPauses.interval
             return .zero

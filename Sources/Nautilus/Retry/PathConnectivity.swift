@@ -10,8 +10,8 @@
 
         init() {
             monitor.pathUpdateHandler = { [told] path in
-                // A path that wants a connection gets one by being used, a VPN on demand for one: who waits for it
-                // waits for ever.
+                // A path that wants a connection gets one by being used, a VPN on demand for one: a call that waited
+                // for it would wait for ever.
                 told.set(isOnline: path.status != .unsatisfied)
             }
             monitor.start(queue: DispatchQueue(label: "nautilus.path-connectivity"))

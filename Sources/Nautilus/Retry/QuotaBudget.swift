@@ -1,6 +1,6 @@
 /// A budget with a quota, as the AWS SDKs have it in their standard mode: sized for servers that make many calls.
 ///
-/// Each retry takes its cost. A call that succeeds gives back what its last retry took, or 1 when it had none: an
+/// Each retry takes its cost. A call that succeeds gives back the cost of its last retry, or 1 when it had none: an
 /// outage uses the quota up in 35 retries, one bad moment costs next to nothing.
 ///
 /// Source: "Retry behavior", AWS SDKs and Tools Reference Guide.
@@ -15,9 +15,9 @@ public final class QuotaBudget: RetryBudget {
     ///
     /// - Parameters:
     ///   - capacity: The most that it ever has. Default: 500, the SDKs': some dozens of retries in a row.
-    ///   - initial: What it has at first, at most `capacity`. Default: nil, all of it.
-    ///   - cost: What a retry takes. Default: 14, the SDKs': 35 retries without a success.
-    ///   - throttlingCost: What a retry after 429 takes. Default: 5, the SDKs': a server that still answers, and says
+    ///   - initial: The balance at first, at most `capacity`. Default: nil, all of it.
+    ///   - cost: The cost of a retry. Default: 14, the SDKs': 35 retries without a success.
+    ///   - throttlingCost: The cost of a retry after 429. Default: 5, the SDKs': a server that still answers, and says
     ///     when it has had enough, is in less danger than one that fails, and such retries wait longer.
     public init(capacity: Int = 500, initial: Int? = nil, cost: Int = 14, throttlingCost: Int = 5) {
         self.capacity = max(0, capacity)
@@ -27,13 +27,13 @@ public final class QuotaBudget: RetryBudget {
         self.quota = Locked(self.initial)
     }
 
-    /// What it has now.
+    /// The balance now.
     public var balance: Int { quota.withLock { $0 } }
 
     /// Whether it has less than at first.
     public var isDrawnOn: Bool { balance < initial }
 
-    /// Takes what the retry costs, unless there is less.
+    /// Takes the cost of the retry, unless there is less.
     public func withdraw(_ charge: RetryCharge) -> RetryPermit? {
         let cost = cost(of: charge)
         let isPaid = quota.withLock { quota in
@@ -44,7 +44,7 @@ public final class QuotaBudget: RetryBudget {
         return isPaid ? RetryPermit(from: self, for: charge) { self.add(cost) } : nil
     }
 
-    /// Gives back what the call's last retry took, or 1 when it had none.
+    /// Gives back the cost of the call's last retry, or 1 when it had none.
     public func deposit(refunding charge: RetryCharge?) {
         add(charge.map(cost) ?? 1)
     }

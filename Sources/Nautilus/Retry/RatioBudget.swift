@@ -1,4 +1,4 @@
-/// A budget in proportion to what succeeds, as Finagle has it: sized for servers and other busy clients.
+/// A budget in proportion to successes, as Finagle has it: sized for servers and other busy clients.
 ///
 /// Whatever the load, retries are at most a part of it: `ratio` retries for each success of the last seconds, and some
 /// on top, so that a client that makes few calls can retry, too. Within `timeToLive`, counted in whole tenths, there are
@@ -6,7 +6,7 @@
 ///
 ///     ratio × successes + minimumRetriesPerSecond × timeToLive
 ///
-/// What was saved in good times expires: an hour of successes does not pay for a storm.
+/// Deposits of good times expire: an hour of successes does not pay for a storm.
 ///
 /// Retries that the server has asked for, by refusing the request unprocessed and saying when to come back, are counted by
 /// themselves, within the same bound, and take nothing from the others: after a 429, which is a healthy server's rule, each
@@ -15,7 +15,7 @@
 /// Source: Finagle's `RetryBudget`, where every call makes a deposit, and not every success: here, an outage leaves no
 /// more than the minimum.
 public final class RatioBudget: RetryBudget {
-    /// What the retries and the successes of the last seconds come to, in tenths of the time to live.
+    /// The balance of the retries and the successes of the last seconds, in tenths of the time to live.
     private struct Window: Sendable {
         static let sliceCount: Int64 = 10
 
@@ -23,9 +23,9 @@ public final class RatioBudget: RetryBudget {
         private(set) var latest: Int64 = 0
         private(set) var sum: Int64 = 0
 
-        /// Forgets what has expired when slice `number` is on.
+        /// Forgets the slices that have expired when slice `number` is on.
         mutating func advance(to number: Int64) {
-            // Whoever has read the clock before another may come after it.
+            // A thread that has read the clock before another may come after it.
             guard number > latest else { return }
             for step in 1...min(number - latest, Self.sliceCount) {
                 let index = Int((latest + step) % Self.sliceCount)
@@ -82,7 +82,7 @@ public final class RatioBudget: RetryBudget {
     ///     for one that makes hundreds of calls a second.
     ///   - timeToLive: How long deposits and withdrawals count, at least 10 ms, to a tenth: one expires after nine to ten
     ///     tenths. Default: 10 s, as in Finagle: longer than a gap between calls, shorter than an outage.
-    ///   - clock: What time is measured on. Default: `ContinuousClock`, since the server's time goes on while the device
+    ///   - clock: The clock that measures. Default: `ContinuousClock`, since the server's time goes on while the device
     ///     sleeps.
     public init(
         ratio: Double = 0.1,
@@ -139,7 +139,7 @@ public final class RatioBudget: RetryBudget {
         }
     }
 
-    /// Adds what a success pays for; nothing is refunded.
+    /// Adds the deposit of a success; nothing is refunded.
     public func deposit(refunding charge: RetryCharge?) {
         let number = sliceNumber
         windows.withLock { windows in
@@ -151,7 +151,7 @@ public final class RatioBudget: RetryBudget {
 
     private var sliceNumber: Int64 { Int64(stopwatch.elapsed / slice) }
 
-    /// In millionths; what is no number counts as 0.
+    /// In millionths; NaN counts as 0.
     private static func amount(_ value: Double, limit: Double) -> Int64 {
         value > 0 ? Int64((min(value, limit) * Double(cost)).rounded()) : 0
     }

@@ -1,7 +1,7 @@
 /// Decides what follows a failure of one call.
 ///
 /// One retrier belongs to one call and stays in its task: it keeps state without a lock, and is not `Sendable`.
-/// What calls share (a coordinator, a gate) it holds by reference.
+/// Things that calls share (a coordinator, a gate) it holds by reference.
 public protocol Retrier {
     /// The last look at an attempt before the wire: stamps a credential, waits for a gate.
     ///
@@ -27,14 +27,14 @@ public protocol Retrier {
     /// A random part of `span`: how much longer the call sleeps before a retry when its sleep has ended more than two
     /// seconds late. Default: drawn from the system's generator.
     ///
-    /// The process was suspended then, and all that slept in it wakes at the same moment, however it was spread before. So
-    /// they are spread again: over the delay that the retry had, at least 1 s and at most 10 s, and at most half of what is
-    /// left until the call's deadline. Timeouts and deadlines are not put off.
+    /// The process was suspended then, and all calls that slept in it wake at the same moment, however they were spread
+    /// before. So they are spread again: over the delay that the retry had, at least 1 s and at most 10 s, and at most
+    /// half of the time left until the call's deadline. Timeouts and deadlines are not put off.
     func spread(over span: Duration) -> Duration
 
     /// Why the last decision was taken, for the trace; nil, the default, for no reason.
     var reason: RetryReason? { get }
-    /// What the trace calls this retrier. Default: the type's name.
+    /// The name of this retrier in the trace. Default: the type's name.
     var name: String { get }
 }
 
@@ -58,7 +58,7 @@ public protocol RetrierFactory: Sendable {
     /// A new retrier for a call of `request`.
     func create<R: Request>(for request: R) -> any Retrier
 
-    /// What the retriers do at most, for `HttpService.diagnose()`: several for retriers that are asked in turn. Default:
+    /// The limits of the retriers, for `HttpService.diagnose()`: several for retriers that are asked in turn. Default:
     /// none, nothing is known of them.
     var policies: [RetryPolicy] { get }
 }

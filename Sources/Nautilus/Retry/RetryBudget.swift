@@ -17,17 +17,17 @@
 /// ```
 /// Shared by all calls to an origin, from any task: both methods are atomic, and return at once.
 public protocol RetryBudget: AnyObject, Sendable {
-    /// Takes what one retry costs.
+    /// Takes the cost of one retry.
     ///
-    /// - Parameter charge: What the retry follows. A budget may ask more for some failures than for others.
-    /// - Returns: What pays for the retry when it is sent, and gives the cost back when it never is; nil when the retry must
-    ///   not be made, and nothing was taken.
+    /// - Parameter charge: The failure that the retry follows. A budget may ask more for some failures than for others.
+    /// - Returns: The permit that pays for the retry when it is sent, and gives the cost back when it never is; nil
+    ///   when the retry must not be made, and nothing was taken.
     func withdraw(_ charge: RetryCharge) -> RetryPermit?
 
     /// Takes note that a call has succeeded.
     ///
-    /// - Parameter charge: What the last retry of the call was withdrawn for; nil when none was. A budget may give it
-    ///   back, since a retry that succeeds shows that the server bears it.
+    /// - Parameter charge: The charge of the call's last retry; nil when there was none. A budget may give it back,
+    ///   since a retry that succeeds shows that the server bears it.
     func deposit(refunding charge: RetryCharge?)
 
     /// Whether it allows fewer retries now than one that has just been made. ``OriginBudgets`` forgets no budget that does.
@@ -39,7 +39,7 @@ public protocol RetryBudget: AnyObject, Sendable {
 extension RetryBudget {
     /// True.
     public var isDrawnOn: Bool { true }
-    /// Takes what a retry after an ordinary failure costs; nil when it must not be made.
+    /// Takes the cost of a retry after an ordinary failure; nil when it must not be made.
     public func withdraw() -> RetryPermit? { withdraw(.failure) }
     /// Takes note that a call has succeeded without a retry.
     public func deposit() { deposit(refunding: nil) }

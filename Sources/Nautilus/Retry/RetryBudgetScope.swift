@@ -1,7 +1,7 @@
 /// Which calls share a retry budget, and which budget.
 public struct RetryBudgetScope: Sendable {
     private let find: @Sendable (HttpOrigin?) -> (any RetryBudget)?
-    /// What the budgets are kept in, or the one budget; nil when there is none.
+    /// The owner of the budgets, or the one budget; nil when there is none.
     let keeper: (any Sendable)?
     /// Whether there is no budget at all.
     let isUnlimited: Bool
@@ -11,16 +11,15 @@ public struct RetryBudgetScope: Sendable {
 
     /// A budget for each origin, shared by all that are given the same `budgets`.
     ///
-    /// - Parameter budgets: Keep them as the service's own: made anew in every `retrierFactory`, they would be shared by
-    ///   nobody.
+    /// - Parameter budgets: Keep them as the service's own: made anew in every `retrierFactory`, they would not be
+    ///   shared.
     public static func perOrigin(in budgets: OriginBudgets) -> RetryBudgetScope {
         RetryBudgetScope(keeper: budgets) { $0.map(budgets.budget) }
     }
 
-    /// One budget, whatever the origin, shared by all that are given the same.
+    /// One budget, for any origin, shared by all that are given the same.
     ///
-    /// - Parameter budget: Keep it as the service's own: made anew in every `retrierFactory`, it would be shared by
-    ///   nobody.
+    /// - Parameter budget: Keep it as the service's own: made anew in every `retrierFactory`, it would not be shared.
     public static func shared(_ budget: any RetryBudget) -> RetryBudgetScope {
         RetryBudgetScope(keeper: budget) { _ in budget }
     }

@@ -1,4 +1,4 @@
-/// What a retry follows, by which a budget decides what it costs.
+/// The kind of failure that a retry follows, by which a budget decides its cost.
 public enum RetryCharge: Hashable, Sendable {
     /// A 429 that says when to come back: the server is well, and has refused the request by a rule of its own.
     case postponed
@@ -13,7 +13,7 @@ public enum RetryCharge: Hashable, Sendable {
     /// Whether the server has refused the request unprocessed, and said when to come back.
     var isInvited: Bool { self == .postponed || self == .unavailable }
 
-    /// What a retry after `error` is charged as; nil when it is free.
+    /// Creates the charge of a retry after `error`; nil when it is free.
     ///
     /// A request that found no network, or that was held back here, has reached no server, so that the retry is the first
     /// that can be a load on it. And the end of a stream's connection that had served is no failure.

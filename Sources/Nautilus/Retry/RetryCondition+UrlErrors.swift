@@ -28,7 +28,7 @@ extension RetryCondition {
         .fileIsDirectory: .stop("the file is a directory"),
         .noPermissionsToReadFile: .stop("the file is not readable"),
 
-        // The server's identity: retrying would hand the request to whoever answers.
+        // The server's identity: retrying would hand the request to any host that answers.
         .secureConnectionFailed: .stop("TLS failed: a matter of configuration, or of an attack"),
         .serverCertificateHasBadDate: .stop("the server's certificate has expired, or is not yet valid"),
         .serverCertificateUntrusted: .stop("the server's certificate is not trusted"),

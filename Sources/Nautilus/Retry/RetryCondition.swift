@@ -2,7 +2,7 @@ import Foundation
 
 /// Which failures another attempt may mend.
 ///
-/// ``standard`` lists every status and every code of URL loading with its reason; change what your API does
+/// ``standard`` lists every status and every code of URL loading with its reason; change the lines that your API sees
 /// differently:
 ///
 /// ```swift
@@ -25,7 +25,7 @@ public struct RetryCondition: Sendable {
     private var codes: [URLError.Code: Verdict]
     private var retriesKeysInProgress = false
 
-    /// What most APIs want: 408, 425, 429, 500, 502, 503, 504, timeouts, and failures of the network itself.
+    /// The condition for most APIs: 408, 425, 429, 500, 502, 503, 504, timeouts, and failures of the network itself.
     public static let standard = RetryCondition(statuses: standardStatuses, codes: standardCodes)
 
     private init(statuses: [Int: Verdict], codes: [URLError.Code: Verdict]) {

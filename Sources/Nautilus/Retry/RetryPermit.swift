@@ -1,8 +1,8 @@
 /// The right to send one retry, taken from a budget: paid for when the retry is sent, given back when it never is.
 ///
 /// Between a decision and its retry much can happen: the caller leaves, a cache answers, the body turns out to be spent.
-/// A permit that is dropped unused gives back by itself what it has taken. The call uses it, at the moment the attempt's
-/// request is handed to the transport.
+/// A permit that is dropped unused gives its cost back by itself. The call uses it, at the moment the attempt's request
+/// is handed to the transport.
 public final class RetryPermit: Sendable {
     private enum State {
         case unused, used
@@ -19,7 +19,7 @@ public final class RetryPermit: Sendable {
     ///
     /// - Parameters:
     ///   - budget: The budget.
-    ///   - charge: What it was withdrawn for.
+    ///   - charge: The charge that it was withdrawn for.
     ///   - giveBack: Gives the cost back. Called at most once, from any task. Default: nothing, for a budget without cost.
     public init(
         from budget: any RetryBudget,

@@ -1,4 +1,4 @@
-/// What retriers of one kind do at most: by which a service is checked before anything is sent.
+/// The limits of retriers of one kind, by which a service is checked before anything is sent.
 ///
 /// A factory of your own describes its retriers by it:
 /// ```swift
@@ -12,15 +12,15 @@ public struct RetryPolicy: Sendable {
     public var maxAttempts: Int
     /// The least that all delays together take when every retry is made.
     public var shortestDelays: Duration
-    /// The longest `Retry-After` that is waited for; nil when it is not looked at, or waited for whatever it is.
+    /// The longest `Retry-After` that is waited for; nil when it is ignored, or when any is waited for.
     public var retryAfterCap: Duration?
     /// Whether requests are repeated that may then be executed twice.
     public var retriesNonIdempotentRequests: Bool
-    /// What pays for the retries; nil when the retriers know no budgets.
+    /// The budgets that pay for the retries; nil when the retriers know none.
     public var budget: RetryBudgetScope?
-    /// What holds back the retries; nil for nothing.
+    /// The gate that holds back the retries; nil for none.
     public var gate: (any RetryGate)?
-    /// What knows how long attempts take; nil for nothing.
+    /// The record of how long attempts take; nil for none.
     public var latencies: OriginLatencies?
 
     /// Describes retriers.
@@ -30,9 +30,9 @@ public struct RetryPolicy: Sendable {
     ///   - shortestDelays: The least that all delays together take. Default: zero, as with full jitter.
     ///   - retryAfterCap: The longest `Retry-After` that is waited for. Default: nil, none or any.
     ///   - retriesNonIdempotentRequests: Whether requests may be executed twice. Default: false.
-    ///   - budget: What pays for the retries. Default: nil, the retriers know no budgets.
-    ///   - gate: What holds back the retries. Default: nil, nothing.
-    ///   - latencies: What knows how long attempts take. Default: nil, nothing.
+    ///   - budget: The budgets that pay for the retries. Default: nil, the retriers know none.
+    ///   - gate: The gate that holds back the retries. Default: nil, none.
+    ///   - latencies: The record of how long attempts take. Default: nil, none.
     public init(
         maxAttempts: Int,
         shortestDelays: Duration = .zero,

@@ -1,8 +1,8 @@
 /// Connectivity as the system knows it: on Apple's platforms, whether there is a path by which anything can leave the
 /// device; elsewhere ``AlwaysOnline``.
 ///
-/// There is one monitor for the whole process, and it begins with the first value of this type. Wi-Fi without the internet
-/// behind it counts as online: what is reached by it, only requests can tell.
+/// There is one monitor for the whole process, and it begins with the first value of this type. Wi-Fi without the
+/// internet behind it counts as online: only requests can tell how far it reaches.
 public struct SystemConnectivity: Connectivity {
     #if canImport(Network)
         private static let path: any Connectivity = PathConnectivity()

@@ -4,11 +4,12 @@
 /// left. So a client makes five retries into an outage, and then one for every ten successes: in all, never more than
 /// `capacity / 2 + 1` retries and a tenth of its successes.
 ///
-/// Retries that the server has asked for, by refusing the request unprocessed and saying when to come back, have a second
-/// bucket of the same size, and take nothing from the first: a tenth of a token after a 429, which is a healthy server's rule,
-/// a whole one after a 503, which may be the last thing that a server in trouble can say. A call that succeeds after such a
-/// retry gives back what it took. So a hundred calls that meet a limit can wait for it, and into an outage whose every answer
-/// is `503` with `Retry-After` a client makes no more than `capacity` such retries, each later than the server has said.
+/// Retries that the server has asked for, by refusing the request unprocessed and saying when to come back, have a
+/// second bucket of the same size, and take nothing from the first: a tenth of a token after a 429, which is a healthy
+/// server's rule, a whole one after a 503, which may be the last thing that a server in trouble can say. A call that
+/// succeeds after such a retry gives back what it took. So a hundred calls that meet a limit can wait for it, and into
+/// an outage whose every answer is `503` with `Retry-After` a client makes no more than `capacity` such retries, each
+/// later than the server has said.
 ///
 /// It has no clock: time without successes does not tell that the server is well again.
 ///
@@ -26,7 +27,7 @@ public final class TokenBucketBudget: RetryBudget {
     private let depositOfSuccess: Int
     private let buckets: Locked<Buckets>
 
-    /// What a retry takes.
+    /// The cost of a retry, in thousandths of a token.
     private static let cost = 1000
 
     /// Creates a budget with a full bucket.
@@ -34,7 +35,7 @@ public final class TokenBucketBudget: RetryBudget {
     /// - Parameters:
     ///   - capacity: How many tokens the bucket holds; at least 0, at most 1 000 000. Default: 10, so that a client can
     ///     make five retries before it has had a success, more than one call has by default.
-    ///   - depositOfSuccess: What a success brings, in tokens, down to thousandths; at least 0, at most `capacity`.
+    ///   - depositOfSuccess: The deposit of a success, in tokens, down to thousandths; at least 0, at most `capacity`.
     ///     Default: 0.1: in the long run, retries add at most a tenth to the load that succeeds.
     public init(capacity: Int = 10, depositOfSuccess: Double = 0.1) {
         let capacity = max(0, min(capacity, 1_000_000))
@@ -54,7 +55,7 @@ public final class TokenBucketBudget: RetryBudget {
     /// Whether any are missing.
     public var isDrawnOn: Bool { buckets.withLock { min($0.tokens, $0.patience) } < capacity }
 
-    /// Takes a token, unless half of the bucket or less is left; for a retry that the server has asked for, what it costs
+    /// Takes a token, unless half of the bucket or less is left; for a retry that the server has asked for, its cost
     /// from the second bucket, unless there is less.
     public func withdraw(_ charge: RetryCharge) -> RetryPermit? {
         let cost = Self.cost(of: charge)
@@ -74,7 +75,7 @@ public final class TokenBucketBudget: RetryBudget {
         }
     }
 
-    /// Adds what a success brings; refunded is only what the server has asked for.
+    /// Adds the deposit of a success; only the cost of a retry that the server has asked for is refunded.
     public func deposit(refunding charge: RetryCharge?) {
         let refund = charge.map { $0.isInvited ? Self.cost(of: $0) : 0 } ?? 0
         add(toTokens: depositOfSuccess, toPatience: depositOfSuccess + refund)
