@@ -16,7 +16,7 @@ public enum AttemptEvent: Sendable {
     /// A request goes out, as it is on the wire: with the changes of interceptors further in, and stamped by the
     /// retrier.
     ///
-    /// Not told of redirects, nor of a second send: they repeat it. The role is `side` for what is not the attempt's own
+    /// Not told of redirects, nor of a second send: they repeat it. The role is `side` for any but the attempt's own
     /// request; those that follow a side request are told of that alone.
     case sending(HttpRequest, CallTrace.Exchange.Role)
     /// The attempt has succeeded: its answer has been accepted and decoded.

@@ -4,9 +4,9 @@ extension HttpBody {
     /// This body, with a report of how much of it has been sent.
     ///
     /// - Parameter progress: Told after each part, on a thread of the transport's that must not be held up, never twice
-    ///   at the same time within an attempt. A new attempt, and a redirect that takes the body along, begins at 0 again.
-    ///   A transport that reads the body chunk by chunk counts what it has taken; `URLSession` counts, of files and of
-    ///   bytes, what has left.
+    ///   at the same time within an attempt. A new attempt, and a redirect that takes the body along, begins at 0
+    ///   again. A transport that reads the body chunk by chunk counts the bytes that it has taken; `URLSession` counts,
+    ///   of files and of bytes in memory, those that have left.
     public func reporting(_ progress: @escaping @Sendable (HttpProgress) -> Void) -> HttpBody {
         HttpBody(contentType: contentType, contentEncoding: contentEncoding) { encoder in
             switch try payload(encoder) {

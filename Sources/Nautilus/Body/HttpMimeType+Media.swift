@@ -5,7 +5,7 @@ extension HttpMimeType {
     public static let jsonLines = HttpMimeType("application", "x-ndjson")
     /// `application/x-www-form-urlencoded`.
     public static let form = HttpMimeType("application", "x-www-form-urlencoded")
-    /// `application/octet-stream`: bytes of whatever kind.
+    /// `application/octet-stream`: bytes of any kind.
     public static let octetStream = HttpMimeType("application", "octet-stream")
     /// `application/pdf`.
     public static let pdf = HttpMimeType("application", "pdf")

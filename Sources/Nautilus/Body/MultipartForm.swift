@@ -60,8 +60,8 @@ extension MultipartForm.Part {
     /// - Parameters:
     ///   - data: The bytes.
     ///   - name: The field's name.
-    ///   - fileName: What the server is to call the file. Default: nil, it is no file.
-    ///   - contentType: Their media type. Default: bytes of whatever kind.
+    ///   - fileName: The name of the file for the server. Default: nil, it is no file.
+    ///   - contentType: Their media type. Default: bytes of any kind.
     public static func data(
         _ data: Data,
         named name: String,
@@ -76,7 +76,7 @@ extension MultipartForm.Part {
     /// - Parameters:
     ///   - url: Where the file is. One that cannot be read fails the attempt as ``InvalidRequest/file(_:)``, unsent.
     ///   - name: The field's name.
-    ///   - fileName: What the server is to call it. Default: nil, its own name.
+    ///   - fileName: Its name for the server. Default: nil, its own name.
     ///   - contentType: Its media type. Default: nil, that of its name's extension.
     public static func file(
         _ url: URL,
@@ -97,8 +97,8 @@ extension MultipartForm.Part {
     /// - Parameters:
     ///   - stream: The chunks.
     ///   - name: The field's name.
-    ///   - fileName: What the server is to call the file. Default: nil, it is no file.
-    ///   - contentType: Their media type. Default: bytes of whatever kind.
+    ///   - fileName: The name of the file for the server. Default: nil, it is no file.
+    ///   - contentType: Their media type. Default: bytes of any kind.
     public static func stream(
         _ stream: HttpBodyStream,
         named name: String,

@@ -37,7 +37,7 @@ public struct HttpBody: Sendable {
     ///
     /// - Parameters:
     ///   - data: The bytes.
-    ///   - contentType: The media type. Default: `application/octet-stream`, bytes of whatever kind (RFC 2046 §4.5.1).
+    ///   - contentType: The media type. Default: `application/octet-stream`, bytes of any kind (RFC 2046 §4.5.1).
     public static func data(_ data: Data, contentType: String = "application/octet-stream") -> HttpBody {
         HttpBody(contentType: contentType) { _ in .data(data) }
     }
@@ -59,7 +59,7 @@ public struct HttpBody: Sendable {
     /// - Parameters:
     ///   - chunks: The chunks. An error that they end with fails the attempt.
     ///   - length: How many bytes they are together. Default: nil, unknown.
-    ///   - contentType: The media type. Default: `application/octet-stream`, bytes of whatever kind (RFC 2046 §4.5.1).
+    ///   - contentType: The media type. Default: `application/octet-stream`, bytes of any kind (RFC 2046 §4.5.1).
     public static func stream<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks,
         length: Int64? = nil,
@@ -73,7 +73,7 @@ public struct HttpBody: Sendable {
     ///
     /// - Parameters:
     ///   - length: How many bytes they are together. Default: nil, unknown.
-    ///   - contentType: The media type. Default: `application/octet-stream`, bytes of whatever kind (RFC 2046 §4.5.1).
+    ///   - contentType: The media type. Default: `application/octet-stream`, bytes of any kind (RFC 2046 §4.5.1).
     ///   - make: Makes the chunks anew, from the beginning. An error that it throws fails the attempt.
     public static func stream<Chunks: AsyncSequence & Sendable>(
         length: Int64? = nil,

@@ -8,7 +8,7 @@ public struct HttpQuery: Sendable, ExpressibleByDictionaryLiteral {
     public struct Style: Hashable, Sendable {
         /// How several values of one name are written.
         public enum Arrays: Hashable, Sendable {
-            /// `tags=a&tags=b`, what most servers read.
+            /// `tags=a&tags=b`, as most servers read it.
             case repeated
             /// `tags[]=a&tags[]=b`, as PHP and Rails read it.
             case brackets

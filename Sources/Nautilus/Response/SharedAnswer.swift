@@ -3,14 +3,14 @@
 /// A hundred calls that wait for one exchange get one 503. If each drew a delay and took its cost from the retry budget,
 /// one failure would be charged a hundred times, and the retries would go out one by one. So an interceptor that gives an
 /// answer to several calls marks it by ``HttpResponse/sharedAnswer`` or ``HttpError/sharedAnswer``, the same object for all,
-/// and their retriers agree by it: what the first of them decides holds for all.
+/// and their retriers agree by it: the decision of the first holds for all.
 public final class SharedAnswer: Sendable {
     private struct Key: Hashable {
         let type: ObjectIdentifier
         let party: ObjectIdentifier?
     }
 
-    /// Each with its party, whose identity is its own for as long as it is there.
+    /// Each with its party, held so that no other object can get its identity.
     private let values = Locked<[Key: (party: (any AnyObject & Sendable)?, value: any Sendable)]>([:])
 
     /// Creates one on which nothing is agreed yet.

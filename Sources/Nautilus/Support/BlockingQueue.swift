@@ -19,7 +19,7 @@ package struct BlockingQueue: Sendable {
         return try result.get()
     }
 
-    /// Runs `work` later, after what was begun before it.
+    /// Runs `work` later, after the work that was begun before it.
     package func begin(_ work: @escaping @Sendable () -> Void) {
         queue.async(execute: work)
     }

@@ -13,7 +13,7 @@ package struct HttpDate: Hashable, Sendable {
     ///
     /// - Parameter year: The current year, against which the two-digit years of RFC 850 are read.
     package init?(_ text: Substring, year: Int) {
-        // The longest valid date has 33 characters, and what is read as one at least these: `S Nov 6 08:49:37 94`.
+        // The longest valid date has 33 characters, and the shortest text read as one 19: `S Nov 6 08:49:37 94`.
         guard (19...64).contains(text.utf8.count) else { return nil }
         let words = text.utf8.split { $0 == 0x20 || $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "-") }
         switch words.count {

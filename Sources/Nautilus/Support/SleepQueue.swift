@@ -1,4 +1,4 @@
-/// Sleepers in the order of waking: by deadline, then by who asked first.
+/// Sleepers in the order of waking: by deadline, then by order of asking.
 ///
 /// A heap of deadlines beside a table of sleepers, such as continuations. A cancelled sleeper leaves the table at once
 /// and its deadline stays in the heap until it comes to the top, so that ten thousand timeouts are cancelled in no

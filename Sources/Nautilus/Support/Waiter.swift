@@ -37,8 +37,8 @@ extension Locked {
     /// - Parameters:
     ///   - join: Puts the waiter where others find it, or finds that it need not wait; under the lock. Not called when the
     ///     task has been cancelled.
-    ///   - joined: Does what is left to do when the lock has been released, with what `join` has returned: resumes the
-    ///     waiter if it need not wait.
+    ///   - joined: Called when the lock has been released, with the result of `join`: resumes the waiter if it need not
+    ///     wait.
     ///   - leave: Takes the waiter out again, as the task has been cancelled; under the lock. Nil when it is not there,
     ///     and has been or will be resumed elsewhere.
     /// - Throws: `CancellationError`, at once, when the task is or becomes cancelled. Otherwise the error that the

@@ -22,7 +22,7 @@ extension CallTrace.Attempt {
     fileprivate var lines: [String] {
         let number = "#\(number)".padded(to: 4)
         let first = "  \(number)at \(start.brief.padded(to: 10)) \(outcome.text(after: duration))\(source.text)"
-        // One exchange is what the line tells already; a hedge has a line that says more.
+        // The line itself tells of one exchange; a hedge has a line that says more.
         let besides = exchanges.filter { $0.role == .side || $0.role == .redirect }.map(\.description)
         let details = besides + [hedge?.description, decision?.description].compactMap { $0 }
         return [first] + details.map { "      \($0)" }

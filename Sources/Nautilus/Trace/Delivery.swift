@@ -23,7 +23,7 @@ public enum Delivery: String, Hashable, Sendable, Comparable {
     /// The delivery that an answer with this status proves.
     ///
     /// 307 and 308 have the same request sent elsewhere, so nothing has come of it here (RFC 9110 §15.4.8); 401 and 407 are
-    /// decided before anything runs (RFC 9110 §11.6); 425 refuses to process what came, 421 says that
+    /// decided before anything runs (RFC 9110 §11.6); 425 refuses to process the request, 421 says that
     /// another server is meant, 429 that the request was not let in. A 503 says so only when it names a time to come
     /// back: a gateway's 503 may follow an execution. A 408 should come from a request that never arrived whole, but
     /// some services answer it when the processing took too long.

@@ -10,7 +10,7 @@ public enum FailureKind: Hashable, Sendable {
     case transport(URLError.Code)
     /// One exchange took longer than the request's timeout.
     case timeout(Duration)
-    /// The call's deadline passed: this long after it began, its own limit or what the call around it had left.
+    /// The call's deadline passed: this long after it began, its own limit, or the time left to the call around it.
     case deadline(Duration)
     /// The status is not accepted.
     case status(Int)

@@ -4,8 +4,8 @@ import Foundation
 public enum TransportError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The network, or the protocol on it, failed.
     ///
-    /// `code` is URL loading's own word for it, `delivery` what the server may have done, and `reason` is for people:
-    /// it names no URL and no header.
+    /// `code` is URL loading's own word for it, `delivery` how far the request may have got, and `reason` is for
+    /// people: it names no URL and no header.
     case failed(URLError.Code, delivery: Delivery, reason: String)
     /// The body is larger than the transport takes, in bytes.
     case responseTooLarge(limit: Int)

@@ -7,8 +7,8 @@ import Foundation
 extension URLRequest {
     /// Foundation's form of `request`.
     ///
-    /// - Throws: ``InvalidRequest`` for what must not go on the wire, and ``TransportError`` for a URL that is not HTTP.
-    ///   Nothing was sent.
+    /// - Throws: ``InvalidRequest`` for a request that must not go on the wire, and ``TransportError`` for a URL that
+    ///   is not HTTP. Nothing was sent.
     init(_ request: HttpRequest, body: Data?) throws {
         try request.validateForSession()
         self.init(url: request.url.withoutUserInfo, timeoutInterval: URLSessionTransport.backstop)
@@ -24,8 +24,8 @@ extension URLRequest {
 extension HttpRequest {
     /// Refuses a request that must not be given to a session.
     ///
-    /// - Throws: ``InvalidRequest`` for what must not go on the wire, and ``TransportError`` for a URL that is not HTTP.
-    ///   Nothing was sent.
+    /// - Throws: ``InvalidRequest`` for a request that must not go on the wire, and ``TransportError`` for a URL that
+    ///   is not HTTP. Nothing was sent.
     func validateForSession() throws {
         // Foundation on Linux passes line breaks on to the wire, and has a misleading word for a GET with a body.
         try validate()

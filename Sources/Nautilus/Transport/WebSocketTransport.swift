@@ -33,7 +33,7 @@ public enum WebSocketOpening: Sendable {
 /// One open web socket. Releasing it closes it.
 public protocol WebSocketConnection: Sendable {
     /// Sends one message; returns when the connection takes more, so that a fast sender is held up. After any error but a
-    /// cancellation the connection is of no more use: ``receive()`` throws, too, behind what has come.
+    /// cancellation the connection is of no more use: ``receive()`` throws, too, behind the messages that have come.
     ///
     /// - Throws: ``WebSocketClosure``; ``TransportError``, with the delivery `notSent` when the connection had broken off
     ///   before, so that another one may take the message; `CancellationError`.
@@ -72,7 +72,7 @@ public struct WebSocketsUnavailable: WebSocketTransport, Error, CustomStringConv
         throw self
     }
 
-    /// The lack, its reason, and what to do.
+    /// The lack, its reason, and its remedy.
     public var description: String {
         "Foundation has no web sockets on this platform\(reason.map { ", and \($0)" } ?? ""); give the service a "
             + "webSocketTransport that is built on another client, such as the NIOWebSocketTransport of "

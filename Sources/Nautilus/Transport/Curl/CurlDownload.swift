@@ -40,7 +40,7 @@ final class CurlDownload: Sendable {
         return isOpen
     }
 
-    /// Ends it; only the first end counts. What has come before can still be read.
+    /// Ends it; only the first end counts. Bytes that came before can still be read.
     func finish(_ end: Result<Void, any Error> = .success(())) {
         close(end, dropping: false)
     }

@@ -40,7 +40,7 @@
         /// Whether nothing has come, or all that belongs together.
         var isWhole: Bool { stage != .inside }
 
-        /// Undoes the next bytes, and hands over what comes out of them piece by piece, until `take` returns false.
+        /// Decodes the next bytes, and hands over the output piece by piece, until `take` returns false.
         ///
         /// - Throws: ``Broken``.
         func run(_ input: UnsafeRawBufferPointer, take: (UnsafeRawBufferPointer) -> Bool) throws(Broken) {

@@ -15,8 +15,8 @@
         /// the calls back for it.
         private static let copyLimit = 65_536
 
-        /// - Throws: ``InvalidRequest`` for what must not go on the wire, and ``TransportError`` for a URL that is not
-        ///   HTTP or a stream that has been read. Nothing was sent.
+        /// - Throws: ``InvalidRequest`` for a request that must not go on the wire, and ``TransportError`` for a URL
+        ///   that is not HTTP or a stream that has been read. Nothing was sent.
         init(_ request: HttpRequest, _ configuration: CurlTransport.Configuration) throws {
             try request.validateForSession()
             if case .stream(let stream) = request.body, !stream.isReplayable {

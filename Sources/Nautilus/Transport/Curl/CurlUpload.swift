@@ -156,7 +156,7 @@ extension CurlUpload {
     private func finish(_ end: Result<Void, any Error>, _ onMore: () -> Void) {
         let wasWaiting = state.withLock { state in
             state.end = end
-            // It holds what holds this.
+            // It holds the owner of this.
             state.feeding = nil
             defer { state.isReaderWaiting = false }
             return state.isReaderWaiting

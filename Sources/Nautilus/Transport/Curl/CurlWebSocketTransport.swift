@@ -108,7 +108,7 @@
             /// How much of the body is kept when the server answers with another status than 101, in bytes; the rest is cut
             /// off.
             ///
-            /// 64 KiB, enough for what a server has to say of its refusal.
+            /// 64 KiB, enough for a server's account of its refusal.
             public var declinedBodyLimit: Int
             /// How long the server may take to end the connection once the socket has been closed, before it is cut.
             ///

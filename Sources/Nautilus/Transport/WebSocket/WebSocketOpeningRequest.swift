@@ -18,8 +18,8 @@ struct WebSocketOpeningRequest: Sendable {
     /// - Parameters:
     ///   - request: A GET to a URL with the scheme `wss` or `ws`.
     ///   - key: 16 bytes, drawn anew for each opening.
-    /// - Throws: ``InvalidRequest`` for what must not go on the wire, ``TransportError`` for a URL that is not one of web
-    ///   sockets. Nothing was sent.
+    /// - Throws: ``InvalidRequest`` for a request that must not go on the wire, ``TransportError`` for a URL that is
+    ///   not one of web sockets. Nothing was sent.
     init(_ request: HttpRequest, key: [UInt8]) throws {
         try request.validate()
         guard request.method == .get else { throw InvalidRequest.method }
