@@ -206,7 +206,7 @@ extension AttemptContext {
         progress?.beginConnecting()
     }
 
-    /// Tells that the request is about to be written, before it is made sure of that the exchange has not been ended.
+    /// Tells that the request is about to be written; called before the check that the exchange has not ended.
     public func noteSending() {
         progress?.noteSending()
     }

@@ -10,7 +10,7 @@ final class CallSequence: Sendable {
     private struct State: Sendable {
         var environment: BaseUrl?
         var facts: CallFacts?
-        /// Of each lease that the first call's retrier has, in the order in which they were made.
+        /// The session of each lease that the first call's retrier has, in the order in which they were made.
         var sessions: [Session] = []
     }
 

@@ -137,7 +137,7 @@ struct ExchangeBook: Sendable {
     /// Takes note of how an exchange has ended.
     func end(_ entry: Entry, as record: CallTrace.Exchange) {
         state.withLock { state in
-            // Else its attempt is over, and has told of it as one that was still under way.
+            // Otherwise its attempt is over, and has reported it as still under way.
             guard state.records.indices.contains(entry.index), state.records[entry.index].number == entry.number else {
                 return
             }

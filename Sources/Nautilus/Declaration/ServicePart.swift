@@ -2,7 +2,7 @@
 public protocol ServicePart: Sendable {
     /// The objects by which calls share state, for `HttpService.diagnose()`, which reports those that are made anew
     /// whenever the service is asked for the part. Default: none; an object with a memory, or with connections, returns
-    /// `[self]`, and one that wraps another the other's.
+    /// `[self]`, and a part that wraps another returns the other's.
     var sharedObjects: [any AnyObject & Sendable] { get }
 
     /// Notes facts about a call that begins, such as its user.

@@ -42,7 +42,7 @@ public struct HttpOrigin: Hashable, Sendable, CustomStringConvertible {
         return left === right || left.port == right.port && left.host == right.host && left.scheme == right.scheme
     }
 
-    /// Hashes host and port: hardly two origins differ in the scheme alone.
+    /// Hashes host and port: origins hardly ever differ in the scheme alone.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(parts.host)
         hasher.combine(parts.port)

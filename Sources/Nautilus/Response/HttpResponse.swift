@@ -45,7 +45,7 @@ public struct HttpResponse<Body: Sendable>: Sendable {
     /// The body of a response that is read while it comes; nil when it has come, or was made here.
     var stream: HttpBodyStream?
 
-    /// Whether the body is still to come, and is none of an interceptor's business: ``body`` is empty then.
+    /// Whether the body is still to come, and is not for interceptors: ``body`` is empty then.
     public var isStreamed: Bool { stream != nil }
 
     /// Creates a response, as a transport, an interceptor or a hook does. Its trace is empty: the call fills it in.

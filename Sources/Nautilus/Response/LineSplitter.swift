@@ -7,7 +7,7 @@ struct LineSplitter: Sendable {
     /// The most bytes of one line.
     let limit: Int
     private var buffer: [UInt8] = []
-    /// Where the next line begins, and up to where it was looked for its end.
+    /// Where the next line begins, and how far its end has been looked for.
     private var (start, searched) = (0, 0)
     /// The last line ended with a CR, and its LF may be still to come.
     private var skipsLineFeed = false
@@ -19,7 +19,7 @@ struct LineSplitter: Sendable {
 
     /// Takes bytes in.
     mutating func append(_ chunk: Data) {
-        // Also of nothing, a removal moves all that is left: a long line would cost its square.
+        // Even an empty removal moves all that is left: a long line would cost its square.
         if start > 0 { buffer.removeSubrange(..<start) }
         (start, searched) = (0, searched - start)
         buffer.append(contentsOf: chunk)

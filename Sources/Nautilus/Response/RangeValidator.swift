@@ -8,8 +8,8 @@ struct RangeValidator: Hashable, Sendable {
 
     /// The validator of a response; nil when it has none that is strong, so that its bytes cannot be continued.
     ///
-    /// An entity tag is strong unless it says that it is weak. A date is only when it is 60 s older than the response: in
-    /// the same second the file could have changed once more, and clocks differ (RFC 9110 §8.8.2.2).
+    /// An entity tag is strong unless it says that it is weak. A date is strong only when it is 60 s older than the
+    /// response: in the same second the file could have changed once more, and clocks differ (RFC 9110 §8.8.2.2).
     init?(_ header: HttpHeader) {
         if let tag = header["ETag"] {
             guard tag.utf8.count >= 2, tag.hasPrefix("\""), tag.hasSuffix("\"") else { return nil }

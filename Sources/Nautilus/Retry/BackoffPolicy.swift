@@ -30,7 +30,7 @@ struct BackoffPolicy: Sendable {
         return delay >= max(range.lowerBound, hint) && delay <= max(range.upperBound, latest)
     }
 
-    /// The longest span in which those that were told when to come back come back.
+    /// The longest span over which calls that were told when to come back are spread.
     private static let longestSpread = Duration.seconds(10)
 
     /// The delay after an answer that says when to come back.

@@ -51,7 +51,7 @@ public struct ComposedRetrier: Retrier {
         for index in retriers.indices { retriers[index].succeeded(success) }
     }
 
-    /// The part that the retrier draws which decided; of its own when none has.
+    /// The part drawn by the retrier that decided; one of its own when none has.
     public func spread(over span: Duration) -> Duration {
         guard let index = decidingIndex else { return span.scaled(by: SystemRandomSource().nextFraction()) }
         return retriers[index].spread(over: span)

@@ -40,7 +40,7 @@ struct LatencySamples: Sendable {
         samples.removeFirst(count)
     }
 
-    /// Where the first that is not shorter is, or would be.
+    /// The place of the first that is not shorter, or the end when there is none.
     private func place(of latency: Duration) -> Int {
         var (low, high) = (0, sorted.count)
         while low < high {

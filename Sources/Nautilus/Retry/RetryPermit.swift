@@ -35,8 +35,8 @@ public final class RetryPermit: Sendable {
 
     /// Takes note that a retry is sent now.
     ///
-    /// - Returns: Whether it may be: always the first time. Calls that share one answer share the permit for its retry, too;
-    ///   where that turns out to be more than one, the budget has to pay once more.
+    /// - Returns: Whether it may be sent: always the first time. Calls that share one answer share the permit for its
+    ///   retry, too; where that turns out to be more than one, the budget has to pay once more.
     public func use() -> Bool {
         let isFirst = state.withLock { state in
             defer { state = .used }

@@ -84,7 +84,7 @@ package final class CallScope: Sendable {
         return nil
     }
 
-    /// Lets go of those around it that have ended: calls that begin one another would be a chain without end.
+    /// Lets go of the scopes around it that have ended: calls that begin one another would be an endless chain.
     private func forgetEnded() {
         let goingOn = state.withLock({ $0.outer })?.orGoingOn
         let forgotten = state.withLock { state in

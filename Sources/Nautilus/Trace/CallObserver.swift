@@ -29,7 +29,7 @@ public enum CallEvent: Sendable {
     case attemptStarted(CallIdentity, number: Int)
     /// A request goes out; its outcome is `unfinished`.
     case exchangeStarted(CallIdentity, CallTrace.Exchange)
-    /// A request that went out has ended; of a send that has lost against its hedge, perhaps after its call.
+    /// A request that went out has ended; a send that has lost against its hedge may end after its call.
     case exchangeEnded(CallIdentity, CallTrace.Exchange)
     /// An attempt has ended, with the decision that followed where there was one.
     case attemptEnded(CallIdentity, CallTrace.Attempt)

@@ -23,7 +23,7 @@ final class SpoolFile: Sendable {
     /// - Parameter folder: Where it is to be. Default: where the system has its temporary files.
     /// - Throws: ``TransportError`` when it cannot be created.
     convenience init(in folder: URL = FileManager.default.temporaryDirectory) throws(TransportError) {
-        // There may be anything that the server has done: a body comes.
+        // The server may have done anything: a body comes.
         try self.init(in: folder, keepsName: false, delivery: .maybeExecuted)
     }
 

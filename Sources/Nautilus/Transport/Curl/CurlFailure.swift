@@ -25,7 +25,7 @@ struct CurlFailure {
         if code == 56, text.contains("certificate required") { return .clientCertificateRequired }
         // A version of HTTP that does not exist; before, a scheme that it does not speak.
         if isSent, code == 1 || code == 3 { return .badServerResponse }
-        // It has no memory left, which is also its word, up to 8.1, for a line that is too long for it.
+        // No memory is left; up to 8.1 it is also the code for a line that is too long.
         if isSent, code == 27 { return .badServerResponse }
         if code == 60 || code == 51 { return certificateCode }
         return Self.meanings[code] ?? .unknown

@@ -124,7 +124,7 @@
     extension HttpRequest {
         /// The lines of the header, as libcurl takes them, with those that it would add by itself and should not.
         ///
-        /// - Throws: ``InvalidRequest`` for a value that is no value.
+        /// - Throws: ``InvalidRequest`` for an invalid value.
         fileprivate func lines() throws(InvalidRequest) -> [String] {
             // The body follows at once: a server that does not know this waits, and so would we.
             var lines = ["Expect:"]
@@ -172,7 +172,7 @@
     extension HttpHeader.Name {
         fileprivate static let acceptEncoding = HttpHeader.Name("Accept-Encoding")
 
-        /// Whether the framing of the message is its matter, which is the transport's.
+        /// Whether the field is the transport's own to set.
         fileprivate var isOwnOfTransport: Bool {
             self == "Host" || self == .contentLength || self == "Transfer-Encoding" || self == "Expect"
         }

@@ -59,7 +59,7 @@ extension HttpHeader {
 
     /// The caller's lines of an opening.
     ///
-    /// - Throws: ``InvalidRequest`` for a value that is no value (RFC 9110 §5.5).
+    /// - Throws: ``InvalidRequest`` for an invalid value (RFC 9110 §5.5).
     fileprivate func linesOfOpening() throws(InvalidRequest) -> [String] {
         var lines: [String] = []
         var (hasCookie, hasAgent) = (false, false)
