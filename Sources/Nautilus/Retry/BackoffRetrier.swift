@@ -1,5 +1,5 @@
-/// Retries failures that pass with time: after growing, randomised delays, and never a request that may then be
-/// executed twice.
+/// Retries failures that pass with time: after growing, randomised delays, and by default never a request that may then
+/// be executed twice.
 ///
 /// ```swift
 /// var retrierFactory: any RetrierFactory { BackoffRetrier.factory(maxAttempts: 5) }

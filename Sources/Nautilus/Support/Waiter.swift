@@ -28,7 +28,7 @@ extension Waiter<Void> {
 }
 
 extension Locked {
-    /// Suspends the task until another one, which has taken the waiter out of the value, resumes it.
+    /// Suspends the task until the waiter has been taken out of the value, and resumed.
     ///
     /// The one place where a task that may be cancelled begins to wait. Looking for the cancellation and joining happen
     /// under one lock, and so does leaving: whichever of cancellation and joining comes second finds the other, so that

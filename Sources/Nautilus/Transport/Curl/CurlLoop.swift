@@ -176,7 +176,7 @@
             var sockets: [CurlSocket] = []
         }
 
-        /// The transfers and sockets that have ended; their connections go to the next in line.
+        /// The transfers and sockets that have ended; the transfers' connections go to the next in line.
         private func collect(_ core: inout CurlCore) -> Work {
             let ended = core.ended()
             let sockets = core.takeSockets()
