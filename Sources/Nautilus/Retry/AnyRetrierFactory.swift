@@ -34,7 +34,7 @@ public struct AnyRetrierFactory: RetrierFactory {
         base.create(for: request)
     }
 
-    /// The policies that it was created with.
+    /// The limits of its retriers, as far as they are known.
     public var policies: [RetryPolicy] { base.policies }
 }
 

@@ -66,7 +66,7 @@ struct BackoffPolicy: Sendable {
 
     /// Why a retry after `delay` has too little time until the call's deadline; nil when it has enough.
     ///
-    /// The first attempt of a call is never asked: one has to find out that the server has become faster.
+    /// The first attempt of a call is never asked: some attempt has to find out that the server has become faster.
     func lackOfTime(for delay: Duration, after error: HttpError) -> RetryReason? {
         guard let remaining = CallDeadline.remaining else { return nil }
         guard delay < remaining else { return .deadline(remaining: remaining) }
