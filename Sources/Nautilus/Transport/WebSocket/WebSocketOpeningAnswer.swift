@@ -75,11 +75,11 @@ struct WebSocketOpeningAnswer {
     }
 
     private mutating func takeLine() throws(TransportError) -> Bool {
-        var head = head
+        // Not the head: a copy of it for each line would make a long header slow.
+        let line = line
         let isComplete = line.withUnsafeBytes { bytes in
             Result { () throws(CurlResponseHead.Refusal) in try head.take(bytes) }
         }
-        self.head = head
         switch isComplete {
         case .success(let isComplete): return isComplete
         case .failure(.tooLarge): throw .headerTooLarge
