@@ -12,7 +12,7 @@
 /// }
 /// ```
 public protocol CursorPaginatedRequest: PaginatedRequest {
-    /// What the server calls a place in the list.
+    /// The server's name for a place in the list.
     associatedtype Cursor: Sendable
 
     /// Where the page begins; nil for the first.

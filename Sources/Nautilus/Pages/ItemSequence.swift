@@ -3,10 +3,10 @@
 /// ```swift
 /// for try await note in ListNotes().items(with: service) { print(note.title) }
 /// ```
-/// A page without items is passed over; after 1 000 in a row comes a ``PaginationError``, since a server that sends such
-/// for ever would never let go of its reader. Everything else is as in ``PageSequence``.
+/// A page without items is passed over; after 1 000 in a row a ``PaginationError`` is thrown, since a server that sends
+/// empty pages for ever would never release its reader. Everything else is as in ``PageSequence``.
 public struct ItemSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, Sendable {
-    /// What the pages hold.
+    /// An item of a page.
     public typealias Element = R.Item
 
     let pages: PageSequence<R, Failure>
@@ -24,7 +24,7 @@ public struct ItemSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, 
         /// How many pages without items have come one after the other.
         private var emptyCount = 0
 
-        /// The most pages without items that are passed over, more than a list has that is filtered.
+        /// The most pages without items that are passed over: more than a filtered list has.
         private static var maxEmptyCount: Int { 1_000 }
 
         init(pages: PageSequence<R, Failure>.Iterator, request: R) {
@@ -38,7 +38,7 @@ public struct ItemSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, 
         public mutating func next() async throws(Failure) -> R.Item? {
             while true {
                 if let item = items.popFirst() { return item }
-                // The page that was read is let go of before the next one comes.
+                // Releases the page that was read before the next one comes.
                 items = []
                 guard let page = try await pages.next() else { return nil }
                 items = request.items(of: page.body)[...]

@@ -12,7 +12,7 @@ struct LinkedRequest<Base: Request>: Request {
     var url: (any UrlConvertible)? { target }
     var usesSecureProtocol: Bool? { base.usesSecureProtocol }
     var method: HttpMethod { base.method }
-    // The fields of the service are left out by the one who builds the request; these would be taken for deliberate.
+    // The builder leaves out the service's fields; these would be taken for deliberate.
     var header: HttpHeader { isTrusted ? base.header : base.header.withoutSensitiveFields }
     var body: HttpBody { base.body }
     var encoder: JSONEncoder { base.encoder }

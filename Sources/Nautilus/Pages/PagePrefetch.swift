@@ -1,4 +1,4 @@
-/// One page on its way while the one before is being read; let go of, it is cancelled.
+/// One page on its way while the one before is being read; releasing it cancels the call.
 final class PagePrefetch<Page: Sendable, Failure: Error>: Sendable {
     private let outcome: Locked<Result<Page, Failure>?>
     private let task: Task<Void, Never>

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// It asks for nothing itself, so that a page may be fetched elsewhere and ahead.
 struct PageReader<R: PaginatedRequest, Failure: Error>: Sendable {
-    /// What comes next.
+    /// The next page, the failure to report, or the end.
     enum Position: Sendable {
         case page(PageTarget<R>)
         case failure(Failure)
@@ -24,7 +24,7 @@ struct PageReader<R: PaginatedRequest, Failure: Error>: Sendable {
         if let identity = PageTarget.request(first).identity(with: service) { _ = loops.visit(identity) }
     }
 
-    /// Moves to what comes after a page that was read.
+    /// Moves to the page after one that was read.
     mutating func advance(from target: PageTarget<R>, after page: HttpResponse<R.Result>) {
         number += 1
         position = .end
@@ -41,7 +41,7 @@ struct PageReader<R: PaginatedRequest, Failure: Error>: Sendable {
         }
     }
 
-    /// Moves to the end, for good: whoever has failed, or has been told of a failure, reads nothing more.
+    /// Moves to the end, for good: after a failure, or once one has been reported, nothing more is read.
     mutating func end() {
         position = .end
     }

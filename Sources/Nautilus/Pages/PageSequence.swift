@@ -7,8 +7,8 @@
 /// pages from the first one; several readers make calls of their own. After an error, and after the last page, comes
 /// nil.
 ///
-/// What it throws is `Failure`: `next()` says so everywhere, a loop where the system's sequences can (macOS 15, iOS 18
-/// and Linux), and before that the error is one by its type all the same.
+/// It throws `Failure`: `next()` says so everywhere, a loop where the system's sequences can (macOS 15, iOS 18 and
+/// Linux), and before that the error is one by its type all the same.
 public struct PageSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, Sendable {
     /// A page, with its status, its header and the trace of its call.
     public typealias Element = HttpResponse<R.Result>

@@ -27,8 +27,8 @@ enum PageTarget<R: PaginatedRequest>: Sendable {
         }
     }
 
-    /// What tells this page from others: all that a cursor may be hidden in. Nil for a request that cannot be built,
-    /// whose call says why, and for one that streams its body, which is not looked into.
+    /// A hash that tells this page from others, of all that a cursor may be hidden in. Nil for a request that cannot be
+    /// built, whose call says why, and for one that streams its body, which is not examined.
     func identity<S: HttpService>(with service: S) -> Int? {
         switch self {
         case .request(let request): Self.identity(of: request, with: service)
@@ -54,7 +54,7 @@ enum PageTarget<R: PaginatedRequest>: Sendable {
             guard let target = URL(string: link.urlReference, relativeTo: place)?.absoluteURL.withoutFragment,
                 let origin = HttpOrigin(target), origin.scheme == "http" || origin.scheme == "https"
             else { throw PaginationError.invalidLink(page: number) }
-            // The cursor in it, and the page, would be anybody's to read.
+            // Anybody could read the cursor in it, and the page.
             guard HttpOrigin(place)?.scheme != "https" || origin.scheme == "https" else {
                 throw PaginationError.insecureLink(page: number)
             }
@@ -63,7 +63,7 @@ enum PageTarget<R: PaginatedRequest>: Sendable {
         }
     }
 
-    /// The URL that was asked for, for a response that nobody has sent over the wire.
+    /// The requested URL, for a response that did not come over the wire.
     private func placeAsked<S: HttpService>(with service: S) throws(InvalidRequest) -> URL {
         switch self {
         case .request(let request): try request.builtUrl(with: service)
@@ -102,6 +102,6 @@ extension Request {
 }
 
 extension URL {
-    /// A fragment is not sent, and makes it no other place.
+    /// The URL without its fragment, which is not sent and does not make it another place.
     fileprivate var withoutFragment: URL? { URL(string: String(absoluteString.prefix { $0 != "#" })) }
 }

@@ -17,11 +17,11 @@
 /// For the usual ways of asking there is less to write: ``NumberPaginatedRequest``, ``CursorPaginatedRequest`` and
 /// ``LinkPaginatedRequest``.
 public protocol PaginatedRequest: Request {
-    /// What a page holds several of.
+    /// An item of a page.
     associatedtype Item: Sendable
 
-    /// What a page holds, in order; empty when it holds nothing. An empty page is not the end: only ``next(after:)`` says
-    /// where that is.
+    /// The items of a page, in order; empty when it holds none. An empty page is not the end: only ``next(after:)``
+    /// says where that is.
     func items(of page: Result) -> [Item]
 
     /// How to ask for the page after this request's own; nil when that is the last.
@@ -34,6 +34,6 @@ public protocol PaginatedRequest: Request {
 }
 
 extension PaginatedRequest where Result: Sequence, Result.Element: Sendable {
-    /// What the page itself is a sequence of.
+    /// The page's own elements.
     public func items(of page: Result) -> [Result.Element] { Array(page) }
 }

@@ -6,10 +6,10 @@ public enum PaginationError: PrintableError, Hashable {
     case invalidLink(page: Int)
     /// The page of this number, from 1, came by `https` and leads to `http`.
     case insecureLink(page: Int)
-    /// So many pages in a row have held nothing.
+    /// This many pages in a row held nothing.
     case onlyEmptyPages(count: Int)
 
-    /// What is wrong, and what to do.
+    /// A description of the failure, and what to do about it.
     public var description: String {
         switch self {
         case .loop(let page):

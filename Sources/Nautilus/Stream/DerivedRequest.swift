@@ -1,6 +1,6 @@
 import Foundation
 
-/// A request that is made of another one: what it does not say by itself is the other's.
+/// A request made from another one, whose values hold wherever it gives none of its own.
 protocol DerivedRequest: Request {
     associatedtype Base: Request
     /// The request that was declared.

@@ -11,7 +11,7 @@ public enum DownloadError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The server has sent a part of the file, and was not asked for one.
     case unexpectedPart
 
-    /// What is wrong.
+    /// A description of the failure.
     public var description: String {
         switch self {
         case .incomplete(let received, let expected): "Only \(received) of \(expected) bytes came."

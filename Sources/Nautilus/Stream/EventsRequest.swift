@@ -14,7 +14,7 @@ struct EventsRequest<Base: Request>: DerivedRequest {
         if !lastEventId.isEmpty { header["Last-Event-ID"] = lastEventId }
         return header
     }
-    /// Of the successes these two mean something to event streams (WHATWG HTML §9.2.3).
+    /// The two successes that mean something to event streams (WHATWG HTML §9.2.3).
     var acceptedStatusCodes: HttpStatusCodes { [200, 204] }
 
     func decode(_ data: Data) throws -> HttpBodyStream? { HttpBodyStream(data) }

@@ -1,9 +1,9 @@
 /// The server has answered with something else than events.
 public struct NoEventStream: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What it says that it is; nil when it says nothing valid.
+    /// The answer's media type; nil when it names none, or no valid one.
     public let contentType: String?
 
-    /// What is wrong.
+    /// A description of the failure.
     public var description: String {
         "The answer is no text/event-stream, but \(contentType ?? "without a media type"); check the URL."
     }

@@ -1,17 +1,17 @@
 import Foundation
 
-/// What has come of a file in the attempts of one call, and where it is to go.
+/// The bytes of a file that have come in the attempts of one call, and the file's target.
 final class PartialDownload: Sendable {
     private struct State {
         var file: LocalFile?
         var received: Int64 = 0
-        /// How many bytes the file has; nil when the server does not say.
+        /// The file's length in bytes; nil when the server does not say.
         var total: Int64?
-        /// Where the file has to end: at its total, or, when nobody knows that, at the end of the part that is announced.
+        /// The offset at which the file has to end: its total, or, when that is unknown, the end of the announced part.
         var end: Int64?
-        /// Where what comes in this attempt has to end: there, or at the end of the part that is announced.
+        /// The offset at which this attempt's bytes have to end: that one, or the end of the announced part.
         var partEnd: Int64?
-        /// What the rest has to belong to; nil when it cannot be asked for.
+        /// The validator that the rest has to match; nil when the rest cannot be asked for.
         var validator: RangeValidator?
         var mayBeginAnew = true
     }
@@ -42,17 +42,17 @@ final class PartialDownload: Sendable {
         }
     }
 
-    /// Writes the body of a response to the file, and gives it its name when it is whole. A 304 brings none, and leaves
+    /// Writes the body of a response to the file, and gives it its name when it is whole. A 304 has no body, and leaves
     /// the target alone.
     ///
     /// - Parameter isRest: Whether the rest was asked for.
-    /// - Throws: ``HttpError`` for what the retrier is to decide on, which is not a failure of the disk.
+    /// - Throws: ``HttpError`` for a failure that the retrier decides on, which is not one of the disk.
     func receive(_ response: HttpResponse<HttpBodyStream>, isRest: Bool) async throws {
-        // What the server has is what is there already (RFC 9110 §15.4.5).
+        // The server's file is the one already there (RFC 9110 §15.4.5).
         guard response.status != 304 else { return }
         do {
             let file = try begin(response, isRest: isRest)
-            // Nothing is read of what the server announces to be too large.
+            // Nothing is read of a body that the server announces to be too large.
             if let total = state.withLock({ $0.total }) { try checkLimit(total) }
             for try await chunk in response.body { try write(chunk, to: file) }
             try checkLength()
@@ -62,7 +62,7 @@ final class PartialDownload: Sendable {
         }
     }
 
-    /// Removes what has come, unless it has got its name.
+    /// Removes the bytes that have come, unless the file has its final name.
     func discard() {
         state.withLock { $0.file = nil }
         try? FileManager.default.removeItem(at: url)
@@ -77,7 +77,7 @@ final class PartialDownload: Sendable {
         }
     }
 
-    /// Where the body goes: to the end of what is there, when it continues that.
+    /// The file to write the body to: at its end when the body continues it, or from the beginning.
     private func begin(_ response: HttpResponse<HttpBodyStream>, isRest: Bool) throws -> LocalFile {
         if isRest, response.status == 206 || response.status == 416 {
             guard let file = continued(by: response) else {
@@ -112,7 +112,7 @@ final class PartialDownload: Sendable {
         let header = response.header
         state.withLock { state in
             state.file = file
-            // Bytes that were encoded on the way are counted differently here and there.
+            // A `Content-Length` counts encoded bytes; the file holds decoded ones.
             guard !header.isContentEncoded else { return }
             state.total = response.body.length ?? header.announcedLength
             (state.end, state.partEnd) = (state.total, state.total)
@@ -127,7 +127,7 @@ final class PartialDownload: Sendable {
 
     private func write(_ chunk: Data, to file: LocalFile) throws {
         let (offset, total, end) = state.withLock { ($0.received, $0.total, $0.partEnd) }
-        // What goes beyond the part that was announced belongs to nobody knows which.
+        // Bytes beyond the announced part cannot be placed.
         if let end, offset + Int64(chunk.count) > end {
             forget()
             throw failure(.tooLong(expected: end), nil, kind: .transport(.badServerResponse))
@@ -161,7 +161,7 @@ final class PartialDownload: Sendable {
 }
 
 extension HttpHeader {
-    /// The body's length as the header announces it; nil for none, and for what is no length.
+    /// The body's length as the header announces it; nil without one, and for an invalid one.
     fileprivate var announcedLength: Int64? {
         self[.contentLength].flatMap { $0.utf8.allSatisfy(\.isDigit) ? Int64($0) : nil }
     }

@@ -3,11 +3,11 @@ import Foundation
 extension Request {
     /// Calls the service and writes the response's body to a file, as it comes.
     ///
-    /// The bytes go to a hidden file beside `target`, which only this user can read, and get the target's name when they
-    /// are whole, in place of what had it: nobody ever sees a part. When the call fails, or is cancelled, the hidden file
-    /// is removed and the target is as it was. One that a killed process has left is removed by a later download into the
-    /// same folder, once it is certain that nobody writes to it: an hour after the last byte, or a week on iOS, tvOS, watchOS
-    /// and visionOS, where no lock can tell.
+    /// The bytes go to a hidden file beside `target`, which only this user can read. Once complete it takes the
+    /// target's name, replacing any file of that name, so a part is never seen. When the call fails, or is cancelled,
+    /// the hidden file is removed and the target is as it was. A hidden file left by a killed process is removed by a
+    /// later download into the same folder, once it is certain that it is not being written to: an hour after the last
+    /// byte, or a week on iOS, tvOS, watchOS and visionOS, where no lock can tell.
     ///
     /// A failure in the middle of the body is a failure of the attempt, and the service's retrier is asked. Where the
     /// server gave a strong validator, the next attempt asks for the rest with `Range` and `If-Range` and continues where
@@ -21,11 +21,11 @@ extension Request {
     /// - Parameters:
     ///   - target: Where the file is to be. Its folder exists.
     ///   - service: The service.
-    ///   - limit: The most bytes of the file, counted as they are written: 1 for one byte. What the server announces to be
-    ///     larger is not read; what turns out to be larger ends there. Default: nil, as many as come, since it is the disk
-    ///     that they go to, and you alone know how large a file may be: give a limit where the server is not your own.
-    ///   - progress: Told after each part, in the call's task. It begins at 0 again when the download does.
-    ///     Default: nil, nobody asks.
+    ///   - limit: The most bytes of the file, counted as they are written: 1 for one byte. A body that is announced to
+    ///     be larger is not read; one that turns out to be larger ends there. Default: nil, no limit, since the bytes
+    ///     go to the disk, and you alone know how large a file may be: give a limit where the server is not your own.
+    ///   - progress: Called after each part, in the call's task. It begins at 0 again when the download does. Default:
+    ///     nil, no reports.
     /// - Returns: The response, with `target` for its body.
     /// - Throws: The service's own error. Underneath lies an ``HttpFileError`` when the disk is full, or the folder
     ///   missing, and a ``DownloadError`` when something else came than was announced, or more than `limit`, which is not tried again.
@@ -47,7 +47,7 @@ extension Request {
     }
 }
 
-/// A request whose body goes to a file. Its name is what traces and observers show.
+/// A request whose body goes to a file. Traces and observers show its name.
 private struct Download<Base: Request>: DerivedRequest {
     typealias Result = Void
 

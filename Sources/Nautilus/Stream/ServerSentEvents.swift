@@ -17,11 +17,12 @@ extension Request {
     ///
     /// The sequence ends when the server answers 204 (WHATWG HTML §9.2.3). When the retrier does not want another
     /// connection, it ends with the service's own error, whose trace tells why, also when the last connection ended in
-    /// order: there may be more events, and nobody who is told of them. A service without retriers reads one connection;
-    /// ``HttpBodyStream/events(limit:)`` reads one, too, and takes its end for the end. So does this where the request's
-    /// method is not safe, as of a POST that is answered by events: to ask again would be to do it again. When the task is
-    /// cancelled, it ends with `CancellationError`; and with the service's error, ``RefreshError/superseded`` underneath, as
-    /// soon as the session is over in which it began, whatever the server would still send.
+    /// order: there may be more events that never come. A service without retriers reads one connection;
+    /// ``HttpBodyStream/events(limit:)`` reads one, too, and takes its end for the end. So does this where the
+    /// request's method is not safe, as of a POST that is answered by events: to ask again would be to do it again.
+    /// When the task is cancelled, it ends with `CancellationError`. When the session in which it began is over, it
+    /// ends at once with the service's error, ``RefreshError/superseded`` underneath, whatever the server would still
+    /// send.
     ///
     /// An identifier of more than 8 KiB is not kept, since it would be sent with each connection, and few servers take a header
     /// field of that length: the one before it stays.
@@ -71,7 +72,7 @@ public struct ServerSentEvents<R: Request, RequestError: Error>: AsyncSequence, 
         private var chunks: EventChunks?
         /// Nil before the first connection.
         private var reconnection: StreamReconnection<R, AnyHttpService<RequestError>>?
-        /// What the next connection follows; nil for the first.
+        /// The end that the next connection follows; nil for the first.
         private var end: StreamEnd?
         private var isOver = false
 
@@ -148,7 +149,7 @@ private final class EventChunks: @unchecked Sendable {  // Unchecked: read by on
 
     /// The next chunk; nil after the last.
     ///
-    /// - Throws: What the body throws; ``RefreshError/superseded`` as soon as the session is over.
+    /// - Throws: The body's error; ``RefreshError/superseded`` as soon as the session is over.
     func next() async throws -> Data? {
         guard calls.hasSession else { return try await chunks.next() }
         return try await withThrowingTaskGroup(of: Data?.self) { group in

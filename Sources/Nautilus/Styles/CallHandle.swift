@@ -1,10 +1,10 @@
-/// A call that was started with a completion handler: the way to cancel it.
+/// A handle on a call that was started with a completion handler, with which to cancel it.
 ///
 /// ```swift
 /// let call = GetNote(id: 7).schedule(with: service) { result in … }
 /// call.cancel()
 /// ```
-/// Letting go of it cancels nothing.
+/// Releasing it cancels nothing.
 public struct CallHandle: Sendable {
     private let task: Task<Void, Never>
 
@@ -13,8 +13,8 @@ public struct CallHandle: Sendable {
         self.task = BackgroundTask.startForCaller(work)
     }
 
-    /// Ends the call as soon as possible, also in the middle of a delay. Its completion handler is told of the
-    /// cancellation, unless the call has ended already: what it came to stays.
+    /// Ends the call as soon as possible, also in the middle of a delay. Its completion handler gets the cancellation,
+    /// unless the call has ended already: then its result stays.
     public func cancel() { task.cancel() }
 
     /// Whether ``cancel()`` was called.

@@ -7,8 +7,8 @@ extension Request {
     /// - Parameters:
     ///   - service: Where the call goes.
     ///   - completion: Called exactly once, also when the call is cancelled, and on the main actor not before this has
-    ///     returned; let go of afterwards.
-    /// - Returns: What cancels the call.
+    ///     returned; released afterwards.
+    /// - Returns: The handle that cancels the call.
     @discardableResult
     public func schedule<S: HttpService>(
         with service: S,
@@ -21,9 +21,10 @@ extension Request {
     ///
     /// - Parameters:
     ///   - service: Where the call goes.
-    ///   - queue: Where `completion` runs; nil for wherever the call ends, a thread that must not be blocked.
-    ///   - completion: Called exactly once, also when the call is cancelled; let go of afterwards.
-    /// - Returns: What cancels the call.
+    ///   - queue: The queue on which `completion` runs; nil for the thread on which the call ends, which must not be
+    ///     blocked.
+    ///   - completion: Called exactly once, also when the call is cancelled; released afterwards.
+    /// - Returns: The handle that cancels the call.
     @discardableResult
     public func schedule<S: HttpService>(
         with service: S,
@@ -38,8 +39,8 @@ extension Request {
     /// - Parameters:
     ///   - service: Where the call goes.
     ///   - completion: Called exactly once, also when the call is cancelled, and on the main actor not before this has
-    ///     returned; let go of afterwards.
-    /// - Returns: What cancels the call.
+    ///     returned; released afterwards.
+    /// - Returns: The handle that cancels the call.
     @discardableResult
     public func response<S: HttpService>(
         with service: S,
@@ -52,9 +53,10 @@ extension Request {
     ///
     /// - Parameters:
     ///   - service: Where the call goes.
-    ///   - queue: Where `completion` runs; nil for wherever the call ends, a thread that must not be blocked.
-    ///   - completion: Called exactly once, also when the call is cancelled; let go of afterwards.
-    /// - Returns: What cancels the call.
+    ///   - queue: The queue on which `completion` runs; nil for the thread on which the call ends, which must not be
+    ///     blocked.
+    ///   - completion: Called exactly once, also when the call is cancelled; released afterwards.
+    /// - Returns: The handle that cancels the call.
     @discardableResult
     public func response<S: HttpService>(
         with service: S,

@@ -1,9 +1,9 @@
 /// One call for any number of takers: made when the first of them asks, cancelled when the last one leaves.
 ///
-/// What it comes to is kept for those who ask later, so that how many calls are made never depends on how fast a server
-/// answers. After a cancellation the next who asks has it made anew.
+/// Its outcome is kept for those that ask later, so that the number of calls never depends on how fast a server
+/// answers. After a cancellation the next taker that asks starts it anew.
 final class SharedCall<Output: Sendable, Failure: Error>: Sendable {
-    /// What the call came to.
+    /// The outcome of the call.
     typealias Outcome = Result<Output, Failure>
     /// Starts the call.
     typealias Start = @Sendable (_ completion: @escaping @Sendable (Outcome) -> Void) -> CallHandle
@@ -15,14 +15,14 @@ final class SharedCall<Output: Sendable, Failure: Error>: Sendable {
         self.start = start
     }
 
-    /// Lets a taker in, which has not asked yet.
+    /// Adds a taker, which has not asked yet.
     ///
     /// - Parameter take: Called at most once, after the taker has asked, unless it has left.
     func join(_ taker: ObjectIdentifier, _ take: @escaping @Sendable (Outcome) -> Void) {
         state.withLock { $0.join(taker, take) }
     }
 
-    /// Has the call made, or takes what it came to.
+    /// Starts the call, or takes its outcome.
     func ask(_ taker: ObjectIdentifier) {
         switch state.withLock({ $0.ask(taker) }) {
         case .nothing: break
@@ -34,7 +34,7 @@ final class SharedCall<Output: Sendable, Failure: Error>: Sendable {
         }
     }
 
-    /// Lets a taker go; nothing for one that is not there.
+    /// Removes a taker; does nothing for one that is not there.
     func leave(_ taker: ObjectIdentifier) {
         state.withLock { $0.leave(taker) }?.cancel()
     }

@@ -1,9 +1,9 @@
-/// What the lock of a ``SharedCall`` guards: who is there, and how far the call is. It calls nobody.
+/// The state that the lock of a ``SharedCall`` guards: its takers, and how far the call is. It calls no closure.
 struct SharedCallState<Output: Sendable, Failure: Error>: Sendable {
     typealias Outcome = Result<Output, Failure>
     typealias Take = @Sendable (Outcome) -> Void
 
-    /// What has to be done for one who asks, once the lock is released.
+    /// The work to do for a taker that asks, once the lock is released.
     enum Answer: Sendable {
         case nothing
         case deliver(Outcome, Take)
@@ -27,7 +27,7 @@ struct SharedCallState<Output: Sendable, Failure: Error>: Sendable {
     /// The number of the call made last: those before it were given up.
     private var run = 0
 
-    /// Lets a taker in, which has not asked yet.
+    /// Adds a taker, which has not asked yet.
     mutating func join(_ id: ObjectIdentifier, _ take: @escaping Take) {
         takers[id] = Taker(take: take)
     }
@@ -62,7 +62,7 @@ struct SharedCallState<Output: Sendable, Failure: Error>: Sendable {
         }
     }
 
-    /// Those who take the outcome; nobody takes that of a call which was given up.
+    /// Ends the call and returns the closures that take its outcome; none for a call that was given up.
     mutating func end(_ run: Int, _ outcome: Outcome) -> [Take] {
         guard run == self.run, case .running = phase else { return [] }
         phase = .ended(outcome)
@@ -71,9 +71,9 @@ struct SharedCallState<Output: Sendable, Failure: Error>: Sendable {
         return asking.values.map(\.take)
     }
 
-    /// Lets a taker go; nothing for one that is not there.
+    /// Removes a taker; does nothing for one that is not there.
     ///
-    /// - Returns: The call to cancel, since nobody is left; nil when there is none.
+    /// - Returns: The call to cancel, since no taker is left; nil when there is none.
     mutating func leave(_ id: ObjectIdentifier) -> CallHandle? {
         guard takers.removeValue(forKey: id) != nil, takers.isEmpty, case .running(let handle) = phase else {
             return nil

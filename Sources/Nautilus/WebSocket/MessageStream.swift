@@ -9,20 +9,20 @@ import Foundation
 /// retrier wants no other one, the stream ends with the service's error, whose trace tells why.
 ///
 /// Meanwhile the reader waits, and so do senders. What that means:
-/// - Messages that the server sent while there was no connection have not come: ask for what was missed. Those that came
-///   before it broke are read first, whoever found out.
+/// - Messages that the server sent while there was no connection have not come: ask for what was missed. Messages that
+///   came before it broke are read first, whichever side noticed.
 /// - A message that was being sent when the connection broke is not sent again, since it may have arrived:
 ///   ``send(_:)`` throws, with the delivery `maybeExecuted`. One that was not begun waits for the next connection,
 ///   unless the server has closed this one with a code, 1001 or 1012, say: until the reader has come to that,
 ///   ``send(_:)`` throws, with `maybeExecuted`, too.
-/// - A message whose sending had returned may be lost with the connection all the same, as with any socket; who must
-///   know that it arrived needs an answer to it.
+/// - A message may be lost with the connection even after its sending has returned, as with any socket; if you must
+///   know that it arrived, have the server answer it.
 ///
 /// A socket belongs to the session in which it was opened: when the user signs out, or another signs in, it is closed, and the
 /// stream ends with the service's error for ``RefreshError/superseded``.
 ///
-/// One task reads; any may send. Somebody has to read, since it is the reader who finds out that the server has closed the
-/// socket, behind the last message. Releasing the stream closes the socket, and so does cancelling the task that reads.
+/// One task reads; any may send. Keep reading, since only the reader finds out, behind the last message, that the
+/// server has closed the socket. Releasing the stream closes the socket, and so does cancelling the task that reads.
 public final class MessageStream<R: StreamRequest>: AsyncSequence, Sendable {
     /// One message.
     public typealias Element = R.Result
@@ -30,8 +30,8 @@ public final class MessageStream<R: StreamRequest>: AsyncSequence, Sendable {
     private let request: R
     private let link: WebSocketLink
     private let keeper: Task<Void, Never>
-    /// What the reader reads, to its end, also when a sender has found out that it is gone: messages may lie in it. Nil
-    /// between two.
+    /// The connection being read, to its end, also when a sender has found out that it is gone: messages may lie in it.
+    /// Nil between two connections.
     private let unread: Locked<WebSocketLink.Open?>
     private let mapError: @Sendable (HttpError) -> any Error
 
@@ -67,7 +67,7 @@ public final class MessageStream<R: StreamRequest>: AsyncSequence, Sendable {
 
     deinit {
         keeper.cancel()
-        // A connection that nobody holds closes itself.
+        // A connection that is not held closes itself.
         link.end(CancellationError())
     }
 
@@ -88,9 +88,9 @@ public final class MessageStream<R: StreamRequest>: AsyncSequence, Sendable {
         try await onConnection { try await $0.send(encoded) }
     }
 
-    /// Sends a ping and waits for its pong, which comes only while somebody reads.
+    /// Sends a ping and waits for its pong, which comes only while a task reads.
     ///
-    /// - Throws: What ``send(_:)`` throws.
+    /// - Throws: The same as ``send(_:)``.
     public func ping() async throws {
         try await onConnection { try await $0.ping() }
     }
@@ -99,7 +99,7 @@ public final class MessageStream<R: StreamRequest>: AsyncSequence, Sendable {
     ///
     /// - Parameters:
     ///   - code: Why. Default: 1000, it has served its purpose. One that must not be sent (RFC 6455 §7.4) becomes 1000.
-    ///   - reason: The words for it, at most 123 bytes of UTF-8; what is longer is left out. Default: none.
+    ///   - reason: The words for it, at most 123 bytes of UTF-8; the rest is left out. Default: none.
     public func close(_ code: WebSocketCloseCode = .normalClosure, reason: String = "") async {
         keeper.cancel()
         let connection = link.end()
@@ -156,7 +156,7 @@ extension MessageStream {
             } catch is CancellationError {
                 throw CancellationError()
             } catch {
-                // The reader finds out by itself why: what has come before the end is still to be read.
+                // The reader finds out the reason by itself: messages that came before the end are still to be read.
                 if !(error is WebSocketClosure) { link.lose(open, Self.loss(error)) }
                 // It was gone before this began: the next one takes it, as far as the retrier goes.
                 if case TransportError.failed(.networkConnectionLost, .notSent, _) = error { continue }
@@ -180,7 +180,7 @@ extension MessageStream {
         }
     }
 
-    /// What follows the end of a connection: another one, or the end of the stream.
+    /// Reacts to the end of a connection: asks for another one, or ends the stream.
     private func settle(_ error: any Error, of open: WebSocketLink.Open) async throws {
         switch error {
         case is CancellationError:
@@ -195,16 +195,16 @@ extension MessageStream {
         }
     }
 
-    /// The end of a connection, as a retrier knows failures.
+    /// The end of a connection, as a failure that a retrier understands.
     private static func loss(_ error: any Error) -> HttpError {
-        // Nothing that the opening request asked for is done twice.
+        // The opening request asked for nothing that would be done twice.
         var loss = HttpError(wrapping: error, stage: .send, delivery: .notSent)
         loss.delivery = .notSent
         if loss.kind == .custom { loss.kind = .transport(.networkConnectionLost) }
         return loss
     }
 
-    /// Closes the socket when the session is over that it was opened in: what the next user sends and reads is not for it.
+    /// Closes the socket when the session that it was opened in is over: the next user's messages do not belong on it.
     private static func endWithSession(
         _ link: WebSocketLink,
         _ calls: CallSequence,

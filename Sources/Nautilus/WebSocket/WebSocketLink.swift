@@ -1,4 +1,4 @@
-/// The connection that a message stream has at the moment: shared by its reader, its senders and what reconnects it.
+/// The current connection of a message stream, shared by its reader, its senders and the task that replaces it.
 final class WebSocketLink: Sendable {
     /// A connection, and how many there were before.
     struct Open: Sendable {
@@ -27,7 +27,7 @@ final class WebSocketLink: Sendable {
     }
 
     private let guarded: Locked<Guarded>
-    /// What has to be replaced, one after the other; ends with the link.
+    /// The connections to replace, one after the other; ends with the link.
     let losses: AsyncStream<Loss>
     private let lossSink: AsyncStream<Loss>.Continuation
 
@@ -49,7 +49,7 @@ final class WebSocketLink: Sendable {
 
     /// The connection, as soon as there is one; nil when the link has ended as it should.
     ///
-    /// - Throws: What it has ended with; `CancellationError`.
+    /// - Throws: The error that it ended with; `CancellationError`.
     func current() async throws -> Open? {
         while true {
             try Task.checkCancellation()
@@ -70,7 +70,7 @@ final class WebSocketLink: Sendable {
         }
     }
 
-    /// `open` is of no more use; only the first word of it counts.
+    /// Reports `open` as lost; only the first report of a connection counts.
     func lose(_ open: Open, _ error: HttpError) {
         guarded.withLock { guarded in
             guard case .open(let current, let hasReceived) = guarded.state, current.number == open.number else {
@@ -81,7 +81,7 @@ final class WebSocketLink: Sendable {
         }
     }
 
-    /// A connection replaces the one that was lost; false when nobody waits for it any more.
+    /// Puts a connection in the place of the lost one; false when none is wanted any more.
     func reopened(_ connection: any WebSocketConnection) -> Bool {
         let (waiters, isWanted) = guarded.withLock { guarded -> ([CheckedContinuation<Void, Never>], Bool) in
             guard case .lost(let number) = guarded.state else { return ([], false) }

@@ -44,7 +44,7 @@ struct WebSocketBase: UrlConvertible {
 
 /// A stream request as the call that opens its web socket.
 struct WebSocketCall<R: StreamRequest>: Request {
-    /// What is left of an open connection when nobody takes it: nothing, it closes itself.
+    /// An open connection; it closes itself when released.
     struct Result: Sendable {
         let connection: any WebSocketConnection
     }
@@ -58,7 +58,7 @@ struct WebSocketCall<R: StreamRequest>: Request {
     var query: HttpQuery { request.query }
     var timeout: Duration? { request.timeout }
     var acceptedStatusCodes: HttpStatusCodes { 101 }
-    /// What follows the header is the socket: nothing that an interceptor might keep, or give to two who ask.
+    /// Always true: the socket follows the header, and no interceptor may keep it or share it between calls.
     var streamsResponse: Bool { true }
 
     var header: HttpHeader {
@@ -78,10 +78,10 @@ struct WebSocketCall<R: StreamRequest>: Request {
     }
 }
 
-/// Opens a web socket where a call expects an exchange: the answer is its 101, and the connection lies beside it.
+/// Opens a web socket where a call expects an exchange: the answer is its 101, and the connection waits for `take()`.
 struct WebSocketHandshake: HttpTransport {
     let transport: any WebSocketTransport
-    /// What has been opened and was not taken yet.
+    /// The connection that has been opened and not yet taken.
     private let opened = Locked<(any WebSocketConnection)?>(nil)
 
     init(transport: any WebSocketTransport) {

@@ -7,10 +7,10 @@
     /// let note = GetNote(id: 7).publisher(with: service)
     /// note.receive(on: DispatchQueue.main).sink(receiveCompletion: { … }, receiveValue: { … }).store(in: &subscriptions)
     /// ```
-    /// Lazy: the call is made when the first subscriber asks for a value. Shared: all subscribers get what that one call
-    /// comes to, those included who come later, and copies of the publisher share it, too. It is cancelled when the last
-    /// subscriber leaves before its end; the next one has it made anew. For a call per subscriber, make a publisher for
-    /// each: `Deferred { GetNote(id: 7).publisher(with: service) }`.
+    /// Lazy: the call is made when the first subscriber asks for a value. Shared: all subscribers, late ones included,
+    /// and all copies of the publisher get the outcome of that one call. It is cancelled when the last subscriber
+    /// leaves before its end; the next one starts it anew. For a call per subscriber, make a publisher for each:
+    /// `Deferred { GetNote(id: 7).publisher(with: service) }`.
     ///
     /// Values come on the thread on which the call ends; add `receive(on:)` for another. Retries are the retrier's: the
     /// operator `retry(_:)` would get the same error again.
@@ -28,12 +28,12 @@
     }
 
     extension Request {
-        /// The call as a publisher of its decoded result, made when somebody subscribes.
+        /// The call as a publisher of its decoded result, made when a subscriber asks for it.
         public func publisher<S: HttpService>(with service: S) -> CallPublisher<Result, S.RequestError> {
             CallPublisher { schedule(with: service, on: nil, completion: $0) }
         }
 
-        /// The call as a publisher of its result with status, header and trace, made when somebody subscribes.
+        /// The call as a publisher of its result with status, header and trace, made when a subscriber asks for it.
         public func responsePublisher<S: HttpService>(
             with service: S
         ) -> CallPublisher<HttpResponse<Result>, S.RequestError> {
@@ -42,7 +42,7 @@
     }
 
     extension AnyCancellable {
-        /// Cancels a call that was started with a completion handler when it is let go of.
+        /// Cancels a call that was started with a completion handler when it is released.
         public convenience init(_ call: CallHandle) {
             self.init { call.cancel() }
         }

@@ -13,7 +13,7 @@
         }
 
         func request(_ demand: Subscribers.Demand) {
-            // The one value is all there is, however many are asked for.
+            // There is only one value, however many are asked for.
             guard demand > .none else { return }
             call.ask(ObjectIdentifier(self))
         }

@@ -58,7 +58,7 @@
                 guard let downstream = subscriber.downstream else { return }
                 add(downstream.receive(grant))
             }
-            // The coordinator is gone, or this was cancelled, and then nobody is told.
+            // The coordinator is gone; or this was cancelled, and then the subscriber gets nothing.
             subscriber.take()?.complete(.finished)
         }
 

@@ -3,7 +3,7 @@
 
     /// A subscriber, until it is given up.
     final class SubscriberBox<Input: Sendable, Failure: Error>: Sendable {
-        /// What a subscriber takes.
+        /// The closures that hand a subscriber its value and its completion.
         struct Downstream: @unchecked Sendable {  // Unchecked: Combine calls it from any thread, once at a time.
             let receive: (Input) -> Subscribers.Demand
             let complete: (Subscribers.Completion<Failure>) -> Void
