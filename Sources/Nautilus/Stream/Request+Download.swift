@@ -10,13 +10,13 @@ extension Request {
     /// byte, or a week on iOS, tvOS, watchOS and visionOS, where no lock can tell.
     ///
     /// A failure in the middle of the body is a failure of the attempt, and the service's retrier is asked. Where the
-    /// server gave a strong validator, the next attempt asks for the rest with `Range` and `If-Range` and continues where
-    /// the last one broke off; otherwise, and when the file has changed meanwhile, it begins anew (RFC 9110 §14). A
-    /// server that answers with another part, or with 416, is asked once for all of it, whatever the retrier says.
+    /// server gave a strong validator, the next attempt asks for the rest with `Range` and `If-Range` and continues
+    /// where the last one broke off; otherwise, and when the file has changed meanwhile, it begins anew (RFC 9110 §14).
+    /// A server that answers with another part, or with 416, is asked once for all of it, whatever the retrier says.
     /// Bodies with a `Content-Encoding` are not continued.
     ///
-    /// After a 304, where the request accepts it, the target is as it was: look at the response's status. A 204 makes an
-    /// empty file.
+    /// After a 304, where the request accepts it, the target is as it was: look at the response's status. A 204 makes
+    /// an empty file.
     ///
     /// - Parameters:
     ///   - target: Where the file is to be. Its folder exists.
@@ -28,7 +28,8 @@ extension Request {
     ///     nil, no reports.
     /// - Returns: The response, with `target` for its body.
     /// - Throws: The service's own error. Underneath lies an ``HttpFileError`` when the disk is full, or the folder
-    ///   missing, and a ``DownloadError`` when something else came than was announced, or more than `limit`, which is not tried again.
+    ///   missing, and a ``DownloadError`` when something else came than was announced, or more than `limit`, which is
+    ///   not tried again.
     @discardableResult
     public func download<S: HttpService>(
         to target: URL,

@@ -7,13 +7,13 @@ extension Request {
     /// for try await event in Feed().events(with: service) { print(event.type, event.data) }
     /// ```
     /// Each connection is a call, with a retrier of its own that answers for its failures, refreshes included. When a
-    /// connection ends or breaks, the service's retrier is asked about that, too, as about a lost connection: the next one
-    /// is made after its delay, or the server's `retry:`, whichever is longer, with `Last-Event-ID`.
+    /// connection ends or breaks, the service's retrier is asked about that, too, as about a lost connection: the next
+    /// one is made after its delay, or the server's `retry:`, whichever is longer, with `Last-Event-ID`.
     ///
-    /// A connection that has served, over which an event has come or which has lasted for ten seconds, is followed by the
-    /// next for nothing: a new retrier is asked, and its budget does not pay (``HttpError/hadServed``). Others are counted
-    /// by one retrier, and paid for. Whatever comes over them, connections follow one another a second apart in the long
-    /// run, after five at once: a server that takes each only to end it is not asked faster.
+    /// A connection that has served, over which an event has come or which has lasted for ten seconds, is followed by
+    /// the next for nothing: a new retrier is asked, and its budget does not pay (``HttpError/hadServed``). Others are
+    /// counted by one retrier, and paid for. Whatever comes over them, connections follow one another a second apart in
+    /// the long run, after five at once: a server that takes each only to end it is not asked faster.
     ///
     /// The sequence ends when the server answers 204 (WHATWG HTML §9.2.3). When the retrier does not want another
     /// connection, it ends with the service's own error, whose trace tells why, also when the last connection ended in
@@ -24,8 +24,8 @@ extension Request {
     /// ends at once with the service's error, ``RefreshError/superseded`` underneath, whatever the server would still
     /// send.
     ///
-    /// An identifier of more than 8 KiB is not kept, since it would be sent with each connection, and few servers take a header
-    /// field of that length: the one before it stays.
+    /// An identifier of more than 8 KiB is not kept, since it would be sent with each connection, and few servers take
+    /// a header field of that length: the one before it stays.
     ///
     /// The request's timeout bounds each wait for something to come, comments included; nil for servers that are silent
     /// for longer.

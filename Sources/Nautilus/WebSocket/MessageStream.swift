@@ -2,11 +2,11 @@ import Foundation
 
 /// An open web socket: messages come as an asynchronous sequence, and go by ``send(_:)``.
 ///
-/// When the connection breaks off, or the server goes away, the service's retrier decides on another one, as it does
-/// on another attempt; credentials are stamped anew. After a connection that has served, over which a message has come or
-/// which has lasted for ten seconds, it is a new retrier, and no budget pays (``HttpError/hadServed``); others are counted
-/// by one, and paid for. Connections follow one another a second apart in the long run, after five at once. When the
-/// retrier wants no other one, the stream ends with the service's error, whose trace tells why.
+/// When the connection breaks off, or the server goes away, the service's retrier decides on another one, as it does on
+/// another attempt; credentials are stamped anew. After a connection that has served, over which a message has come or
+/// which has lasted for ten seconds, it is a new retrier, and no budget pays (``HttpError/hadServed``); others are
+/// counted by one, and paid for. Connections follow one another a second apart in the long run, after five at once.
+/// When the retrier wants no other one, the stream ends with the service's error, whose trace tells why.
 ///
 /// Meanwhile the reader waits, and so do senders. What that means:
 /// - Messages that the server sent while there was no connection have not come: ask for what was missed. Messages that
@@ -18,8 +18,8 @@ import Foundation
 /// - A message may be lost with the connection even after its sending has returned, as with any socket; if you must
 ///   know that it arrived, have the server answer it.
 ///
-/// A socket belongs to the session in which it was opened: when the user signs out, or another signs in, it is closed, and the
-/// stream ends with the service's error for ``RefreshError/superseded``.
+/// A socket belongs to the session in which it was opened: when the user signs out, or another signs in, it is closed,
+/// and the stream ends with the service's error for ``RefreshError/superseded``.
 ///
 /// One task reads; any may send. Keep reading, since only the reader finds out, behind the last message, that the
 /// server has closed the socket. Releasing the stream closes the socket, and so does cancelling the task that reads.
@@ -76,8 +76,8 @@ public final class MessageStream<R: StreamRequest>: AsyncSequence, Sendable {
 
     /// Sends a message; returns when the connection has taken it.
     ///
-    /// - Throws: The service's error, made of what ``StreamRequest/encode(_:)`` threw, of the connection's failure, or of
-    ///   what has ended the stream; `CancellationError`.
+    /// - Throws: The service's error, made of what ``StreamRequest/encode(_:)`` threw, of the connection's failure, or
+    ///   of what has ended the stream; `CancellationError`.
     public func send(_ message: R.Message) async throws {
         let encoded: WebSocketMessage
         do {
@@ -122,8 +122,8 @@ public final class MessageStream<R: StreamRequest>: AsyncSequence, Sendable {
 
         /// The next message; nil when the socket was closed as it should be, on either side.
         ///
-        /// - Throws: The service's error when the stream has ended, or when the message cannot be decoded; after that, and
-        ///   only after that, the next one can be read. `CancellationError`.
+        /// - Throws: The service's error when the stream has ended, or when the message cannot be decoded; after that,
+        ///   and only after that, the next one can be read. `CancellationError`.
         public mutating func next() async throws -> R.Result? { try await stream.next() }
     }
 }
