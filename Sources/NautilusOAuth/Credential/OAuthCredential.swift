@@ -1,20 +1,22 @@
 import Foundation
 
-/// What a user, or a client for itself, is authorized by: the reply of a token endpoint (RFC 6749 §5.1).
+/// The credential of a user, or of a client itself: the reply of a token endpoint (RFC 6749 §5.1).
 ///
 /// Its lifetime counts from its receipt. Within a process that is the coordinator's business, on a monotonic clock; the
 /// wall clock is only asked of a credential that was stored by another run, see ``remainingLifetime(at:)``.
 public struct OAuthCredential: Hashable, Sendable {
-    /// What authorizes a request.
+    /// The token that authorizes a request.
     public let accessToken: String
-    /// What the next refresh is paid with; nil when the server issues none.
+    /// The token that the next refresh spends; nil when the server issues none.
     public let refreshToken: String?
     /// How the access token is used, as the server writes it; `Bearer` (RFC 6750) is the only one that is stamped.
     public let tokenType: String
-    /// What it allows; nil when the server does not say: then what was asked for (RFC 6749 §5.1).
+    /// The scope of the access token; nil when the server does not say: then the one that was asked for (RFC 6749
+    /// §5.1).
     public let scope: OAuthScope?
-    /// How long it serves, counted from ``receivedAt``; nil when the server does not say, or nothing that can be meant (an
-    /// `expires_in` below a second, or no number), which means no expiry (B19): a rejected token is refreshed anyway.
+    /// How long it serves, counted from ``receivedAt``; nil when the server does not say, or nothing that can be meant
+    /// (an `expires_in` below a second, or no number), which means no expiry (B19): a rejected token is refreshed
+    /// anyway.
     public let lifetime: Duration?
     /// When it was received, on this device's wall clock; only ever compared with the same clock.
     public let receivedAt: Date
@@ -22,10 +24,10 @@ public struct OAuthCredential: Hashable, Sendable {
     /// Creates a credential, as from another library's storage.
     ///
     /// - Parameters:
-    ///   - accessToken: What authorizes a request.
-    ///   - refreshToken: What the next refresh is paid with. Default: nil, there is none.
+    ///   - accessToken: The token that authorizes a request.
+    ///   - refreshToken: The token that the next refresh spends. Default: nil, there is none.
     ///   - tokenType: How the access token is used. Default: `Bearer`.
-    ///   - scope: What it allows. Default: nil, unknown.
+    ///   - scope: The scope of the access token. Default: nil, unknown.
     ///   - lifetime: How long it serves from `receivedAt`; negative counts as zero, and more than
     ///     ten thousand years as these. Default: nil, no expiry.
     ///   - receivedAt: When it was received. Default: now.
@@ -48,7 +50,7 @@ public struct OAuthCredential: Hashable, Sendable {
     /// Ten thousand years. Nothing lasts longer, and sums stay far from the largest `Duration`, at which they trap.
     static let maxLifetime = Duration.seconds(Int64(315_576_000_000))
 
-    /// What is left of the lifetime; zero when it is over, nil when there is no expiry.
+    /// The rest of the lifetime; zero when it is over, nil when there is no expiry.
     ///
     /// A wall clock can be wrong, and be set meanwhile. One that was set back makes a credential last no longer than it
     /// would have from now on; one that was set forward costs one refresh. Neither repeats itself, since the

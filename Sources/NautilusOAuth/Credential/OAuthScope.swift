@@ -1,4 +1,4 @@
-/// What a credential allows: scope tokens, in no particular order, each once (RFC 6749 §3.3).
+/// The scope of a credential: scope tokens, in no particular order, each once (RFC 6749 §3.3).
 ///
 /// ```swift
 /// let scope: OAuthScope = ["notes.read", "notes.write"]

@@ -6,17 +6,17 @@ import Nautilus
 /// Show ``url`` in the system's browser, and hand the URL that it is redirected to, together with this value, to
 /// ``TokenEndpoint/exchange(_:for:)``. It is good for one sign-in.
 public struct AuthorizationRequest: Sendable {
-    /// Where the browser goes. It has no secret in it that helps without this value, but belongs into no log.
+    /// The URL to show in the browser. Its secrets are of no use without this value, but it belongs in no log.
     public let url: URL
-    /// Where the browser comes back to, as it was given.
+    /// The URL that the browser comes back to, as it was given.
     public let redirect: String
-    /// Whom it was made for: an answer is never taken to another server.
+    /// The issuer it was made for: an answer is never taken to another server.
     let issuer: String
-    /// What to ask for; nil for what the server gives by itself.
+    /// The scope to ask for; nil for the server's own choice.
     let scope: OAuthScope?
-    /// What ties the redirect to this request (RFC 6749 §10.12).
+    /// The value that ties the redirect to this request (RFC 6749 §10.12).
     let state: Secret
-    /// What proves that the one who began is the one who ends (RFC 7636).
+    /// The proof that the client that redeems the code is the one that began (RFC 7636).
     let verifier: Secret
     /// Shared by all copies.
     private let isRedeemed = Locked(false)

@@ -7,12 +7,12 @@ extension AuthorizationServer {
     /// - Parameters:
     ///   - issuer: The issuer's URL, `https`, as the server itself writes it.
     ///   - document: Which document is read. Default: that of RFC 8414.
-    ///   - transport: What moves bytes. Default: the process's shared transport.
-    ///   - retrierFactory: What repeats the request. Default: backoff with 3 attempts, as for tokens.
-    ///   - clock: What time is measured and slept on. Default: `ContinuousClock`, as for every service.
+    ///   - transport: The transport that moves bytes. Default: the process's shared transport.
+    ///   - retrierFactory: The retriers that repeat the request. Default: backoff with 3 attempts, as for tokens.
+    ///   - clock: The clock that measures time and sleeps. Default: `ContinuousClock`, as for every service.
     /// - Throws: ``OAuthError``: ``OAuthError/Kind/issuerMismatch`` when the document is another issuer's (§3.3),
-    ///   ``OAuthError/Kind/noEndpoint(name:)`` when it names no token endpoint, ``OAuthError/Kind/insecureUrl`` when one of
-    ///   the URLs, or the issuer, is plain `http`.
+    ///   ``OAuthError/Kind/noEndpoint(name:)`` when it names no token endpoint, ``OAuthError/Kind/insecureUrl`` when
+    ///   one of the URLs, or the issuer, is plain `http`.
     public static func discover(
         issuer: String,
         document: MetadataDocument = .oauth,

@@ -1,6 +1,6 @@
 import Nautilus
 
-/// Where an authorization server takes which request: its metadata (RFC 8414 §2).
+/// An authorization server's endpoints: its metadata (RFC 8414 §2).
 ///
 /// ```swift
 /// let server = AuthorizationServer(issuer: "https://id.example.com", tokenEndpoint: "https://id.example.com/token")
@@ -11,13 +11,13 @@ import Nautilus
 public struct AuthorizationServer: Hashable, Sendable {
     /// The issuer's URL, as the server itself writes it: compared byte by byte.
     public let issuer: String
-    /// Where tokens are issued and refreshed.
+    /// The endpoint that issues and refreshes tokens.
     public let tokenEndpoint: String
-    /// Where a browser goes to sign in; nil when the server has none, or it is not known.
+    /// The page on which a browser signs in; nil when the server has none, or it is not known.
     public let authorizationEndpoint: String?
-    /// Where a device asks for a code (RFC 8628 §4); nil when the server has none, or it is not known.
+    /// The endpoint that gives a device its code (RFC 8628 §4); nil when the server has none, or it is not known.
     public let deviceAuthorizationEndpoint: String?
-    /// Where tokens are revoked (RFC 7009); nil when the server has none, or it is not known.
+    /// The endpoint that revokes tokens (RFC 7009); nil when the server has none, or it is not known.
     public let revocationEndpoint: String?
     /// Whether every redirect names the issuer (RFC 9207 §3), so that one which does not is refused.
     public let namesIssuerInRedirects: Bool
@@ -28,12 +28,12 @@ public struct AuthorizationServer: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - issuer: The issuer's URL, as the server itself writes it.
-    ///   - tokenEndpoint: Where tokens are issued and refreshed.
-    ///   - authorizationEndpoint: Where a browser goes to sign in. Default: nil, nobody signs in by a browser.
-    ///   - deviceAuthorizationEndpoint: Where a device asks for a code. Default: nil, no device does.
-    ///   - revocationEndpoint: Where tokens are revoked. Default: nil, many servers have none.
-    ///   - namesIssuerInRedirects: Whether every redirect names the issuer. Default: false: most servers do not, and one
-    ///     that does is checked all the same.
+    ///   - tokenEndpoint: The endpoint that issues and refreshes tokens.
+    ///   - authorizationEndpoint: The page on which a browser signs in. Default: nil, no sign-in by browser.
+    ///   - deviceAuthorizationEndpoint: The endpoint that gives a device its code. Default: nil, no sign-in by device.
+    ///   - revocationEndpoint: The endpoint that revokes tokens. Default: nil, many servers have none.
+    ///   - namesIssuerInRedirects: Whether every redirect names the issuer. Default: false: most servers do not, and
+    ///     one that does is checked all the same.
     ///   - codeChallengeMethods: The ways of proof that it takes. Default: nil, unknown: S256 is used.
     public init(
         issuer: String,

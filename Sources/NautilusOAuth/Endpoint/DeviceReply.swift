@@ -1,9 +1,9 @@
 import Foundation
 import Nautilus
 
-/// What a device authorization endpoint replies (RFC 8628 §3.2).
+/// The reply of a device authorization endpoint (RFC 8628 §3.2).
 struct DeviceReply: Sendable {
-    /// §3.2: without a word of the server.
+    /// The interval where the server names none (§3.2).
     static let defaultInterval = Duration.seconds(5)
 
     let deviceCode: Secret
@@ -36,7 +36,7 @@ struct DeviceReply: Sendable {
         interval = fields.seconds("interval") ?? Self.defaultInterval
     }
 
-    /// A page that a user can be sent to: whoever stands in between must not be able to replace it.
+    /// A page that a user can be sent to: one that nothing on the way can replace.
     private static func page(_ text: String) -> URL? {
         guard let url = URL(string: text), let origin = HttpOrigin(url),
             origin.scheme == "https" || origin.scheme == "http" && origin.isLoopback

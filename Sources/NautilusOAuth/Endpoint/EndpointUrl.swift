@@ -9,8 +9,9 @@ struct EndpointUrl: Sendable {
 
     /// Reads a URL.
     ///
-    /// - Parameter name: What it is called in the metadata (RFC 8414 §2), for the error.
-    /// - Throws: ``OAuthError/Kind/insecureUrl``, ``OAuthError/Kind/invalidParameter(reason:)``; neither repeats the URL.
+    /// - Parameter name: Its name in the metadata (RFC 8414 §2), for the error.
+    /// - Throws: ``OAuthError/Kind/insecureUrl``, ``OAuthError/Kind/invalidParameter(reason:)``; neither repeats the
+    ///   URL.
     init(_ text: String, name: String) throws(OAuthError) {
         do {
             base = try BaseUrl(text, isSecure: true)
@@ -42,7 +43,7 @@ struct EndpointUrl: Sendable {
 }
 
 extension InvalidRequest {
-    /// What is wrong, without the sentence around it.
+    /// The cause, without the sentence around it.
     fileprivate var cause: String {
         if case .baseUrl(let reason) = self { reason } else { description }
     }

@@ -1,19 +1,19 @@
 import Foundation
 
-/// What an authorization server replies when it refuses (RFC 6749 §5.2).
+/// The reply of an authorization server that refuses (RFC 6749 §5.2).
 struct ErrorReply: Sendable {
     /// The error code: characters of §5.2 only, 1 to 64 of them.
     let code: String
-    /// What the server tells developers; nil when it does not.
+    /// The server's words for developers; nil when there are none.
     let serverDescription: String?
 
-    /// Reads a reply; nil when it names no error. One that is not called a form or text is JSON whatever it is called: a body
-    /// that parses is what it is.
+    /// Reads a reply; nil when it names no error. One whose `Content-Type` is neither a form nor text is read as JSON,
+    /// whatever the type: a body that parses is what it is.
     ///
     /// - Parameters:
     ///   - body: The reply's body.
     ///   - contentType: Its `Content-Type`. Default: nil, it has none.
-    ///   - secrets: What was sent, and is not printed if the server repeats it in its code.
+    ///   - secrets: The values that were sent; if the server repeats one in its code, it is not printed.
     init?(_ body: Data, contentType: String? = nil, hiding secrets: [String] = []) {
         let form = contentType.flatMap { ReplyFields.mayBeForm($0) ? $0 : nil }
         guard let fields = try? ReplyFields(body, contentType: form), let code = try? fields.text("error") else {
@@ -38,7 +38,7 @@ struct ErrorReply: Sendable {
         "unsupported_grant_type", "unsupported_token_type",
     ]
 
-    /// What the code means in the reply of a token endpoint (§5.2, RFC 8628 §3.5).
+    /// The kind of error that the code means in the reply of a token endpoint (§5.2, RFC 8628 §3.5).
     var kind: OAuthError.Kind {
         switch code {
         case "invalid_grant": .invalidGrant

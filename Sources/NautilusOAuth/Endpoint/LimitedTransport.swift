@@ -13,7 +13,7 @@ struct LimitedTransport: HttpTransport {
 
     /// Reads the reply up to the limit; nothing of one whose header says that it is larger.
     ///
-    /// - Throws: `TransportError.responseTooLarge(limit:)`; what the transport throws.
+    /// - Throws: `TransportError.responseTooLarge(limit:)`; the transport's errors.
     func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
         let response = try await base.stream(request, context: context)
         if let length = response.header.values(of: .contentLength).first.flatMap({ Int($0) }), length > limit {

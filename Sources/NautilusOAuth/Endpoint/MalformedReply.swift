@@ -1,4 +1,4 @@
-/// What is wrong with a reply of the authorization server, in words that repeat nothing of it.
+/// A fault in a reply of the authorization server, in words that repeat nothing of it.
 struct MalformedReply: Error, Hashable {
     let reason: String
 

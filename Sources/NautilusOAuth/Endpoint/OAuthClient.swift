@@ -1,7 +1,7 @@
 import Foundation
 import Nautilus
 
-/// Who asks: the client, as it is registered with the authorization server (RFC 6749 §2).
+/// The client, as it is registered with the authorization server (RFC 6749 §2).
 ///
 /// ```swift
 /// let app = OAuthClient(id: "notes-ios")
@@ -35,7 +35,7 @@ public struct OAuthClient: Hashable, Sendable {
         self.authentication = authentication
     }
 
-    /// What goes into `Authorization`; nil when it is the form that says who asks.
+    /// The value of `Authorization`; nil when the form identifies the client.
     var authorization: String? {
         guard case .basic(let secret) = authentication else { return nil }
         // Form-encoded before they are joined (§2.3.1), so that a colon in the id is not taken for the separator.
@@ -43,7 +43,7 @@ public struct OAuthClient: Hashable, Sendable {
         return "Basic " + Data(pair.utf8).base64EncodedString()
     }
 
-    /// What the form says of the client.
+    /// The fields of the form that identify the client.
     var fields: [TokenForm.Field] {
         switch authentication {
         case .none: [.init("client_id", id)]

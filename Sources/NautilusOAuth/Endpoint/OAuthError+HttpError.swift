@@ -2,12 +2,13 @@ import Foundation
 import Nautilus
 
 extension OAuthError {
-    /// What the failure of a request to the authorization server means.
+    /// Translates the failure of a request to the authorization server.
     ///
     /// - Parameters:
     ///   - error: The failure.
-    ///   - secrets: What was sent, and is not printed if the server repeats it.
-    ///   - spends: Whether the request spends something, so that it matters whether it ran. Default: true, as a refresh.
+    ///   - secrets: The values that were sent; if the server repeats one, it is not printed.
+    ///   - spends: Whether the request spends something, so that it matters whether it ran. Default: true, as a
+    ///     refresh.
     init(_ error: HttpError, hiding secrets: [String] = [], spends: Bool = true) {
         let reply = error.response.flatMap { ErrorReply($0.body, contentType: $0.contentType, hiding: secrets) }
         var kind = Kind(error, reply)
@@ -15,12 +16,12 @@ extension OAuthError {
         self.init(kind, serverDescription: reply?.serverDescription, httpError: error)
     }
 
-    /// What a successful response that cannot be used means.
+    /// Translates a successful response that cannot be used.
     ///
     /// - Parameters:
     ///   - response: The response.
-    ///   - malformed: What is wrong with it.
-    ///   - secrets: What was sent, and is not printed if the server repeats it.
+    ///   - malformed: The fault in it.
+    ///   - secrets: The values that were sent; if the server repeats one, it is not printed.
     init(_ response: HttpResponse<Data>, _ malformed: MalformedReply, hiding secrets: [String] = []) {
         // Some servers refuse with 200. A redirect is not theirs for certain, and must not end a session.
         let isSuccess = (200...299).contains(response.status)
@@ -49,7 +50,7 @@ extension OAuthError.Kind {
 
     private init(status: Int, _ reply: ErrorReply?) {
         switch status {
-        // Overload and outage say nothing of the grant, whatever their body says.
+        // Overload and outage tell nothing about the grant, whatever their body says.
         case 408, 425, 429, 500...599: self = .unavailable
         case 400...499: self = reply?.kind ?? .malformedReply(reason: "status \(status) without an error code")
         default: self = .malformedReply(reason: "status \(status)")

@@ -1,9 +1,9 @@
 import Nautilus
 
-/// Why there is no credential: what the authorization server or the redirect has to say. What a session's store and other
-/// processes have to say is a `SessionError`.
+/// Why there is no credential, according to the authorization server or the redirect. Failures of a session's store and
+/// of other processes are a `SessionError`.
 public struct OAuthError: RefreshFailure, Sendable {
-    /// What went wrong.
+    /// The kind of a failure.
     public enum Kind: Hashable, Sendable {
         /// The refresh token, code or device code is not, or no longer, good (`invalid_grant`, RFC 6749 §5.2): the user
         /// has to sign in.
@@ -37,14 +37,15 @@ public struct OAuthError: RefreshFailure, Sendable {
         /// A call needs more than the credential allows (RFC 6750 §3.1): sign in again with this scope. Empty when the
         /// server does not name it.
         case insufficientScope(OAuthScope)
-        /// A call needs the user to have authenticated in another way, or more recently (RFC 9470 §3): sign in again with
-        /// these `acr_values`, in order of preference, and `max_age`. Empty, and nil, where the server does not say.
+        /// A call needs the user to have authenticated in another way, or more recently (RFC 9470 §3): sign in again
+        /// with these `acr_values`, in order of preference, and `max_age`. Empty, and nil, where the server does not
+        /// say.
         case insufficientAuthentication(acrValues: [String], maxAge: Duration?)
-        /// Nobody waits for the result any more.
+        /// The task that waited for the result was cancelled.
         case cancelled
     }
 
-    /// What went wrong.
+    /// The kind of failure.
     public var kind: Kind
     /// The server's own words for developers (`error_description`); nil when there are none. Not printed: a server may
     /// repeat anything in them.
@@ -55,7 +56,7 @@ public struct OAuthError: RefreshFailure, Sendable {
     /// Creates an error.
     ///
     /// - Parameters:
-    ///   - kind: What went wrong.
+    ///   - kind: The kind of failure.
     ///   - serverDescription: The server's `error_description`. Default: nil, none.
     ///   - httpError: The failed call. Default: nil, none.
     public init(_ kind: Kind, serverDescription: String? = nil, httpError: HttpError? = nil) {
@@ -64,8 +65,7 @@ public struct OAuthError: RefreshFailure, Sendable {
         self.httpError = httpError
     }
 
-    /// Whether the same may succeed later, without anybody doing anything: the server was out of reach or overloaded,
-    /// or the answer was lost.
+    /// Whether the same may succeed later by itself: the server was out of reach or overloaded, or the answer was lost.
     public var isTransient: Bool {
         switch kind {
         case .unavailable, .answerLost: true

@@ -1,4 +1,4 @@
-/// What a redirect to the app says: a code, or why there is none (RFC 6749 §4.1.2).
+/// The content of a redirect to the app: a code, or why there is none (RFC 6749 §4.1.2).
 ///
 /// Anybody can send a browser to the app's redirect URL with anything behind it, so everything is checked before a code
 /// is used.
@@ -25,9 +25,9 @@ struct RedirectReply: Sendable {
     /// The code, once it is certain that it belongs to `request`.
     ///
     /// - Parameters:
-    ///   - request: What was asked.
+    ///   - request: The request that it must answer.
     ///   - namesIssuer: Whether the server is known to name itself in every redirect (RFC 9207 §3).
-    /// - Throws: ``OAuthError``; what the server says is believed only after state and issuer are right.
+    /// - Throws: ``OAuthError``; the server's words are believed only after state and issuer are right.
     func code(for request: AuthorizationRequest, namesIssuer: Bool) throws(OAuthError) -> String {
         guard let state = try value("state"), request.state.matches(state) else { throw OAuthError(.stateMismatch) }
         try checkIssuer(of: request, mustBeNamed: namesIssuer)
@@ -47,8 +47,8 @@ struct RedirectReply: Sendable {
         guard issuer.utf8.elementsEqual(request.issuer.utf8) else { throw OAuthError(.issuerMismatch) }
     }
 
-    /// What the error code means here (§4.1.2.1): other than in a token endpoint's reply, none ends a session, since
-    /// the browser brings it.
+    /// The error that the code means here (§4.1.2.1): other than in a token endpoint's reply, none ends a session,
+    /// since the browser brings it.
     private func refusal(_ code: String) throws(OAuthError) -> OAuthError {
         guard let reply = ErrorReply(code: code, serverDescription: try value("error_description")) else {
             return OAuthError(.malformedReply(reason: "the redirect's error has no code"))
@@ -64,8 +64,8 @@ struct RedirectReply: Sendable {
 
     /// The value of `name`; nil when it is missing.
     ///
-    /// - Throws: ``OAuthError/Kind/malformedReply(reason:)`` when it is there twice (§3.1): which one the server means,
-    ///   and which another reader takes, nobody knows.
+    /// - Throws: ``OAuthError/Kind/malformedReply(reason:)`` when it is there twice (§3.1): it is unknown which one the
+    ///   server means, and which another reader takes.
     private func value(_ name: String) throws(OAuthError) -> String? {
         let values = fields.values(of: name)
         guard values.count <= 1 else {

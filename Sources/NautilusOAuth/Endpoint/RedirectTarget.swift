@@ -1,4 +1,4 @@
-/// Where a redirect goes, without its query: what an app compares to tell its own redirect from another.
+/// The target of a redirect, without its query, by which an app tells its own redirect from another.
 ///
 /// Read by hand: Foundation's parsing of schemes, hosts and escapes differs from one system to the next.
 struct RedirectTarget: Hashable, Sendable {
@@ -35,23 +35,24 @@ struct RedirectTarget: Hashable, Sendable {
         self.path = path.isEmpty ? "/" : String(path)
     }
 
-    /// Whether a browser may be sent there with a code: not where it would be run, stored, mailed or transmitted by a protocol
-    /// that was made for something else.
+    /// Whether a browser may be sent there with a code: not where it would be run, stored, mailed or transmitted by a
+    /// protocol that was made for something else.
     ///
-    /// A list, and no rule: RFC 8252 §7.1 wants an app's scheme to be a domain name in reverse, `com.example.app`, and many
-    /// that servers have registered are not.
+    /// A list, and no rule: RFC 8252 §7.1 wants an app's scheme to be a domain name in reverse, `com.example.app`, and
+    /// many that servers have registered are not.
     var hasSchemeForCodes: Bool { !Self.foreignSchemes.contains(scheme) }
 
     private static let foreignSchemes: Set<String> = [
-        // What a browser runs or shows by itself.
+        // Run or shown by the browser itself.
         "about", "blob", "chrome", "data", "filesystem", "jar", "javascript", "resource", "vbscript", "view-source",
-        // Files, and what other apps share.
+        // Files, and schemes that apps share.
         "content", "file", "intent",
-        // Protocols: nobody there knows what a code is.
+        // Protocols, where a code has no meaning.
         "dav", "ftp", "ftps", "gopher", "imap", "irc", "ircs", "ldap", "ldaps", "news", "nfs", "nntp", "pop", "rtsp",
         "sftp",
         "smb", "ssh", "telnet", "ws", "wss",
-        // Mails, calls and messages. URNs name things that are nowhere, the copied code of RFC 8252 appendix B.2 among them.
+        // Mails, calls and messages. URNs name things that are nowhere, the copied code of RFC 8252 appendix B.2 among
+        // them.
         "cid", "geo", "mailto", "mid", "sip", "sips", "sms", "tel", "urn",
     ]
 

@@ -1,7 +1,7 @@
 import Foundation
 import Nautilus
 
-/// What an authorization server says of itself (RFC 8414 §2), as far as it is used here.
+/// The metadata of an authorization server (RFC 8414 §2), as far as it is used here.
 struct ServerMetadata: Sendable {
     let issuer: String
     let tokenEndpoint: String?
@@ -29,7 +29,7 @@ struct ServerMetadata: Sendable {
     ///
     /// - Throws: ``OAuthError``.
     func server(of expected: String) throws(OAuthError) -> AuthorizationServer {
-        // By bytes (§3.3): whoever can put a document there could otherwise pass for another issuer.
+        // By bytes (§3.3): anyone who can put a document there could otherwise pass for another issuer.
         guard issuer.utf8.elementsEqual(expected.utf8) else { throw OAuthError(.issuerMismatch) }
         return AuthorizationServer(
             issuer: issuer,

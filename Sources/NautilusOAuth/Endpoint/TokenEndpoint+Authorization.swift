@@ -7,15 +7,16 @@ extension TokenEndpoint {
     /// Nothing is sent. State and verifier are 32 bytes each of the system's randomness.
     ///
     /// - Parameters:
-    ///   - redirect: Where the browser comes back to, as it is registered: `https`, `http` to this machine (RFC 8252 §7.3),
-    ///     or a scheme of the app's own (§7.1). No fragment.
-    ///   - scope: What to ask for. Default: nil, what the server gives by itself.
-    ///   - parameters: What else the server is told: `prompt`, `login_hint`, `audience`. Sent sorted by name. Default:
-    ///     none, which every server takes.
-    /// - Throws: ``OAuthError``: ``OAuthError/Kind/noEndpoint(name:)``, ``OAuthError/Kind/insecureUrl`` for the endpoint
-    ///   or the redirect, ``OAuthError/Kind/invalidParameter(reason:)`` for a parameter that is the library's own, for a
-    ///   redirect that no app receives, `javascript:`, `data:`, `file:`, `ftp:`, `mailto:` and their like, and when the
-    ///   server says that it does not take S256, without which a stolen code could be used (RFC 9700 §2.1.1).
+    ///   - redirect: The URL that the browser comes back to, as it is registered: `https`, `http` to this machine (RFC
+    ///     8252 §7.3), or a scheme of the app's own (§7.1). No fragment.
+    ///   - scope: The scope to ask for. Default: nil, the server's own choice.
+    ///   - parameters: More parameters for the server: `prompt`, `login_hint`, `audience`. Sent sorted by name.
+    ///     Default: none, which every server takes.
+    /// - Throws: ``OAuthError``: ``OAuthError/Kind/noEndpoint(name:)``, ``OAuthError/Kind/insecureUrl`` for the
+    ///   endpoint or the redirect, ``OAuthError/Kind/invalidParameter(reason:)`` for a parameter that is the library's
+    ///   own, for a redirect that no app receives, `javascript:`, `data:`, `file:`, `ftp:`, `mailto:` and their like,
+    ///   and when the server says that it does not take S256, without which a stolen code could be used (RFC 9700
+    ///   §2.1.1).
     public func authorize(
         redirect: any UrlConvertible,
         scope: OAuthScope? = nil,
@@ -54,14 +55,14 @@ extension TokenEndpoint {
     ///
     /// - Parameters:
     ///   - redirect: The URL that the browser was redirected to.
-    ///   - request: What ``authorize(redirect:scope:parameters:)`` has made.
+    ///   - request: The request that ``authorize(redirect:scope:parameters:)`` has made.
     /// - Throws: ``OAuthError``. Nothing is sent unless the redirect is the answer to `request`: it leads to the same
     ///   URL, or else ``OAuthError/Kind/invalidParameter(reason:)``; its `state` is the request's
     ///   (``OAuthError/Kind/stateMismatch``); its issuer, where it names one, too (RFC 9207,
-    ///   ``OAuthError/Kind/issuerMismatch``); and it has a code, once, and no error. Nor when the request has been exchanged
-    ///   before, or is being exchanged: ``OAuthError/Kind/invalidParameter(reason:)``. A lost answer counts, as the server
-    ///   may have issued a token for it; a failure after which the server has certainly not looked at the code does not: no
-    ///   connection, 429, 503 with `Retry-After`.
+    ///   ``OAuthError/Kind/issuerMismatch``); and it has a code, once, and no error. Nor when the request has been
+    ///   exchanged before, or is being exchanged: ``OAuthError/Kind/invalidParameter(reason:)``. A lost answer counts,
+    ///   as the server may have issued a token for it; a failure after which the server has certainly not looked at the
+    ///   code does not: no connection, 429, 503 with `Retry-After`.
     public func exchange(
         _ redirect: URL,
         for request: AuthorizationRequest

@@ -3,7 +3,7 @@ import Nautilus
 extension TokenEndpoint {
     /// Begins a sign-in on another device (RFC 8628 §3.1): for a television, a command line, a printer.
     ///
-    /// - Parameter scope: What to ask for. Default: nil, what the server gives by itself.
+    /// - Parameter scope: The scope to ask for. Default: nil, the server's own choice.
     /// - Throws: ``OAuthError``: ``OAuthError/Kind/noEndpoint(name:)`` when the server has none for it.
     public func authorizeDevice(scope: OAuthScope? = nil) async throws(OAuthError) -> DeviceAuthorization {
         let endpoint = try EndpointUrl(server.deviceAuthorizationEndpoint, name: "device_authorization_endpoint")
@@ -28,12 +28,12 @@ extension TokenEndpoint {
 
     /// Waits until the user has approved on the other device, and returns the credential (RFC 8628 §3.4).
     ///
-    /// The server is polled, first after the interval that it has named, and less often when it asks for that or does not
-    /// answer. Overload and outages are waited out. Cancelling the task ends it at once.
+    /// The server is polled, first after the interval that it has named, and less often when it asks for that or does
+    /// not answer. Overload and outages are waited out. Cancelling the task ends it at once.
     ///
-    /// - Parameter authorization: What ``authorizeDevice(scope:)`` has brought.
+    /// - Parameter authorization: The reply to ``authorizeDevice(scope:)``.
     /// - Throws: ``OAuthError``: ``OAuthError/Kind/accessDenied``, ``OAuthError/Kind/deviceCodeExpired``,
-    ///   ``OAuthError/Kind/cancelled``, and what is wrong with the client or the replies.
+    ///   ``OAuthError/Kind/cancelled``, and the errors of the client and of malformed replies.
     public func credential(for authorization: DeviceAuthorization) async throws(OAuthError) -> OAuthCredential {
         var polling = DevicePolling(interval: authorization.interval)
         var pause = polling.interval

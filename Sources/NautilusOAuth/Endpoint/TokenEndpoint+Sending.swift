@@ -4,7 +4,7 @@ import Nautilus
 extension TokenEndpoint {
     /// Asks for a token.
     ///
-    /// - Parameter retrier: What repeats the request. Default: nil, the endpoint's own.
+    /// - Parameter retrier: The retrier that repeats the request. Default: nil, the endpoint's own.
     func reply(to form: TokenForm, retrier: (any RetrierFactory)? = nil) async throws(OAuthError) -> TokenReply {
         let endpoint = try EndpointUrl(server.tokenEndpoint, name: "token_endpoint")
         return try await send(form, to: endpoint, retrier: retrier) { body, contentType throws(MalformedReply) in
@@ -12,12 +12,12 @@ extension TokenEndpoint {
         }
     }
 
-    /// Sends a form, with what says who asks, and reads the reply.
+    /// Sends a form, with the client's identification, and reads the reply.
     ///
     /// - Parameters:
     ///   - form: The form, without the client.
-    ///   - endpoint: Where it goes.
-    ///   - retrier: What repeats the request. Default: nil, the endpoint's own.
+    ///   - endpoint: The URL to send it to.
+    ///   - retrier: The retrier that repeats the request. Default: nil, the endpoint's own.
     ///   - read: Reads a successful reply by its body and its `Content-Type`.
     /// - Throws: ``OAuthError``, for every failure and for a reply that cannot be read.
     func send<Reply>(

@@ -3,13 +3,13 @@ import Nautilus
 extension TokenEndpoint {
     /// Replaces a credential by a fresh one (RFC 6749 §6).
     ///
-    /// What the reply leaves out stays: the refresh token, unless the server rotates it, and the scope.
+    /// Values that the reply leaves out stay: the refresh token, unless the server rotates it, and the scope.
     ///
     /// - Parameters:
-    ///   - credential: What is replaced. Its refresh token may be spent afterwards, also when this throws
+    ///   - credential: The credential to replace. Its refresh token may be spent afterwards, also when this throws
     ///     ``OAuthError/Kind/answerLost`` or ``OAuthError/Kind/malformedReply(reason:)``.
-    ///   - scope: What to ask for, at most what the credential allows. Default: nil, all that it allows.
-    /// - Throws: ``OAuthError``: ``OAuthError/Kind/noRefreshToken``, at once, when there is nothing to pay with;
+    ///   - scope: The scope to ask for, at most that of the credential. Default: nil, all of it.
+    /// - Throws: ``OAuthError``: ``OAuthError/Kind/noRefreshToken``, at once, when there is no refresh token to spend;
     ///   ``OAuthError/Kind/invalidGrant`` when the server does not take it any more.
     public func refresh(
         _ credential: OAuthCredential,
@@ -24,7 +24,7 @@ extension TokenEndpoint {
 
     /// Gets a credential for the client itself, without a user (RFC 6749 §4.4).
     ///
-    /// - Parameter scope: What to ask for. Default: nil, what the server gives by itself.
+    /// - Parameter scope: The scope to ask for. Default: nil, the server's own choice.
     /// - Throws: ``OAuthError``.
     public func clientCredentials(scope: OAuthScope? = nil) async throws(OAuthError) -> OAuthCredential {
         var form = TokenForm(.init("grant_type", "client_credentials"))

@@ -7,16 +7,16 @@ import Nautilus
 /// let endpoint = TokenEndpoint(server: server, client: OAuthClient(id: "notes-ios"))
 /// let fresh = try await endpoint.refresh(credential)
 /// ```
-/// It keeps nothing: who may refresh, when, and where the credential is kept, is up to ``OAuthSession``.
+/// It keeps nothing: when to refresh, and where the credential is kept, is up to ``OAuthSession``.
 ///
-/// Its requests are calls like any other, with two differences. A redirect is refused, since it would carry the form with
-/// its secrets elsewhere. And no request has an `Idempotency-Key`, so that a `BackoffRetrier` repeats only what certainly
-/// did not run: no connection, 429, 503 with `Retry-After`. A refresh whose answer is lost is not sent again, since a
-/// server that rotates refresh tokens takes the second one for a theft and ends the session (RFC 9700 §4.14.2).
+/// Its requests are calls like any other, with two differences. A redirect is refused, since it would carry the form
+/// with its secrets elsewhere. And no request has an `Idempotency-Key`, so that a `BackoffRetrier` repeats only what
+/// certainly did not run: no connection, 429, 503 with `Retry-After`. A refresh whose answer is lost is not sent again,
+/// since a server that rotates refresh tokens takes the second one for a theft and ends the session (RFC 9700 §4.14.2).
 public struct TokenEndpoint: Sendable {
-    /// Where requests go.
+    /// The server that requests go to.
     public let server: AuthorizationServer
-    /// Who asks.
+    /// The client that asks.
     public let client: OAuthClient
 
     let transport: any HttpTransport
@@ -26,28 +26,29 @@ public struct TokenEndpoint: Sendable {
     let timeout: Duration
     let refreshTimeout: Duration
     let deadline: Duration
-    /// Where states and verifiers come from; replaced by tests only.
+    /// The source of states and verifiers; replaced by tests only.
     var randomness = Randomness.system
 
     /// Creates an endpoint.
     ///
     /// - Parameters:
-    ///   - server: Where requests go.
-    ///   - client: Who asks.
-    ///   - transport: What moves bytes. Default: the process's shared transport.
-    ///   - retrierFactory: What repeats requests that certainly did not run. Default: backoff with 3 attempts: two
-    ///     retries, 1.5 s at most unless the server asks for more, still fit into the deadline.
-    ///   - clock: What time is measured and slept on. Default: `ContinuousClock`, since codes and tokens also expire
-    ///     while the machine sleeps.
-    ///   - wallClock: What says when a credential was received. Default: the system's.
-    ///   - timeout: How long one exchange may take that is no refresh. Default: 20 s: longer than any healthy server takes,
-    ///     and a code that was spent in vain costs the user another sign-in.
-    ///   - refreshTimeout: How long one exchange of a refresh may take. Default: 7 s: a silent connection, one that died
-    ///     unnoticed above all, has a session send the token once more, and servers that grant a period of grace grant 10 s
-    ///     at the least. 7 s, the pause of at most 1 s that ``CredentialSharing`` has, and 2 s for the store and a new
-    ///     connection fit into them. A server without any grace that takes longer than this needs a longer one.
-    ///   - deadline: How long a request may take with its retries. Default: 25 s: it has to end before the 30 s after
-    ///     which a `RefreshCoordinator` gives a refresh up, so that its own error is heard.
+    ///   - server: The server that requests go to.
+    ///   - client: The client that asks.
+    ///   - transport: The transport that moves bytes. Default: the process's shared transport.
+    ///   - retrierFactory: The retriers that repeat requests which certainly did not run. Default: backoff with 3
+    ///     attempts: two retries, 1.5 s at most unless the server asks for more, still fit into the deadline.
+    ///   - clock: The clock that measures time and sleeps. Default: `ContinuousClock`, since codes and tokens also
+    ///     expire while the machine sleeps.
+    ///   - wallClock: The clock that tells when a credential was received. Default: the system's.
+    ///   - timeout: The time limit of one exchange that is no refresh. Default: 20 s: longer than any healthy server
+    ///     takes, and a code that was spent in vain costs the user another sign-in.
+    ///   - refreshTimeout: The time limit of one exchange of a refresh. Default: 7 s: after a silent connection, above
+    ///     all one that died unnoticed, a session sends the token once more, and servers that grant a period of grace
+    ///     grant 10 s at the least. 7 s, the pause of at most 1 s that ``CredentialSharing`` has, and 2 s for the store
+    ///     and a new connection fit into them. A server without any grace that takes longer than this needs a longer
+    ///     one.
+    ///   - deadline: The time limit of a request with its retries. Default: 25 s: it has to end before the 30 s after
+    ///     which a `RefreshCoordinator` gives a refresh up, so that its own error is reported.
     public init(
         server: AuthorizationServer,
         client: OAuthClient,

@@ -42,7 +42,7 @@ struct TokenForm: Sendable {
     /// Whether it spends a refresh token.
     var isRefresh: Bool { fields.contains { $0.name == "grant_type" && $0.value == "refresh_token" } }
 
-    /// What a server might repeat, and what must not be printed then.
+    /// The values that a server might repeat, and that must not be printed then.
     var secrets: [String] {
         fields.filter { Self.secretNames.contains($0.name) && !$0.value.isEmpty }.map(\.value)
     }

@@ -1,21 +1,21 @@
 import Foundation
 import Nautilus
 
-/// What a token endpoint replies when it has issued a token (RFC 6749 §5.1).
+/// The reply of a token endpoint that has issued a token (RFC 6749 §5.1).
 struct TokenReply: Sendable {
     let accessToken: String
-    /// Nil when there is none: then the one that was paid with stays good (§6).
+    /// Nil when there is none: then the one that was spent stays good (§6).
     let refreshToken: String?
-    /// As the server writes it; `Bearer` when it does not, since servers that leave it out issue nothing else. One that is
-    /// not some spelling of `Bearer` is kept as well, with the refresh token that may have been rotated for it;
-    /// a session stamps none but `Bearer`.
+    /// As the server writes it; `Bearer` when it does not, since servers that leave it out issue nothing else. One that
+    /// is not some spelling of `Bearer` is kept as well, with the refresh token that may have been rotated for it; a
+    /// session stamps none but `Bearer`.
     let tokenType: String
-    /// Nil when the server does not say, or nothing that can be read: then it is what was asked for.
+    /// Nil when the server does not say, or nothing that can be read: then it is the scope that was asked for.
     let scope: OAuthScope?
-    /// Nil when the server does not say, or nothing that can be meant.
+    /// Nil when the server does not say, or names less than a second.
     ///
-    /// What can be meant is a second or more. To refuse the reply because of it would lose a refresh token that has
-    /// been rotated; without an expiry, the worst that follows is a 401 and a refresh.
+    /// To refuse the reply because of it would lose a refresh token that has been rotated; without an expiry, the worst
+    /// that follows is a 401 and a refresh.
     let lifetime: Duration?
 
     /// Reads a reply.
@@ -24,7 +24,7 @@ struct TokenReply: Sendable {
     init(_ body: Data, contentType: String?) throws(MalformedReply) {
         let fields = try ReplyFields(body, contentType: contentType)
         accessToken = try fields.requiredText("access_token")
-        // What RFC 6749 appendix A.12 allows, and any header can carry.
+        // The characters that RFC 6749 appendix A.12 allows, and any header can carry.
         guard accessToken.utf8.allSatisfy({ 0x20...0x7E ~= $0 }) else {
             throw MalformedReply("access_token has characters that no token has")
         }
@@ -36,10 +36,10 @@ struct TokenReply: Sendable {
         lifetime = fields.seconds("expires_in")
     }
 
-    /// The credential that it makes (B19): what the reply leaves out stays as it was, but for the lifetime.
+    /// The credential that it makes (B19): values that the reply leaves out stay as they were, but for the lifetime.
     ///
     /// - Parameters:
-    ///   - old: What it replaces; nil for a sign-in.
+    ///   - old: The credential it replaces; nil for a sign-in.
     ///   - requested: The scope that was asked for; nil when none was named.
     ///   - now: When the reply came.
     func credential(

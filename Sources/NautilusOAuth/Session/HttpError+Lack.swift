@@ -1,8 +1,8 @@
 import Nautilus
 
 extension HttpError {
-    /// What the service's own origin says that the credential lacks: a scope (RFC 6750 §3.1), or an authentication of the
-    /// user (RFC 9470 §3); nil when that is not what is wrong.
+    /// The credential's lack, according to the service's own origin: a scope (RFC 6750 §3.1), or an authentication of
+    /// the user (RFC 9470 §3); nil when that is not what is wrong.
     var lack: OAuthError.Kind? {
         guard let request = exchange?.request ?? request, request.isToServiceOrigin else { return nil }
         guard let response, [401, 403].contains(response.status) else { return nil }

@@ -10,7 +10,8 @@ import Nautilus
 ///     var retrierFactory: any RetrierFactory { session.retrierFactory }
 /// }
 /// ```
-/// What the server says of the credential is an ``OAuthError``, what the store and other processes do a `SessionError`.
+/// Errors of the authorization server are an ``OAuthError``, those of the store and of other processes a
+/// `SessionError`.
 public typealias OAuthSession = Session<OAuthCredential>
 
 /// How an expired credential is replaced.
@@ -25,16 +26,16 @@ extension Session where Credential == OAuthCredential {
     /// Creates a session. Nothing is read or sent before it is used.
     ///
     /// - Parameters:
-    ///   - endpoint: Where credentials come from. Its clock is the session's, too.
-    ///   - store: Where the credential is kept. Default: in memory, so that nothing is written unless it is asked for.
-    ///   - account: Whose session it is, where an app has several. Default: empty, for one account at a time.
-    ///   - origins: Where the access token may be sent. Default: `CredentialOrigins.first`, where it is sent first; name
-    ///     all origins of an API that has several.
+    ///   - endpoint: The endpoint that credentials come from. Its clock is the session's, too.
+    ///   - store: The store of the credential. Default: in memory, so that nothing is written unless it is asked for.
+    ///   - account: The account, where an app has several. Default: empty, for one account at a time.
+    ///   - origins: The origins to which the access token may be sent. Default: `CredentialOrigins.first`, the first
+    ///     one it is sent to; name all origins of an API that has several.
     ///   - renewal: How an expired credential is replaced. Default: by its refresh token.
     ///   - sharing: How it shares the credential with other processes. Default: that of `CredentialSharing`.
     ///   - limits: The bounds of refreshing. Default: those of `Session`.
-    ///   - random: Where jitter comes from. Default: the system's generator.
-    ///   - observer: What is told when a refresh starts and ends. Default: nobody.
+    ///   - random: The source of jitter. Default: the system's generator.
+    ///   - observer: An observer of the starts and ends of refreshes. Default: none.
     public convenience init(
         endpoint: TokenEndpoint,
         store: any CredentialStore = MemoryStore(),
@@ -59,8 +60,8 @@ extension Session where Credential == OAuthCredential {
         )
     }
 
-    /// `Authorization` as of now, for code that sends its own requests; empty when nobody is signed in. It does not look
-    /// at the store and refreshes nothing: prefer `grant(continuing:)`.
+    /// `Authorization` as of now, for code that sends its own requests; empty when nobody is signed in. It does not
+    /// look at the store and refreshes nothing: prefer `grant(continuing:)`.
     public var header: HttpHeader {
         current.map { [.authorization: "Bearer \($0.credential.accessToken)"] } ?? [:]
     }

@@ -2,7 +2,7 @@ import Foundation
 import Nautilus
 
 extension TokenEndpoint {
-    /// What a session has to know of credentials that come from here; for a `Session` of one's own making.
+    /// The session rules of credentials that come from here; for a `Session` of one's own making.
     ///
     /// - Parameter renewal: How an expired credential is replaced. Default: by its refresh token.
     public func sessionRules(_ renewal: OAuthRenewal = .refreshToken) -> SessionRules<OAuthCredential> {
@@ -56,7 +56,8 @@ extension RenewalFailure {
 }
 
 extension HttpResponse<Data> {
-    /// Whether it says that there is a token, though none can be read from it. A page of a hotel's network says no such thing.
+    /// Whether it says that there is a token, though none can be read from it. A page of a hotel's network says no such
+    /// thing.
     fileprivate var isCutTokenReply: Bool {
         (200...299).contains(status)
             && header.values(of: .contentType).first.map { type in

@@ -43,7 +43,7 @@ struct FormFields: Sendable {
             }
         }
         let decoded = String(decoding: bytes, as: UTF8.self)
-        // Broken UTF-8 has been repaired, into something that nobody has sent.
+        // Broken UTF-8 has been repaired, into something that was never sent.
         return decoded.utf8.elementsEqual(bytes) ? decoded : nil
     }
 }

@@ -1,6 +1,6 @@
 import Nautilus
 
-/// Where secrets come from.
+/// The source of secrets.
 struct Randomness: Sendable {
     private let draw: @Sendable () -> UInt64
 

@@ -1,6 +1,6 @@
 /// A text that is never printed.
 struct Secret: Sendable {
-    /// The text, for those who send it.
+    /// The text, to be sent.
     let text: String
 
     init(_ text: String) {

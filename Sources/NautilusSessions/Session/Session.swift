@@ -13,12 +13,12 @@ import Nautilus
 /// }
 /// ```
 /// However many calls need a fresh credential at once, and in however many processes, there is one renewal: within the
-/// process a `RefreshCoordinator` sees to it, among processes the store's lock. What another process does, a renewal, a
-/// sign-in, a sign-out, is noticed before the next attempt.
+/// process a `RefreshCoordinator` sees to it, among processes the store's lock. A renewal, a sign-in or a sign-out in
+/// another process is noticed before the next attempt.
 ///
 /// Shared by reference: one for each account.
 public final class Session<Credential: Codable & Sendable & Equatable>: Sendable {
-    /// Under what the credential is kept in the store.
+    /// The key under which the credential is kept in the store.
     public let key: CredentialKey
     let coordinator: RefreshCoordinator<Credential>
     let shared: SharedCredential<Credential>
@@ -30,21 +30,21 @@ public final class Session<Credential: Codable & Sendable & Equatable>: Sendable
     /// Creates a session. Nothing is read or sent before it is used.
     ///
     /// - Parameters:
-    ///   - key: Under what the credential is kept: who issues it, such as the API's origin, and whose it is, where an app has
-    ///     several accounts.
-    ///   - rules: What the session has to know of the credential.
-    ///   - store: Where the credential is kept. Default: in memory, so that nothing is written unless it is asked for.
-    ///   - origins: Where the credential may be sent. Default: `CredentialOrigins.first`, where it is sent first; name
-    ///     all origins of an API that has several.
+    ///   - key: The key under which the credential is kept: its issuer, such as the API's origin, and its account,
+    ///     where an app has several.
+    ///   - rules: The rules of the credential: how it is stamped, renewed and revoked.
+    ///   - store: The store of the credential. Default: in memory, so that nothing is written unless it is asked for.
+    ///   - origins: The origins to which the credential may be sent. Default: `CredentialOrigins.first`, the first one
+    ///     it is sent to; name all origins of an API that has several.
     ///   - sharing: How it shares the credential with other processes. Default: that of ``CredentialSharing``.
-    ///   - limits: The bounds of renewing. Default: those of `RefreshLimits`, but with a time limit of 90 s: the wait for
-    ///     the lock, at most 30 s, and a request of 25 s, once more when its answer is lost, fit into it. So a call without a
-    ///     deadline waits for its credential two minutes at most: 30 s, the patience, until the last renewal begins that it
-    ///     waits for, and then for that one.
-    ///   - clock: What time is measured and slept on. Default: `ContinuousClock`, since credentials also expire while the
-    ///     machine sleeps.
-    ///   - random: Where jitter comes from. Default: the system's generator.
-    ///   - observer: What is told when a renewal starts and ends. Default: nobody.
+    ///   - limits: The bounds of renewing. Default: those of `RefreshLimits`, but with a time limit of 90 s: the wait
+    ///     for the lock, at most 30 s, and a request of 25 s, once more when its answer is lost, fit into it. So a call
+    ///     without a deadline waits for its credential two minutes at most: 30 s, the patience, until the last renewal
+    ///     begins that it waits for, and then for that one.
+    ///   - clock: The clock that measures time and sleeps. Default: `ContinuousClock`, since credentials also expire
+    ///     while the machine sleeps.
+    ///   - random: The source of jitter. Default: the system's generator.
+    ///   - observer: An observer of the starts and ends of renewals. Default: none.
     public init(
         key: CredentialKey,
         rules: SessionRules<Credential>,
@@ -94,18 +94,18 @@ public final class Session<Credential: Codable & Sendable & Equatable>: Sendable
     /// Authorizes every attempt and renews once for all, and nothing else: to be composed with other retriers.
     public var authorization: any RetrierFactory { SessionRetrier.factory(self) }
 
-    /// What holds back retries while a renewal is in flight, or while an origin has asked for a pause.
+    /// The gate that holds back retries while a renewal is in flight, or while an origin has asked for a pause.
     public var gate: any RetryGate { coordinator }
 
     /// Whether somebody is signed in, as far as this process has seen; ``restore()`` looks at the store first.
     public var isSignedIn: Bool { coordinator.current != nil }
 
-    /// What happens to the session from now on: a new stream for each access, any number at a time.
+    /// The events of the session from now on: a new stream for each access, any number at a time.
     ///
     /// A stream keeps the latest 100 events for a slow reader, and ends with the session.
     public var events: AsyncStream<SessionEvent> { broadcast.stream() }
 
-    /// What happens to the session, from the latest event on, for a listener that comes late; otherwise as ``events``.
+    /// The events of the session, from the latest one on, for a listener that comes late; otherwise as ``events``.
     ///
     /// - Parameter replaysLatest: Whether the stream begins with the event that happened last, if any has.
     public func events(replayingLatest replaysLatest: Bool) -> AsyncStream<SessionEvent> {
@@ -117,13 +117,14 @@ public final class Session<Credential: Codable & Sendable & Equatable>: Sendable
     /// A stream keeps the latest 16 elements for a slow reader, and ends with the session.
     public var signedInStates: AsyncStream<Bool> { states.stream(replayingLatest: true) }
 
-    /// The session that a call which begins now belongs to, for what is kept apart by user, as a cache does; another one after
-    /// each sign-in, and the same in all processes and in the next launch. Nil when nobody is known to be signed in: that is
-    /// known from ``restore()`` or the first call on; and for the moment in which somebody signs in or out.
+    /// The session that a call which begins now belongs to, for what is kept apart by user, as a cache does; another
+    /// one after each sign-in, and the same in all processes and in the next launch. Nil when nobody is known to be
+    /// signed in: that is known from ``restore()`` or the first call on; and for the moment in which somebody signs in
+    /// or out.
     public var id: UUID? { shared.id }
 
-    /// The ``id`` of each session that is over from now on, as soon as this process knows: for what was kept under it, a cache's
-    /// responses for one. A new stream for each access, any number at a time.
+    /// The ``id`` of each session that is over from now on, as soon as this process knows: for what was kept under it,
+    /// a cache's responses for one. A new stream for each access, any number at a time.
     ///
     /// A stream keeps the latest 100 elements for a slow reader, and ends with the session's object.
     public var endedIds: AsyncStream<UUID> { ends.stream() }

@@ -4,7 +4,7 @@ import Nautilus
 /// Why a ``Session`` cannot do what it was asked for: its store, another process, or the server that should forget a
 /// credential. Errors of a renewal are those that its ``SessionRules`` throw.
 public struct SessionError: RefreshFailure, Sendable {
-    /// What went wrong.
+    /// The kind of a failure.
     public enum Kind: Hashable, Sendable {
         /// The store failed.
         case store(CredentialStoreError)
@@ -16,11 +16,11 @@ public struct SessionError: RefreshFailure, Sendable {
         case expired
         /// The user is signed out, and the server could not be asked to forget the credential; the error is underneath.
         case notRevoked
-        /// Nobody waits for the result any more.
+        /// The task that waited for the result was cancelled.
         case cancelled
     }
 
-    /// What went wrong.
+    /// The kind of failure.
     public let kind: Kind
     /// The error underneath, for ``Kind/notRevoked``; nil for all others.
     public let underlying: (any Error)?
@@ -28,15 +28,14 @@ public struct SessionError: RefreshFailure, Sendable {
     /// Creates an error.
     ///
     /// - Parameters:
-    ///   - kind: What went wrong.
+    ///   - kind: The kind of failure.
     ///   - underlying: The error underneath. Default: nil, none.
     public init(_ kind: Kind, underlying: (any Error)? = nil) {
         self.kind = kind
         self.underlying = underlying
     }
 
-    /// Whether the same may succeed later, without anybody doing anything: another process held the lock, or the server was out
-    /// of reach.
+    /// Whether the same may succeed later by itself: another process held the lock, or the server was out of reach.
     public var isTransient: Bool {
         switch kind {
         case .lockTimeout: true
@@ -50,7 +49,8 @@ public struct SessionError: RefreshFailure, Sendable {
 }
 
 extension SessionError: PrintableError, CustomDebugStringConvertible, CustomReflectable, LocalizedError {
-    /// What happened, and what to do. Of a foreign error underneath only the type, since its text may hold a secret.
+    /// The failure, and what to do about it. Of a foreign error underneath only the type, since its text may hold a
+    /// secret.
     public var description: String {
         switch kind {
         case .store(let error):

@@ -1,9 +1,9 @@
 import Nautilus
 
-/// What happened to a ``Session``, for the user interface: generations, never a credential.
+/// An event of a ``Session``, for the user interface: generations, never a credential.
 public enum SessionEvent: Sendable {
-    /// Somebody has signed in, here or in another process, or was found to be signed in at the start; the credential is this
-    /// generation.
+    /// Somebody has signed in, here or in another process, or was found to be signed in at the start; the credential is
+    /// this generation.
     case signedIn(generation: Int)
     /// There is a fresh credential, renewed here or by another process; it is this generation.
     case refreshed(generation: Int)
@@ -13,8 +13,8 @@ public enum SessionEvent: Sendable {
     case sessionExpired(generation: Int, RefreshError)
     /// The user has signed out, here or in another process; this generation was the last.
     case signedOut(generation: Int)
-    /// The store does not take, or does not give, what it should. The session goes on with what is in memory, and what
-    /// is not saved is tried again. Comes once until it works again.
+    /// The store fails to save or to load. The session goes on with what is in memory, and saving is tried again. Comes
+    /// once until it works again.
     case storeFailed(SessionError)
     /// The store works again, and everything is saved.
     case storeRecovered

@@ -26,15 +26,15 @@ extension SessionRecord {
 
     /// A credential as other processes will read it; itself when it cannot be stored.
     ///
-    /// What goes on in memory has to be that, too: a date that is stored in whole seconds would look like another process's
-    /// renewal, for which none is made here.
+    /// The session goes on with this one in memory, too: a date that is stored in whole seconds would otherwise look
+    /// like another process's renewal.
     static func asStored(_ credential: Credential) -> Credential {
         (try? StoredCredential(session: UUID(), credential: credential).credential()) ?? credential
     }
 
-    /// What is stored of it.
+    /// The record to store.
     ///
-    /// - Throws: What the credential's encoding throws.
+    /// - Throws: The error of the credential's encoding.
     func stored() throws -> StoredCredential {
         try StoredCredential(session: session, number: number, credential: credential, unanswered: unanswered)
     }

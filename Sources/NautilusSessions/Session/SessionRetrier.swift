@@ -49,8 +49,8 @@ struct SessionRetrier<Credential: Codable & Sendable & Equatable>: Retrier {
     var name: String { "SessionRetrier" }
 }
 
-/// The look at the store when a call begins: who has signed in elsewhere before it is the user of the call, and who does so
-/// later is not.
+/// The look at the store when a call begins: a user who has signed in elsewhere before it is the user of the call, one
+/// who does so later is not.
 private final class FirstLook<Credential: Codable & Sendable & Equatable>: Sendable {
     private let found: Locked<RefreshCoordinator<Credential>.Session?>
     private let task: Task<Void, Never>
@@ -59,7 +59,7 @@ private final class FirstLook<Credential: Codable & Sendable & Equatable>: Senda
         let found = Locked<RefreshCoordinator<Credential>.Session?>(nil)
         self.found = found
         task = BackgroundTask.start {
-            // Of a store that cannot be read the call hears when it asks for its credential.
+            // If the store cannot be read, the call gets the error when it asks for its credential.
             guard (try? await session.restore()) != nil else { return }
             found.withLock { $0 = session.session }
         }

@@ -1,7 +1,7 @@
 import Nautilus
 
-/// All that a ``Session`` does not know of its credential: how a request carries it, how long it serves, how it is renewed,
-/// and which failure ends the session.
+/// All that a ``Session`` does not know of its credential: how a request carries it, how long it serves, how it is
+/// renewed, and which failure ends the session.
 ///
 /// ```swift
 /// let rules = SessionRules<ApiToken>(
@@ -22,25 +22,26 @@ public struct SessionRules<Credential: Sendable>: Sendable {
     /// Creates the rules of one kind of credential.
     ///
     /// - Parameters:
-    ///   - stamp: Puts the credential on a request that is about to be sent to the service's own origin. An error that it throws
-    ///     is the attempt's failure.
-    ///   - lifetime: What is left of the credential's lifetime; nil for no expiry, zero or less once it is over. Asked when the
-    ///     credential comes, and counted on a monotonic clock from then on. Default: nil, no expiry: it serves until the
-    ///     server rejects it.
-    ///   - spendsCredential: Whether the server may take a credential for a renewal only once, as one does that rotates its
-    ///     tokens. Default: true, the safe one: before the credential is sent, a note is stored, and one whose answer was lost
-    ///     is sent again soon. False for a renewal that may be repeated at will, with a password or a key.
-    ///   - classify: What the failure of a renewal says of the credential that was sent. Default: that of
+    ///   - stamp: Puts the credential on a request that is about to be sent to the service's own origin. An error that
+    ///     it throws is the attempt's failure.
+    ///   - lifetime: The rest of the credential's lifetime; nil for no expiry, zero or less once it is over. Asked when
+    ///     the credential comes, and counted on a monotonic clock from then on. Default: nil, no expiry: it serves
+    ///     until the server rejects it.
+    ///   - spendsCredential: Whether the server may take a credential for a renewal only once, as one does that rotates
+    ///     its tokens. Default: true, the safe one: before the credential is sent, a note is stored, and one whose
+    ///     answer was lost is sent again soon. False for a renewal that may be repeated at will, with a password or a
+    ///     key.
+    ///   - classify: Reads from the failure of a renewal what became of the credential that was sent. Default:
     ///     ``RenewalFailure/init(_:)``.
-    ///   - lack: What a call's failure says that its credential lacks, a scope for one, though it is valid: the error then lies
-    ///     under the call's, which is of kind `authorization`. Nil for a failure that is about something else. Default: always
-    ///     nil. Only asked of failures that no renewal can mend.
-    ///   - revoke: Has the server forget a credential, when its user signs out; tried again later while its error is transient,
-    ///     see `RefreshFailure`. Default: nil, the server is not told.
-    ///   - renew: Brings the credential that takes the place of one. One renewal at a time runs it, among all processes. Its
-    ///     request must not wait for the session's own credential: send it through the service's `signedOut`, and with a short
-    ///     timeout, since what is silent is sent again within the grace that servers give. An error that conforms to
-    ///     `RefreshFailure` says when to try again.
+    ///   - lack: Reads from a call's failure what its credential lacks although it is valid, a scope for one: the error
+    ///     then lies under the call's, which is of kind `authorization`. Nil for a failure that is about something
+    ///     else. Default: always nil. Only asked of failures that no renewal can mend.
+    ///   - revoke: Has the server forget a credential, when its user signs out; tried again later while its error is
+    ///     transient, see `RefreshFailure`. Default: nil, the server is not told.
+    ///   - renew: Brings the credential that takes the place of one. One renewal at a time runs it, among all
+    ///     processes. Its request must not wait for the session's own credential: send it through the service's
+    ///     `signedOut`, and with a short timeout, since a request without an answer is sent again within the grace that
+    ///     servers give. An error that conforms to `RefreshFailure` says when to try again.
     public init(
         stamp: @escaping @Sendable (_ credential: Credential, _ request: inout HttpRequest) throws -> Void,
         lifetime: @escaping @Sendable (_ credential: Credential) -> Duration? = { _ in nil },

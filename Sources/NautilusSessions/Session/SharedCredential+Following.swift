@@ -3,7 +3,7 @@ import Nautilus
 extension SharedCredential {
     /// Follows what other processes have done to the store, if anything.
     ///
-    /// - Throws: ``SessionError`` when the store cannot be read and nothing is known yet. Later, what is in memory goes on.
+    /// - Throws: ``SessionError`` when the store cannot be read and nothing is known yet. Later, memory is relied on.
     func catchUp() async throws(SessionError) {
         while true {
             // Before the look, so that what is adopted is never older than what is here.
@@ -62,10 +62,11 @@ extension SharedCredential {
         }
     }
 
-    /// What has become of the session, from one record to the next; nil for nothing that matters to calls.
+    /// The change of the session from one record to the next; nil when it does not matter to calls.
     private func adoption(of look: SharedStore<Credential>.Look, from known: Known) -> Coordinator.Adoption? {
         switch (known.record, look.stored) {
-        // At the first look it is news that nobody is signed in: whoever is later, in whichever process, comes anew.
+        // The first look must tell that nobody is signed in: a user who appears later, in whichever process, is a new
+        // one.
         case (nil, nil) where known.isKnown: nil
         case (_, nil): look.hasExpired ? .expired(expiry) : .signedOut
         case (let known?, let stored?) where known.session == stored.session:
@@ -75,7 +76,7 @@ extension SharedCredential {
         }
     }
 
-    /// What calls are told when the server has ended the session in another process.
+    /// The failure of calls when the server has ended the session in another process.
     private var expiry: TerminalRefreshFailure {
         state.withLock { $0.failure }
             ?? TerminalRefreshFailure(
@@ -84,7 +85,7 @@ extension SharedCredential {
             )
     }
 
-    /// What a look at the store is compared with.
+    /// The state that a look at the store is compared with.
     struct Known: Equatable {
         let isKnown: Bool
         let version: CredentialVersion?

@@ -30,15 +30,16 @@ extension SharedCredential {
         }
     }
 
-    /// Ends a session for the other processes, with the lock still held, if it is over in this one: its refresh was cancelled,
-    /// perhaps after its credential was sent, and whoever has the lock next would send that once more.
+    /// Ends a session for the other processes, with the lock still held, if it is over in this one: its refresh was
+    /// cancelled, perhaps after its credential was sent, and the next holder of the lock would send that once more.
     private func endIfOver(_ session: UUID) async {
         guard state.withLock({ $0.record?.session != session }) else { return }
         // The task is cancelled, and this has to be done all the same.
         await BackgroundTask.start { [store] in _ = try? await store.end(session) }.value
     }
 
-    /// Looks whether the session has been ended during the refresh, here or by another process, which needs no lock for it.
+    /// Looks whether the session has been ended during the refresh, here or by another process, which needs no lock for
+    /// it.
     ///
     /// - Throws: ``SessionError/Kind/superseded`` when it has; calls have heard of it by then.
     private func heedEnd(of renewed: Record) async throws(SessionError) {
@@ -48,7 +49,7 @@ extension SharedCredential {
             revokeIfSignedOut(renewed)
             throw SessionError(.superseded)
         }
-        // What could not be saved is not looked for; a store that cannot be read tells nothing.
+        // An unsaved record is not looked for; a store that cannot be read tells nothing.
         guard known.unsaved == nil, let look = try? await store.look() else { return }
         guard look.stored?.session != renewed.session, follow(look, from: known, since: epoch) else { return }
         throw SessionError(.superseded)

@@ -1,7 +1,7 @@
 import Foundation
 import Nautilus
 
-/// Steps 3 to 5 of a refresh: what is sent, and what becomes of each answer.
+/// Steps 3 to 5 of a refresh: sending the credential, and acting on each answer.
 extension SharedCredential {
     func renew(_ base: Record) async throws -> Record {
         guard rules.spendsCredential else { return try await repeatable(base) }
@@ -26,7 +26,8 @@ extension SharedCredential {
                     continue
                 }
                 if failure == .ended { throw await end(base, error) }
-                // The note stays. Only the server can tell whether the credential is spent, and it is asked after the cool-down.
+                // The note stays. Only the server can tell whether the credential is spent, and it is asked after the
+                // cool-down.
                 guard failure == .answerLost, isSentAgain(base) else { throw error }
                 try await store.pause(beforeRetry: base.unanswered)
             }
@@ -72,10 +73,10 @@ extension SharedCredential {
         return record
     }
 
-    /// What has taken the place of a record whose refresh failed; nil when nothing has.
+    /// The credential's successor in the store, for a record whose refresh failed; nil when there is none.
     ///
-    /// - Throws: ``SessionError/Kind/superseded``; and the store's error when something has that only another version of the
-    ///   app, or another key, can read: the session goes on there.
+    /// - Throws: ``SessionError/Kind/superseded``; and the store's error for a successor that only another version of
+    ///   the app, or another key, can read: the session goes on there.
     private func successor(of record: Record) async throws(SessionError) -> Record? {
         let latest: Record
         do throws(SessionError) {
@@ -87,8 +88,8 @@ extension SharedCredential {
         return latest.credential != record.credential ? latest : nil
     }
 
-    /// Ends the session: its credential goes from the record, if that is still the one that was tried, and other processes
-    /// learn from it that the server has ended the session.
+    /// Ends the session: its credential goes from the record, if that is still the one that was tried, and other
+    /// processes learn from it that the server has ended the session.
     private func end(_ tried: Record, _ error: any Error) async -> TerminalRefreshFailure {
         let failure =
             error as? TerminalRefreshFailure

@@ -1,11 +1,11 @@
 import Foundation
 import Nautilus
 
-/// What the server is asked to forget, once a session is over.
+/// Revocation, once a session is over.
 extension SharedCredential {
     /// Has the server forget the credential of a session, now or, where it cannot be reached, as soon as it can.
     ///
-    /// - Returns: Why it has not been done now; nil when it has, or the server need not be told.
+    /// - Returns: The failure; nil when it is revoked, or the server need not be told.
     func revoke(_ credential: Credential) async -> SessionError? {
         guard let revoke = rules.revoke else { return nil }
         do {
@@ -42,8 +42,8 @@ extension SharedCredential {
         }
     }
 
-    /// The caller may have left, and the revocation is due all the same. Of an error that says nothing it is not known whether
-    /// it ever passes, and nobody would hear of it.
+    /// Whether to try again after `error`. If it is a cancellation, the caller may have left, and the revocation is due
+    /// all the same. An error of any other kind may never pass, and would not be reported.
     private static func isWorthAnotherTry(_ error: any Error) -> Bool {
         if error is CancellationError || (error as? HttpError)?.kind == .cancelled { return true }
         return (error as? any RefreshFailure)?.isTransient ?? false

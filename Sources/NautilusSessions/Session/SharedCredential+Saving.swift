@@ -45,7 +45,7 @@ extension SharedCredential {
         let (epoch, known) = present()
         // Somebody has signed in or out here meanwhile: that is written next.
         guard case .signIn(let record) = known.unsaved, record.session == session else { return }
-        // What cannot be read, or decoded, here is replaced.
+        // A record that cannot be read, or decoded, here is replaced.
         guard let look = try? glance?.look(), let other = look.stored, other.session != session,
             other.number >= record.number
         else {
@@ -64,11 +64,11 @@ extension SharedCredential {
         tryAgain()
     }
 
-    /// Puts a record without a credential in the place of one whose session the server has ended, with the lock held, unless
-    /// something else has taken its place.
+    /// Replaces the record of a session that the server has ended by one without a credential, with the lock held,
+    /// unless something else has taken its place.
     func expire(_ tried: Record) async throws(SessionError) {
         let stored = try await store.glance().stored
-        // One that cannot be decoded is another one, which another version of the app has renewed.
+        // A record that cannot be decoded is another one, renewed by another version of the app.
         if let stored, stored.session == tried.session, (try? stored.credential()) == tried.credential {
             try await store.expire(tried)
         }
@@ -97,12 +97,12 @@ extension SharedCredential {
 
     private func isRemovable(_ session: UUID?) async throws(SessionError) -> Bool {
         do throws(SessionError) {
-            // Where nothing is shown, something may be stored that has been ended.
+            // A store that shows nothing may still hold a session that has been ended.
             guard let stored = try await store.glance().stored else { return true }
             return session == nil || stored.session == session
         } catch {
             switch error.kind {
-            // It tells nobody's session any more.
+            // It does not show any session any more.
             case .store(.damaged): return true
             // Another process has taken this one's place; when it is not known which session it is, every one is meant.
             case .store(.sealedOtherwise): return session == nil
@@ -121,7 +121,7 @@ extension SharedCredential {
         if !isKept { lock.unlock() }
     }
 
-    /// The lock that is kept; nil when none is, or somebody uses it.
+    /// The lock that is kept; nil when none is, or it is in use.
     func takeKeptLock() -> (any CredentialLock)? {
         state.withLock { state in
             defer { state.keptLock = nil }
@@ -147,7 +147,7 @@ extension SharedCredential {
         guard isFirst else { return }
         BackgroundTask.start { [weak self, store] in
             for retry in 1... {
-                // The session is gone, or nobody is there to wait.
+                // The session is gone, or the wait was cancelled.
                 guard (try? await store.pause(beforeRetry: retry)) != nil, let self else { break }
                 await self.endForAll()
                 _ = try? await self.write()

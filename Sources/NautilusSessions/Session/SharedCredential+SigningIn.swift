@@ -29,7 +29,7 @@ extension SharedCredential {
         guard state.withLock({ $0.record?.session == session }) else { throw SessionError(.superseded) }
     }
 
-    /// Numbers a sign-in after the session whose place it takes: that which was stored when it could be read first.
+    /// Numbers a sign-in after the session that it replaces: the one that was stored when it could be read first.
     func number(_ session: UUID, after stored: StoredCredential?) {
         state.withLock { state in
             guard !state.isNumbered, let record = state.record, record.session == session else { return }
@@ -40,15 +40,15 @@ extension SharedCredential {
         }
     }
 
-    /// Ends the session that goes on now: here before anything is waited for, then for the other processes, for which no lock
-    /// is needed. What is left to do is to remove its record, by ``write()``.
+    /// Ends the session that goes on now: here before anything is waited for, then for the other processes, for which
+    /// no lock is needed. What is left to do is to remove its record, by ``write()``.
     ///
     /// - Returns: The last credential of the session, wherever it was; nil when none is known.
     func signOut() async -> Credential? {
         let record = change { state in
             let record = state.record
             state.revokedSession = record?.session
-            // Where nobody is known to be signed in, it is meant for whoever is stored.
+            // If no user is known here, the sign-out is meant for the stored session, whichever it is.
             (state.record, state.unsaved, state.isKnown) = (nil, .signOut(session: record?.session), true)
             return record
         } following: {
@@ -60,13 +60,13 @@ extension SharedCredential {
 
     /// Ends the session that was signed out of here in the store, without the lock.
     ///
-    /// - Returns: What was stored of it; nil when nothing was, or it cannot be read.
+    /// - Returns: The stored record; nil when there was none, or it cannot be read.
     @discardableResult
     func endForAll() async -> StoredCredential? {
         guard case .signOut(let known) = state.withLock({ $0.unsaved }) else { return nil }
         do throws(SessionError) {
             if let known { return try await store.end(known) }
-            // A process that has just started has to learn whose session it ends.
+            // A process that has just started has to learn which session it ends.
             let glance = try await store.glance()
             let session = glance.stored?.session
             state.withLock { state in

@@ -1,10 +1,10 @@
 import Foundation
 import Nautilus
 
-/// What this process knows of the credential that it shares with others, and what it has to tell them.
+/// This process's knowledge of the credential that it shares with others, and the changes that it has yet to store.
 ///
-/// Three places hold the credential: the coordinator, which hands it to calls, the store, which other processes see, and
-/// the record here, which says how the two compare. The rules between them:
+/// Three places hold the credential: the coordinator, which hands it to calls, the store, which other processes see,
+/// and the record here, which says how the two compare. The rules between them:
 /// - What is refreshed is saved before it is published. So whatever the coordinator holds, the store has, or has had;
 ///   unless it could not be saved, and then ``State/unsaved`` says so and memory wins until it is.
 /// - What the store says is followed only if nothing has happened in the coordinator since before the look (its epoch).
@@ -14,11 +14,12 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
     typealias Coordinator = RefreshCoordinator<Credential>
     typealias Record = SessionRecord<Credential>
 
-    /// What the store does not have yet.
+    /// A change that the store does not have yet.
     enum Unsaved: Equatable, Sendable {
         /// A sign-in.
         case signIn(Record)
-        /// What has become of a renewal. The store is wrong about its credential: the lock is kept, so that nobody spends it.
+        /// The result of a renewal. The store is wrong about its credential: the lock is kept, so that nobody spends
+        /// it.
         case renewal(Record)
         /// The end of this session; nil for whichever is stored, where it has not been read yet.
         case signOut(session: UUID?)
@@ -38,9 +39,9 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
                 ended.append(before)
             }
         }
-        /// What has ended the last session here; nil when nothing has, or another process knows.
+        /// The failure that ended the last session here; nil when none did, or only another process knows.
         var failure: TerminalRefreshFailure?
-        /// The sessions whose end has not been told yet.
+        /// The sessions whose end has not been reported yet.
         var ended: [UUID] = []
         /// Whether the record and the coordinator are changing, so that they may be of two sessions.
         var isChanging = false
@@ -53,7 +54,7 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         var isNumbered = false
         /// The session whose credential the server has been asked to forget last; nil for none.
         var revokedSession: UUID?
-        /// The store's lock, kept while a renewal is unsaved and nobody is saving it.
+        /// The store's lock, kept while a renewal is unsaved and not being saved.
         var keptLock: (any CredentialLock)?
         var isFailing = false
         var isTryingAgain = false
@@ -62,8 +63,8 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
     let store: SharedStore<Credential>
     let rules: SessionRules<Credential>
     let state = Locked(State())
-    /// Held while the state and the coordinator change together. The coordinator tells its listeners meanwhile, so nothing that
-    /// they may call takes it without a suspension.
+    /// Held while the state and the coordinator change together. The coordinator tells its listeners meanwhile, so
+    /// nothing that they may call takes it without a suspension.
     let turn = Locked(())
     private let report: @Sendable (SessionEvent) -> Void
     private let reportEnd: @Sendable (UUID) -> Void
@@ -85,12 +86,13 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         state.withLock { $0.coordinator = coordinator }
     }
 
-    /// The session that calls which begin now belong to; nil when nobody is known to be signed in, and while that changes.
+    /// The session that calls which begin now belong to; nil when nobody is known to be signed in, and while that
+    /// changes.
     var id: UUID? {
         state.withLock { $0.isChanging ? nil : $0.record?.session }
     }
 
-    /// Tells which sessions have ended since it was told last.
+    /// Reports the sessions that have ended since the last report.
     func tellEnds() {
         let ended = state.withLock { state in
             defer { state.ended = [] }

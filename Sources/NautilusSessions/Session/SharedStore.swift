@@ -5,14 +5,14 @@ import Nautilus
 struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
     typealias Record = SessionRecord<Credential>
 
-    /// What is stored, its credential still as bytes, and the version it has; both nil when nothing is.
+    /// The stored record, its credential still as bytes, and its version; both nil when nothing is stored.
     struct Glance: Sendable {
         var stored: StoredCredential?
         var version: CredentialVersion?
         /// Whether what is stored is a session that the server has ended; then ``stored`` is nil.
         var hasExpired = false
 
-        /// What is stored, decoded.
+        /// The stored record, decoded.
         ///
         /// - Throws: ``CredentialStoreError/undecodable(type:)``.
         func look() throws(SessionError) -> Look {
@@ -26,7 +26,7 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
         }
     }
 
-    /// What is stored, and the version it has; both nil when nothing is.
+    /// The stored record, decoded, and its version; both nil when nothing is stored.
     struct Look: Sendable {
         var stored: Record?
         var version: CredentialVersion?
@@ -44,10 +44,10 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
         try await translated { try await store.version(of: key) }
     }
 
-    /// What is stored now.
+    /// Loads and decodes the stored record.
     func look() async throws(SessionError) -> Look { try await glance().look() }
 
-    /// What is stored now, whether or not its credential can be decoded here: enough to end it, or to take its place.
+    /// Loads the stored record, whether or not its credential can be decoded here: enough to end it, or to replace it.
     func glance() async throws(SessionError) -> Glance {
         try await translated {
             // The version first: should the record change in between, the version is the older one, and it is looked at
@@ -80,7 +80,7 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
 
     /// Ends a session for all processes, without the lock.
     ///
-    /// - Returns: What was stored of it; nil when nothing was.
+    /// - Returns: The stored record of the session; nil when there was none.
     func end(_ session: UUID) async throws(SessionError) -> StoredCredential? {
         try await translated { try await store.end(session, for: key) }
     }
@@ -95,7 +95,8 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
     /// - Parameters:
     ///   - takeKept: Gives the lock if this process has kept it; asked before each try.
     ///   - findsOtherwise: Asked after each vain try whether the lock is still wanted; its answer ends the wait.
-    /// - Throws: ``SessionError/Kind/lockTimeout(_:)``, ``SessionError/Kind/cancelled``, and what `findsOtherwise` throws.
+    /// - Throws: ``SessionError/Kind/lockTimeout(_:)``, ``SessionError/Kind/cancelled``, and what `findsOtherwise`
+    ///   throws.
     func lock<Answer>(
         orKept takeKept: () -> (any CredentialLock)?,
         unless findsOtherwise: () async throws(SessionError) -> Answer?

@@ -1,9 +1,10 @@
 import Foundation
 
-/// Encrypts what a store keeps: authenticated encryption, such as AES-GCM, with a key that only the app, or only its user, has.
+/// Encrypts what a store keeps: authenticated encryption, such as AES-GCM, with a key that only the app, or only its
+/// user, has.
 ///
-/// `AesGcmCipher` is one where CryptoKit is. Elsewhere, write one over a library that you trust, in ten lines, and never an
-/// algorithm of your own:
+/// `AesGcmCipher` is one where CryptoKit is. Elsewhere, write one over a library that you trust, in ten lines, and
+/// never an algorithm of your own:
 ///
 /// ```swift
 /// struct AesGcm: CredentialCipher {  // import Crypto, of swift-crypto
@@ -21,8 +22,8 @@ public protocol CredentialCipher: Sendable {
     /// Encrypts bytes, each time with another nonce.
     ///
     /// - Parameters:
-    ///   - bytes: What is secret.
-    ///   - context: Whose it is, which is authenticated with it and not stored.
+    ///   - bytes: The secret.
+    ///   - context: The owner of the secret, which is authenticated with it and not stored.
     /// - Throws: Any error; nothing is stored then.
     func seal(_ bytes: Data, context: Data) throws -> Data
 

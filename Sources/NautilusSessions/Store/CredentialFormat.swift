@@ -1,9 +1,9 @@
 import Foundation
 
-/// How a ``StoredCredential`` is written as bytes, for whoever writes a ``CredentialStore``.
+/// The bytes of a ``StoredCredential``, for authors of a ``CredentialStore``.
 ///
 /// One JSON object: a name, the format's version, the key, the record, and at its very end the SHA-256 digest of all
-/// bytes before it. So every byte is covered, and whoever looks into the file can read it:
+/// bytes before it. So every byte is covered, and a person can read the file:
 ///
 /// ```json
 /// {"format":"nautilus-credential","version":1,"key":{…},"record":{…},"digest":"…"}
@@ -21,9 +21,9 @@ public enum CredentialFormat {
     /// The bytes to store.
     ///
     /// - Parameters:
-    ///   - stored: What to store.
-    ///   - key: Whose it is; only this key reads it again.
-    ///   - place: Where it goes, for errors: the name of a file or service.
+    ///   - stored: The record to store.
+    ///   - key: The key of the record; only this key reads it again.
+    ///   - place: The place where it is stored, for errors: the name of a file or service.
     /// - Throws: ``CredentialStoreError/system(operation:place:code:)`` with `EFBIG` for more than ``maxSize`` bytes.
     public static func encode(
         _ stored: StoredCredential,
@@ -46,9 +46,9 @@ public enum CredentialFormat {
     /// Reads what ``encode(_:for:place:)`` wrote.
     ///
     /// - Parameters:
-    ///   - data: The bytes, from whoever may have written them.
-    ///   - key: Whose it has to be.
-    ///   - place: Where they come from, for errors.
+    ///   - data: The bytes, which anybody may have written.
+    ///   - key: The key that the record must have.
+    ///   - place: The place they come from, for errors.
     /// - Throws: ``CredentialStoreError/damaged(place:)``, ``CredentialStoreError/foreign(place:)`` or
     ///   ``CredentialStoreError/newerFormat(place:version:)``; nothing else, whatever the bytes are.
     public static func decode(
@@ -64,7 +64,7 @@ public enum CredentialFormat {
         }
     }
 
-    /// Reads bytes whose digest is right; who wrote them may still be anybody.
+    /// Reads bytes whose digest is right; anybody may still have written them.
     static func decode(
         intact data: Data,
         for key: CredentialKey,
@@ -84,17 +84,17 @@ public enum CredentialFormat {
     }
 }
 
-/// What every version has.
+/// The part that every version has.
 private struct CredentialHead: Decodable {
     let version: Int
 }
 
-/// Whose it is; read before the record, since what belongs to another key is not ours to judge.
+/// The key that a record belongs to; read before the record, since a record of another key is not ours to judge.
 private struct CredentialOwner: Decodable {
     let key: CredentialKey
 }
 
-/// What version 1 has between its head and its digest.
+/// The part of version 1 between its head and its digest.
 private struct CredentialContent: Codable {
     let key: CredentialKey
     let record: CredentialRecord

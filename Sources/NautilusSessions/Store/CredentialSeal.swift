@@ -1,10 +1,10 @@
 import Foundation
 import Nautilus
 
-/// The outermost layer of a stored credential, the same in every version: the head says whose format it is, the digest
-/// at the end that nothing before it has changed.
+/// The outermost layer of a stored credential, the same in every version: the head names the format, the digest at the
+/// end shows that nothing before it has changed.
 enum CredentialSeal {
-    /// What bytes turn out to be.
+    /// The state of bytes that were read.
     enum State: Hashable, Sendable {
         /// Ours, as they were written.
         case intact
@@ -41,7 +41,7 @@ enum CredentialSeal {
         return digest == hexDigest(of: data.dropLast(tailCount))[...] ? .intact : .broken
     }
 
-    /// What a file of ours may become in a crash: cut off within the head, empty at last, or all zeros.
+    /// Whether a crash may have left this of a file of ours: cut off within the head, empty at last, or all zeros.
     private static func isRemnant(_ data: Data) -> Bool {
         head.starts(with: data) || data.allSatisfy { $0 == 0 }
     }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Where credentials outlive a process, and where processes meet: each key has one record and one lock.
+/// A store in which credentials outlive a process and processes meet: each key has one record and one lock.
 ///
-/// A store decides nothing. Who refreshes, who waits and what is adopted is up to ``Session``, which saves and
+/// A store decides nothing. When to refresh, when to wait and what to adopt is up to ``Session``, which saves and
 /// deletes only while it holds the key's lock, and loads at any time. So a store has to see to four things: a load
 /// never shows half a save, nor a session that has been ended, a lock has one holder among all processes that share the
 /// store, and a holder that dies loses it.
@@ -11,31 +11,32 @@ import Foundation
 /// `KeychainStore` for Apple's platforms. A fleet of servers can write one over a database that they share, with
 /// ``CredentialFormat`` for the bytes and, on one machine, ``LockFolder`` for the locks.
 ///
-/// What is stored and foreign, or of a newer format, is left alone: neither saved over nor deleted. What is damaged is
+/// A record that is foreign, or of a newer format, is left alone: neither saved over nor deleted. A damaged one is
 /// replaced.
 public protocol CredentialStore: Sendable {
-    /// What is stored; nil when nothing is. A record that ``StoredCredential/hasExpired`` is no credential to use: it says that
-    /// the server has ended the session.
+    /// Loads the stored record; nil when there is none. A record that ``StoredCredential/hasExpired`` is no credential
+    /// to use: it says that the server has ended the session.
     ///
-    /// - Throws: ``CredentialStoreError`` for what is there and cannot be read: never nil in its place.
+    /// - Throws: ``CredentialStoreError`` for a record that is there and cannot be read: never nil in its place.
     func load(_ key: CredentialKey) async throws -> StoredCredential?
 
-    /// Replaces what is stored, wholly or not at all, and returns once it would survive a power failure.
+    /// Replaces the stored record, wholly or not at all, and returns once it would survive a power failure.
     ///
-    /// - Throws: ``CredentialStoreError``; what was stored before is still there then.
+    /// - Throws: ``CredentialStoreError``; the record stored before is still there then.
     func save(_ stored: StoredCredential, for key: CredentialKey) async throws
 
-    /// Ends a session for every process that shares the store, without the key's lock, which may be held for long: no load
-    /// shows a record of it any more, be it stored already or saved later by a process that has not heard of it, until
-    /// ``delete(_:)``. What is stored of other sessions stays. The ``version(of:)`` is another one afterwards, if the session
-    /// was stored.
+    /// Ends a session for every process that shares the store, without the key's lock, which may be held for long: no
+    /// load shows a record of it any more, be it stored already or saved later by a process that does not know of the
+    /// end, until ``delete(_:)``. Records of other sessions stay. The ``version(of:)`` is another one afterwards, if
+    /// the session was stored.
     ///
-    /// - Returns: What was stored of the session; nil when nothing was, or it cannot be read.
+    /// - Returns: The stored record of the session; nil when there was none, or it cannot be read.
     /// - Throws: ``CredentialStoreError`` when the session may still be shown.
     @discardableResult
     func end(_ session: UUID, for key: CredentialKey) async throws -> StoredCredential?
 
-    /// Removes what is stored, of whichever session, and forgets which sessions have been ended; nothing when nothing is.
+    /// Removes what is stored, of whichever session, and forgets which sessions have been ended; nothing when nothing
+    /// is.
     ///
     /// - Throws: ``CredentialStoreError``.
     func delete(_ key: CredentialKey) async throws
@@ -54,7 +55,8 @@ public protocol CredentialStore: Sendable {
     func lock(_ key: CredentialKey) async throws -> (any CredentialLock)?
 }
 
-/// Exclusive access to one key of a ``CredentialStore``. It ends with ``unlock()``, with the value, or with the process.
+/// Exclusive access to one key of a ``CredentialStore``. It ends with ``unlock()``, with the value, or with the
+/// process.
 public protocol CredentialLock: AnyObject, Sendable {
     /// Gives the access back; nothing when that has happened before.
     func unlock()

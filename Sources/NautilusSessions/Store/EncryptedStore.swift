@@ -5,12 +5,13 @@ import Foundation
 /// ```swift
 /// let store = EncryptedStore(FileStore(folder: folder), cipher: AesGcmCipher(key: key))
 /// ```
-/// The credential is encrypted, together with whose it is and which session it belongs to, so that nobody can put one record
-/// in the place of another. The session's number and the count of lost answers are not secret, and are not encrypted.
+/// The credential is encrypted together with its key and its session, so that no record can be put in the place of
+/// another. The session's number and the count of lost answers are not secret, and are not encrypted.
 ///
-/// What was stored before there was encryption is read only if that is asked for, since whoever can write the file could
-/// otherwise put anything there. What was encrypted with another key is an error,
-/// ``CredentialStoreError/sealedOtherwise(issuer:)``, never "nobody is signed in": it stays until somebody signs in or out.
+/// A record that was stored before there was encryption is read only on request, since anyone who can write the file
+/// could otherwise put anything there. A record that was encrypted with another key is an error,
+/// ``CredentialStoreError/sealedOtherwise(issuer:)``, never "nobody is signed in": it stays until somebody signs in or
+/// out.
 public struct EncryptedStore<Base: CredentialStore>: CredentialStore {
     private let base: Base
     private let cipher: any CredentialCipher
@@ -19,28 +20,28 @@ public struct EncryptedStore<Base: CredentialStore>: CredentialStore {
     /// Keeps credentials in `base`, encrypted by `cipher`.
     ///
     /// - Parameters:
-    ///   - base: Where they are kept.
-    ///   - cipher: What encrypts them.
-    ///   - readsPlain: Whether what `base` keeps unencrypted is read, too; the next renewal encrypts it. Default: false. True
-    ///     for an app whose earlier version has not encrypted, until its users have come over.
+    ///   - base: The store that keeps them.
+    ///   - cipher: The cipher that encrypts them.
+    ///   - readsPlain: Whether records that `base` keeps unencrypted are read, too; the next renewal encrypts them.
+    ///     Default: false. True for an app whose earlier version has not encrypted, until its users have come over.
     public init(_ base: Base, cipher: any CredentialCipher, readingPlain readsPlain: Bool = false) {
         self.base = base
         self.cipher = cipher
         self.readsPlain = readsPlain
     }
 
-    /// What is stored, decrypted; nil when nothing is.
+    /// Loads the stored record, decrypted; nil when there is none.
     ///
-    /// - Throws: ``CredentialStoreError/sealedOtherwise(issuer:)``; what the base throws.
+    /// - Throws: ``CredentialStoreError/sealedOtherwise(issuer:)``; the base's errors.
     public func load(_ key: CredentialKey) async throws -> StoredCredential? {
         guard let stored = try await base.load(key) else { return nil }
         guard let opened = opened(stored, key) else { throw CredentialStoreError.sealedOtherwise(issuer: key.issuer) }
         return opened
     }
 
-    /// Encrypts, and replaces what is stored.
+    /// Encrypts the record, and replaces the stored one.
     ///
-    /// - Throws: What the cipher and the base throw.
+    /// - Throws: The errors of the cipher and of the base.
     public func save(_ stored: StoredCredential, for key: CredentialKey) async throws {
         // There is no credential in it, so there is nothing to hide.
         guard !stored.hasExpired else { return try await base.save(stored, for: key) }
@@ -50,40 +51,40 @@ public struct EncryptedStore<Base: CredentialStore>: CredentialStore {
 
     /// Ends a session in the base.
     ///
-    /// - Returns: What was stored of the session; nil when nothing was, or it cannot be decrypted.
-    /// - Throws: What the base throws.
+    /// - Returns: The stored record of the session; nil when there was none, or it cannot be decrypted.
+    /// - Throws: The base's errors.
     @discardableResult
     public func end(_ session: UUID, for key: CredentialKey) async throws -> StoredCredential? {
         try await base.end(session, for: key).flatMap { opened($0, key) }
     }
 
-    /// Removes what is stored, whatever it was encrypted with.
+    /// Removes the stored record, whatever it was encrypted with.
     ///
-    /// - Throws: What the base throws.
+    /// - Throws: The base's errors.
     public func delete(_ key: CredentialKey) async throws { try await base.delete(key) }
 
     /// The base's version; nothing is decrypted for it.
     ///
-    /// - Throws: What the base throws.
+    /// - Throws: The base's errors.
     public func version(of key: CredentialKey) async throws -> CredentialVersion? { try await base.version(of: key) }
 
     /// The base's lock.
     ///
-    /// - Throws: What the base throws.
+    /// - Throws: The base's errors.
     public func lock(_ key: CredentialKey) async throws -> (any CredentialLock)? { try await base.lock(key) }
 
-    /// Nil for what was sealed with another key, for another credential, or not at all.
+    /// Nil for a record that was sealed with another key, for another credential, or not at all.
     private func opened(_ stored: StoredCredential, _ key: CredentialKey) -> StoredCredential? {
         guard !stored.hasExpired else { return stored }
         if let content = try? cipher.open(stored.content, context: Self.context(of: stored, key)) {
             return stored.replacingContent(content)
         }
-        // What is encrypted is no JSON.
+        // Encrypted bytes are not JSON.
         let isPlain = (try? JSONSerialization.jsonObject(with: stored.content, options: .fragmentsAllowed)) != nil
         return readsPlain && isPlain ? stored : nil
     }
 
-    /// Whose credential it is, and of which session: different for different ones, since each part says its length.
+    /// The key and the session of a credential: different for different ones, since each part gives its length.
     private static func context(of stored: StoredCredential, _ key: CredentialKey) -> Data {
         let parts = [key.issuer, key.client, key.account, stored.session.uuidString]
         // Equal texts are equal bytes only once they are composed.

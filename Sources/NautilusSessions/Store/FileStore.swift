@@ -3,16 +3,16 @@ import Nautilus
 
 /// Keeps credentials in a folder, one file each, for all processes of one machine that use the same folder.
 ///
-/// The folder and its files are for this user alone; for encryption, wrap the store in an ``EncryptedStore``. A save writes
-/// a new file beside the old one and puts it in its place once it would survive a power failure, so that a process which is
-/// killed, or a disk which is full, leaves the old one. On Apple's platforms, prefer `KeychainStore`, whose items never leave
-/// the device; files are readable there from the first unlock after a restart, and a folder that the store has created is
-/// kept out of backups.
+/// The folder and its files are for this user alone; for encryption, wrap the store in an ``EncryptedStore``. A save
+/// writes a new file beside the old one and puts it in its place once it would survive a power failure, so that a
+/// process which is killed, or a disk which is full, leaves the old one. On Apple's platforms, prefer `KeychainStore`,
+/// whose items never leave the device; files are readable there from the first unlock after a restart, and a folder
+/// that the store has created is kept out of backups.
 ///
 /// ```swift
 /// let store = FileStore(folder: URL(fileURLWithPath: "/var/lib/notes/credentials"))
 /// ```
-/// What is foreign or of a newer format is neither replaced nor removed; what is damaged is.
+/// A record that is foreign or of a newer format is neither replaced nor removed; a damaged one is.
 public final class FileStore: CredentialStore {
     private let folder: StoreFolder
     private let locks: LockFolder
@@ -20,14 +20,14 @@ public final class FileStore: CredentialStore {
 
     /// Keeps credentials in `folder`.
     ///
-    /// - Parameter folder: Created at the first save or lock if missing, with mode 0700. One that exists has to belong to
-    ///   this user, and to be closed to all others.
+    /// - Parameter folder: Created at the first save or lock if missing, with mode 0700. One that exists has to belong
+    ///   to this user, and to be closed to all others.
     public init(folder: URL) {
         self.folder = StoreFolder(folder)
         locks = LockFolder(self.folder)
     }
 
-    /// What is stored; nil when nothing is.
+    /// Loads the stored record; nil when there is none.
     ///
     /// - Throws: ``CredentialStoreError``.
     public func load(_ key: CredentialKey) async throws(CredentialStoreError) -> StoredCredential? {
@@ -56,7 +56,7 @@ public final class FileStore: CredentialStore {
 
     /// Ends a session, by an empty file that has its name, and returns once that would survive a power failure.
     ///
-    /// - Returns: What was stored of the session; nil when nothing was, or it cannot be read.
+    /// - Returns: The stored record of the session; nil when there was none, or it cannot be read.
     /// - Throws: ``CredentialStoreError``.
     @discardableResult
     public func end(
@@ -90,9 +90,9 @@ public final class FileStore: CredentialStore {
         }
     }
 
-    /// A mark made of the file's number, times and size: one question to the system, which is asked on the caller's thread.
-    /// That takes less time than a change of threads, and on the store's queue every call would wait for a save to
-    /// reach the disk.
+    /// A mark made of the file's number, times and size: one question to the system, which is asked on the caller's
+    /// thread. That takes less time than a change of threads, and on the store's queue every call would wait for a save
+    /// to reach the disk.
     ///
     /// - Returns: Nil when nothing is stored.
     /// - Throws: ``CredentialStoreError``.
@@ -100,8 +100,9 @@ public final class FileStore: CredentialStore {
         try folder.file(of: key).status()?.version
     }
 
-    /// Takes the key's lock if it is free, and does not wait. With the first lock of a key, what killed saves have left is
-    /// removed: once, since the folder is listed for it, and what others leave later, their next run removes.
+    /// Takes the key's lock if it is free, and does not wait. With the first lock of a key, the files that killed saves
+    /// have left are removed: once, since the folder is listed for it; files that others leave later are removed by
+    /// their next run.
     ///
     /// - Returns: The lock; nil while another holds it, in this process or in another.
     /// - Throws: ``CredentialStoreError``.
@@ -113,7 +114,8 @@ public final class FileStore: CredentialStore {
         return lock
     }
 
-    /// What a save or delete may replace: a credential of this key, damaged or not; nil when nothing is stored.
+    /// The file that a save or delete may replace: a credential of this key, damaged or not; nil when nothing is
+    /// stored.
     private static func replaceable(
         _ file: StoreFile,
         of key: CredentialKey

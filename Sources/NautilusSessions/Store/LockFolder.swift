@@ -3,8 +3,8 @@ import Nautilus
 
 /// One lock for each key, as files in a folder: for all processes of one machine that use the same folder.
 ///
-/// For stores that keep credentials elsewhere, as ``FileStore`` does beside them. The system frees a lock when its holder
-/// ends, however it ends. The files stay, and are empty: removing one would let two hold the same lock.
+/// For stores that keep credentials elsewhere, as ``FileStore`` does beside them. The system frees a lock when its
+/// holder ends, however it ends. The files stay, and are empty: removing one would let two hold the same lock.
 ///
 /// In a container that an app shares with its extensions, the system ends a process that is suspended while it holds a
 /// lock. So hold it within a background task, or an expiring activity.
@@ -33,13 +33,14 @@ public struct LockFolder: Sendable {
     }
 
     private static func lock(_ path: String) throws(SystemFailure) -> FileLock? {
-        // Whoever tidies up may remove a file between opening and locking it; then others lock its successor.
+        // A cleaner may remove a file between opening and locking it; then others lock its successor.
         for _ in 1...10 {
             let file = try open(path)
             let status = try file.status()
             guard status.isRegularFile else { throw SystemFailure("open", code: ELOOP) }
             guard try file.lock() else { return nil }
-            // A umask may have taken more away than others' access. Where it cannot be given back, the lock is good yet.
+            // A umask may have taken more away than others' access. Where it cannot be given back, the lock is good
+            // yet.
             if status.mode != 0o600 { try? file.setMode(0o600) }
             let current = try FileStatus(of: path, followsLinks: false)
             if current?.isSameFile(as: status) == true { return FileLock(file) }

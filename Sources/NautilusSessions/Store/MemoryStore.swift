@@ -20,7 +20,7 @@ public final class MemoryStore: CredentialStore {
     /// Creates an empty store.
     public init() {}
 
-    /// What is stored; nil when nothing is.
+    /// The stored record; nil when there is none.
     public func load(_ key: CredentialKey) -> StoredCredential? {
         state.withLock { $0.entries[key]?.stored }
     }
@@ -34,7 +34,7 @@ public final class MemoryStore: CredentialStore {
         }
     }
 
-    /// Ends a session: what is stored of it is removed, and what is saved of it later dropped.
+    /// Ends a session: its stored record is removed, and records of it that are saved later are dropped.
     @discardableResult
     public func end(_ session: UUID, for key: CredentialKey) -> StoredCredential? {
         state.withLock { state in

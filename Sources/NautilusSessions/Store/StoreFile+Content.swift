@@ -2,7 +2,7 @@ import Foundation
 import Nautilus
 
 extension StoreFile {
-    /// What the system knows of the credential's file; nil when there is none.
+    /// The status of the credential's file; nil when there is none.
     func status() throws(CredentialStoreError) -> FileStatus? {
         try at(place) { () throws(SystemFailure) in try FileStatus(of: path, followsLinks: false) }
     }
@@ -57,8 +57,8 @@ extension StoreFile {
         return try at(place) { () throws(SystemFailure) in try FileStatus(of: path, followsLinks: false) } != nil
     }
 
-    /// Notes that a session has been ended, in an empty file of its own: nothing is read or replaced for it, so it needs no
-    /// lock.
+    /// Notes that a session has been ended, in an empty file of its own: nothing is read or replaced for it, so it
+    /// needs no lock.
     func noteEnd(of session: UUID) throws(CredentialStoreError) {
         let path = endPath(of: session)
         try at(place) { () throws(SystemFailure) in

@@ -1,8 +1,8 @@
 import Foundation
 import Nautilus
 
-/// The names of one key's files. They tell neither account nor issuer, and whatever those contain, they stay within
-/// the folder.
+/// The names of one key's files. They show neither account nor issuer, and stay within the folder whatever those
+/// contain.
 struct StoreFile: Sendable {
     /// The file of the credential, and what it is called in errors.
     let path: String

@@ -69,15 +69,15 @@ final class StoreFolder: Sendable {
         }
     }
 
-    /// Removes what killed saves of `file` have left. Whoever calls holds its lock, so nobody is writing.
+    /// Removes the files that killed saves of `file` have left. The caller holds its lock, so nothing is being written.
     func removeLeftovers(of file: StoreFile) {
-        // It may fail, in a folder that may only be read: what is left does no harm there.
+        // It may fail, in a folder that may only be read: leftovers do no harm there.
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         for name in names where file.isTemporary(name) { _ = unlink(path + "/" + name) }
     }
 
-    /// Removes the notes of which sessions of `file` have been ended: nothing of them is stored any more. Whoever calls holds
-    /// its lock, so nobody is about to save.
+    /// Removes the notes of which sessions of `file` have been ended: nothing of them is stored any more. The caller
+    /// holds its lock, so no save is about to begin.
     func removeEnds(of file: StoreFile) {
         // One that stays does no harm: its session never comes back.
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
@@ -98,7 +98,7 @@ final class StoreFolder: Sendable {
         do {
             try synchronize(parent)
         } catch {
-            // Who may write there need not be allowed to read.
+            // A process that may write there need not be allowed to read.
             guard error.code == EACCES || error.code == EPERM else { throw error }
         }
         return true
@@ -122,9 +122,9 @@ final class StoreFolder: Sendable {
 }
 
 extension StoreFolder: CustomStringConvertible, CustomReflectable {
-    /// Where it is.
+    /// The path of the folder.
     var description: String { path }
 
-    /// Shows what ``description`` shows: whose credentials a store was asked for is nobody's business.
+    /// Shows what ``description`` shows: the keys that a store was asked for stay private.
     var customMirror: Mirror { Mirror(self, children: ["path": path]) }
 }

@@ -1,21 +1,23 @@
 import Foundation
 
-/// What a ``CredentialStore`` keeps: a credential as bytes, the session it belongs to, and what is known of its renewal.
+/// The record of a ``CredentialStore``: a credential as bytes, its session, and the state of its renewal.
 ///
 /// A store need not know what kind of credential it keeps, and one that encrypts replaces ``content``.
 public struct StoredCredential: Hashable, Sendable {
     /// The session: drawn at sign-in and kept by every renewal. It tells another process's renewal, which is adopted,
     /// from another user's sign-in, which is not.
     public let session: UUID
-    /// The session's number: one more than that of the session whose place it has taken. Of two sign-ins of two processes
-    /// it tells which one knew of the other; no clock does.
+    /// The session's number: one more than that of the session that it replaced. Of two sign-ins of two processes it
+    /// tells which one knew of the other; no clock does.
     public let number: Int
-    /// The credential: its JSON, or what a ``CredentialStore`` has made of that. Empty when the session has expired.
+    /// The credential: its JSON, or the form in which a ``CredentialStore`` keeps that. Empty when the session has
+    /// expired.
     public let content: Data
-    /// How often the credential has been sent for its renewal, or was about to be, without an answer that is known: 0 for one
-    /// that was never sent. Written before sending, so that it outlives the process.
+    /// How often the credential has been sent for its renewal, or was about to be, without an answer that is known: 0
+    /// for one that was never sent. Written before sending, so that it outlives the process.
     public var unanswered: Int
-    /// Whether the server has ended the session: nobody is signed in, other processes say why, and there is no credential.
+    /// Whether the server has ended the session: nobody is signed in, other processes say why, and there is no
+    /// credential.
     public let hasExpired: Bool
 
     /// Creates a record of bytes.
@@ -36,7 +38,7 @@ public struct StoredCredential: Hashable, Sendable {
 
     /// Creates a record of a credential, as JSON with sorted keys.
     ///
-    /// - Throws: What the credential's encoding throws.
+    /// - Throws: The error of the credential's encoding.
     public init(
         session: UUID,
         number: Int = 1,
@@ -52,8 +54,8 @@ public struct StoredCredential: Hashable, Sendable {
 
     /// The credential.
     ///
-    /// - Throws: ``CredentialStoreError/undecodable(type:)`` when it is of another type, as another version of the app may
-    ///   have stored it; also when the session has expired, and there is none.
+    /// - Throws: ``CredentialStoreError/undecodable(type:)`` when it is of another type, as another version of the app
+    ///   may have stored it; also when the session has expired, and there is none.
     public func credential<Credential: Decodable>(
         as type: Credential.Type = Credential.self
     ) throws(CredentialStoreError) -> Credential {

@@ -2,7 +2,7 @@ import Foundation
 import Nautilus
 
 extension SystemFailure {
-    /// What it means at `place`.
+    /// The store error that it means at `place`.
     func at(_ place: String) -> CredentialStoreError {
         switch code {
         case ENOSPC, EDQUOT: .full(place: place)
@@ -14,7 +14,7 @@ extension SystemFailure {
     }
 }
 
-/// Runs `work`, with its failures told of `place`.
+/// Runs `work`, and adds `place` to its failures.
 func at<Result>(
     _ place: String,
     _ work: () throws(SystemFailure) -> Result
