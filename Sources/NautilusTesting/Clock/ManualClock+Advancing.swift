@@ -19,9 +19,11 @@ extension ManualClock {
         while let sleeper = step(to: deadline) { sleeper.resume() }
     }
 
-    /// Moves the clock in one step, as when the process was suspended: whoever was due meanwhile wakes now, too late.
+    /// Moves the clock in one step, as when the process was suspended: sleepers that were due meanwhile wake now, too
+    /// late.
     ///
-    /// ``advance(by:)`` stops at each deadline, so that everybody wakes in time; here time has passed and nobody could run.
+    /// ``advance(by:)`` stops at each deadline, so that every sleeper wakes in time; here time has passed and nothing
+    /// could run.
     ///
     /// - Parameter duration: For how long; nothing happens when it is negative.
     public func suspend(for duration: Duration) {

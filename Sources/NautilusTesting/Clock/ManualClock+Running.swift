@@ -1,17 +1,18 @@
 import Nautilus
 
 extension ManualClock {
-    /// Moves the clock from deadline to deadline, letting the woken work proceed in between, until nobody sleeps.
+    /// Moves the clock from deadline to deadline, letting the woken work proceed in between, until there are no
+    /// sleepers.
     ///
-    /// In a ``Simulation`` this is exact. Elsewhere nobody can know when other tasks are idle, so the clock moves on
-    /// when nothing new has gone to sleep while this task gave way many times; prefer ``waitForSleepers(count:)`` and
-    /// ``advance(by:)`` where it matters. Returns early when the task is cancelled, and never for work that sleeps
-    /// again and again: ``run(for:)`` has an end.
+    /// In a ``Simulation`` this is exact. Elsewhere there is no way to know when other tasks are idle, so the clock
+    /// moves on when nothing new has gone to sleep while this task gave way many times; prefer
+    /// ``waitForSleepers(count:)`` and ``advance(by:)`` where it matters. Returns early when the task is cancelled, and
+    /// never for work that sleeps again and again: ``run(for:)`` has an end.
     public func run() async {
         await run(until: nil)
     }
 
-    /// Moves the clock by `duration` like ``run()``: whoever wakes on the way can sleep, and wake, again.
+    /// Moves the clock by `duration` like ``run()``: work that wakes on the way can sleep, and wake, again.
     public func run(for duration: Duration) async {
         let end = now.advanced(by: duration)
         await run(until: end)

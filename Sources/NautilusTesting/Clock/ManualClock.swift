@@ -37,7 +37,7 @@ public final class ManualClock: Clock {
     /// The time: zero until something advances it.
     public var now: Instant { Instant(state.withLock { $0.now }) }
 
-    /// One nanosecond, for those who ask; the clock itself is exact.
+    /// One nanosecond; the clock itself is exact.
     public var minimumResolution: Duration { .nanoseconds(1) }
 
     /// Every sleep that was asked for, in order, as the time from asking to its deadline; a sleep that was cancelled,
@@ -47,7 +47,7 @@ public final class ManualClock: Clock {
     /// How many sleep now.
     public var sleeperCount: Int { state.withLock { $0.count } }
 
-    /// When the next sleeper wakes; nil when nobody sleeps.
+    /// The deadline of the next sleeper to wake; nil without sleepers.
     public var nextDeadline: Instant? { state.withLock { $0.queue.nextDeadline }.map(Instant.init) }
 
     /// Sleeps until the clock has been advanced to `deadline`; a deadline that has passed returns at once.

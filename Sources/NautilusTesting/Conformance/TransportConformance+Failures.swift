@@ -2,7 +2,7 @@ import Foundation
 import Nautilus
 
 extension TransportConformance {
-    /// What fails or is cancelled ends, and says how.
+    /// Checks that an exchange which fails or is cancelled ends, and says how.
     var failureChecks: [Check] {
         [
             Check("a connection that is closed without an answer is a transport error, maybe executed") {
@@ -59,7 +59,7 @@ extension TransportConformance {
 }
 
 extension TransportError {
-    /// What the server may have done.
+    /// The error's delivery: what the server may have done.
     var delivery: Delivery {
         switch self {
         case .failed(_, let delivery, _): delivery

@@ -2,7 +2,7 @@ import Foundation
 import Nautilus
 
 extension TransportConformance {
-    /// What is sent arrives as it was meant.
+    /// Checks that requests arrive as they were meant.
     var requestChecks: [Check] {
         [
             Check("method, path and query arrive as they are") {

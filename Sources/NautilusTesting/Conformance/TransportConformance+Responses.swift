@@ -2,7 +2,7 @@ import Foundation
 import Nautilus
 
 extension TransportConformance {
-    /// What comes back, comes back as it was sent.
+    /// Checks that responses come back as they were sent.
     var responseChecks: [Check] {
         [
             Check("every status is a response, not an error") {

@@ -2,7 +2,7 @@ import Foundation
 import Nautilus
 
 extension TransportConformance {
-    /// What is streamed, either way, is what comes all at once otherwise.
+    /// Checks that a streamed body, either way, is the same as one that comes all at once.
     var streamChecks: [Check] {
         [
             Check("a streamed response brings its status, its header, its length and every byte") {
@@ -110,7 +110,7 @@ extension TransportConformance {
     }
 }
 
-/// What a stream fails with.
+/// The error of a stream that fails.
 private struct Broken: Error {}
 
 /// Parts of a body, and perhaps an error behind them.

@@ -1,7 +1,7 @@
 import Foundation
 import Nautilus
 
-/// When the clients of a ``FleetSimulation`` make their calls, whatever becomes of the calls before.
+/// The times at which the clients of a ``FleetSimulation`` make their calls, whatever becomes of the calls before.
 ///
 /// People and their devices do not wait for each other: a server that is slow is called no less. A load that waits for
 /// answers before it goes on would hide the overload that it should show.
@@ -16,7 +16,7 @@ public struct FleetLoad: Hashable, Sendable {
     /// For how long it makes calls.
     public let duration: Duration
 
-    /// Calls that know nothing of each other, each by a client drawn at random: what many people make.
+    /// Calls that are independent of each other, each by a client drawn at random: the load that many people make.
     ///
     /// - Parameters:
     ///   - callsPerSecond: How many on average, of the whole fleet; 0…1 000 000.

@@ -55,7 +55,7 @@ final class FleetRecorder: Sendable {
         }
     }
 
-    /// What happened in a second that is over, as far as it is known.
+    /// The counts of a second that is over, as far as they are known.
     func second(_ number: Int) -> FleetSecond {
         state.withLock { $0.seconds.indices.contains(number) ? $0.seconds[number] : FleetSecond(number: number) }
     }

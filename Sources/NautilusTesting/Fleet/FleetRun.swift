@@ -54,7 +54,7 @@ struct FleetRun<S: HttpService>: Sendable {
                 if Task.isCancelled { break }
                 group.addTask { await make(call, with: service) }
             }
-            // Costs no time when nobody is left.
+            // Costs no time when no call is left.
             try? await simulation.clock.sleep(until: .init(fleet.load.duration + fleet.patience))
             group.cancelAll()
         }

@@ -30,9 +30,9 @@ public struct FleetSimulation: Sendable {
     public let clients: Int
     /// When they call.
     public let load: FleetLoad
-    /// What they call.
+    /// The server that they call.
     public let server: FleetServer
-    /// What everything random is drawn from.
+    /// The seed of everything random.
     public let seed: UInt64
     /// How long calls may go on after the last one has begun; then they are cancelled, and count as failed.
     public let patience: Duration
@@ -42,10 +42,10 @@ public struct FleetSimulation: Sendable {
     /// - Parameters:
     ///   - clients: How many clients there are, each with a service of its own. Less than 1 counts as 1.
     ///   - load: When they call.
-    ///   - server: What they call.
-    ///   - seed: What everything random is drawn from. Default: 1, any will do.
-    ///   - patience: How long calls may go on after the last one has begun. Default: 120 s, more than four attempts with
-    ///     the delays of the library's defaults take.
+    ///   - server: The server that they call.
+    ///   - seed: The seed of everything random. Default: 1, any will do.
+    ///   - patience: How long calls may go on after the last one has begun. Default: 120 s, more than four attempts
+    ///     with the delays of the library's defaults take.
     public init(
         clients: Int,
         load: FleetLoad,
@@ -63,12 +63,12 @@ public struct FleetSimulation: Sendable {
     /// Runs the fleet with one request for each call.
     ///
     /// - Parameters:
-    ///   - policy: What the report calls it.
-    ///   - onSecond: Told of each second of the load when it is over, on the simulation's thread: for a line of
-    ///     progress. Default: nobody is.
+    ///   - policy: The policy's name in the report.
+    ///   - onSecond: Called with each second of the load when it is over, on the simulation's thread: for a line of
+    ///     progress. Default: nil, no calls.
     ///   - service: Makes the service of a client, with what the client gives it.
     ///   - request: The request of a call.
-    /// - Throws: ``SimulationError``; `CancellationError` when the task is cancelled; what `service` throws.
+    /// - Throws: ``SimulationError``; `CancellationError` when the task is cancelled; the error of `service`.
     public func run<S: HttpService, R: Request>(
         _ policy: String,
         onSecond: (@Sendable (FleetSecond) -> Void)? = nil,
@@ -80,15 +80,15 @@ public struct FleetSimulation: Sendable {
         }
     }
 
-    /// Runs the fleet with whatever a call is to you: several requests, one after the other, or a choice of them.
+    /// Runs the fleet with calls of your own making: several requests, one after the other, or a choice of them.
     ///
     /// - Parameters:
-    ///   - policy: What the report calls it.
-    ///   - onSecond: Told of each second of the load when it is over, on the simulation's thread: for a line of
-    ///     progress. Default: nobody is.
+    ///   - policy: The policy's name in the report.
+    ///   - onSecond: Called with each second of the load when it is over, on the simulation's thread: for a line of
+    ///     progress. Default: nil, no calls.
     ///   - service: Makes the service of a client, with what the client gives it.
     ///   - call: Makes one call; it has failed when this throws.
-    /// - Throws: ``SimulationError``; `CancellationError` when the task is cancelled; what `service` throws.
+    /// - Throws: ``SimulationError``; `CancellationError` when the task is cancelled; the error of `service`.
     public func run<S: HttpService>(
         _ policy: String,
         onSecond: (@Sendable (FleetSecond) -> Void)? = nil,

@@ -1,6 +1,6 @@
 import Nautilus
 
-/// The tasks of a ``Simulation`` that nobody waits for, so that its end can cancel them.
+/// The tasks of a ``Simulation`` that are not awaited, so that its end can cancel them.
 final class BackgroundWork: Sendable {
     private struct State {
         var lastId = 0

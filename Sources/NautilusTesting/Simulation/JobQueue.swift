@@ -29,7 +29,7 @@ struct JobQueue: Sendable {
     private mutating func removeFirst() -> UnownedJob {
         defer {
             head += 1
-            // What has been taken is cleared away when it is more than half, which costs one move a job.
+            // Jobs that have been taken are cleared away when they are more than half, which costs one move a job.
             if head * 2 > jobs.count {
                 jobs.removeFirst(head)
                 head = 0

@@ -1,6 +1,6 @@
 import Nautilus
 
-/// What the simulation's thread does.
+/// The loop of the simulation's thread.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 extension Simulation {
     /// Runs jobs, and moves the clock when there are none, until there is an outcome.
@@ -8,7 +8,7 @@ extension Simulation {
         for count in 0..<maxJobs {
             if let outcome = outcome() { return outcome }
             if executor.runNext() { continue }
-            // Those who asked to wait for this moment come before time.
+            // Tasks that asked to wait for this moment come before time.
             if executor.resumeSettled() { continue }
             if advanceClock() { continue }
             if waitForOthers(or: { outcome() != nil }) { continue }
@@ -28,7 +28,7 @@ extension Simulation {
         executor.end(abandoning: true)
     }
 
-    /// Moves the clock to the next deadline; false when nobody sleeps.
+    /// Moves the clock to the next deadline; false without sleepers.
     private func advanceClock() -> Bool {
         guard let next = clock.nextDeadline else { return false }
         clock.advance(to: next)

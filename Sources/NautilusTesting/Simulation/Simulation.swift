@@ -16,12 +16,12 @@ import Nautilus
 /// ``clock``, so an hour of backoff takes no time; and code that would hang is told from code that takes long:
 /// ``SimulationError/stuck(seed:at:jobCount:)``.
 ///
-/// What takes part: the body, its task groups and `async let`s, nonisolated async functions, actors without an executor
-/// of their own, and tasks started by ``task(_:)``. An unstructured `Task`, the main actor, and callbacks of other
-/// threads do not: they work, but in an order of their own.
+/// The simulation runs the body, its task groups and `async let`s, nonisolated async functions, actors without an
+/// executor of their own, and tasks started by ``task(_:)``. An unstructured `Task`, the main actor, and callbacks of
+/// other threads are no part of it: they work, but in an order of their own.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 public final class Simulation: Sendable {
-    /// What decides the order; 0 means first come, first served.
+    /// The seed that decides the order; 0 means first come, first served.
     public let seed: UInt64
     /// The simulation's time. Starts at zero.
     public let clock: ManualClock
@@ -37,7 +37,7 @@ public final class Simulation: Sendable {
     /// Creates a simulation.
     ///
     /// - Parameters:
-    ///   - seed: What decides the order and the randomness; 0, the default, for first come, first served.
+    ///   - seed: The seed of the order and the randomness; 0, the default, for first come, first served.
     ///   - maxJobs: After how many jobs it gives up. A job is a piece of work between two suspensions. Default: ten
     ///     million, some ten seconds' worth.
     ///   - grace: How long, in real time, other threads get to bring work before the simulation counts as stuck. Only
@@ -54,9 +54,10 @@ public final class Simulation: Sendable {
 
     /// Runs `body` to its end, once.
     ///
-    /// Tasks of ``task(_:)`` that are still there then are cancelled, and may finish what they can without time passing.
+    /// Tasks of ``task(_:)`` that are still there then are cancelled, and may finish what they can without time
+    /// passing.
     ///
-    /// - Throws: What `body` throws; ``SimulationError``, after cancelling `body`, when it cannot end.
+    /// - Throws: The error of `body`; ``SimulationError``, after cancelling `body`, when it cannot end.
     public func run<Result: Sendable>(
         _ body: @escaping @Sendable (Simulation) async throws -> Result
     ) async throws -> Result {
@@ -85,9 +86,10 @@ public final class Simulation: Sendable {
         }
     }
 
-    /// Starts a task in the simulation that nobody needs to wait for: in place of an unstructured `Task`.
+    /// Starts a task in the simulation that need not be awaited: in place of an unstructured `Task`.
     ///
-    /// It has the caller's task-local values but not its cancellation, and is cancelled when the simulation's body ends.
+    /// It has the caller's task-local values but not its cancellation, and is cancelled when the simulation's body
+    /// ends.
     @discardableResult
     public func task<Result: Sendable>(
         _ operation: @escaping @Sendable () async throws -> Result

@@ -2,14 +2,14 @@ import Nautilus
 
 /// Why a ``Simulation`` ended before its body did.
 public enum SimulationError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Nothing can run, nobody sleeps on the clock, and the body has not returned: something waits for ever.
+    /// Nothing can run, nothing sleeps on the clock, and the body has not returned: something waits for ever.
     case stuck(seed: UInt64, at: Duration, jobCount: Int)
     /// More jobs than the limit ran: something goes round in a circle.
     case tooManyJobs(seed: UInt64, at: Duration, limit: Int)
     /// A simulation runs once; make another one.
     case alreadyRun
 
-    /// What happened, when on the clock, and with which seed to see it again.
+    /// The failure, its time on the clock, and the seed with which to see it again.
     public var description: String {
         switch self {
         case .stuck(let seed, let time, let count):

@@ -57,7 +57,7 @@ final class SimulationExecutor: TaskExecutor {
         }
     }
 
-    /// Resumes who has waited longest for there to be no job; false when nobody has.
+    /// Resumes the task that has waited longest for there to be no job; false when none has.
     func resumeSettled() -> Bool {
         let settled = state.withLock { $0.settling.isEmpty ? nil : $0.settling.removeFirst() }
         settled?.resume()

@@ -18,7 +18,7 @@ struct CountWaiters: Sendable {
         waiting.append((id: id, count: count, continuation: continuation))
     }
 
-    /// Takes out those who wait for no more than `count`.
+    /// Takes out the waiters for no more than `count`.
     mutating func reached(_ count: Int) -> [Continuation] {
         guard !waiting.isEmpty else { return [] }
         let reached = waiting.filter { $0.count <= count }

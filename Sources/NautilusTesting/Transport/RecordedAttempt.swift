@@ -1,7 +1,7 @@
 import Foundation
 import Nautilus
 
-/// What a ``ScriptedTransport`` saw of one attempt.
+/// A ``ScriptedTransport``'s record of one attempt.
 public struct RecordedAttempt: Sendable {
     /// How an attempt ended.
     public enum Outcome: Sendable {

@@ -7,7 +7,7 @@ import Nautilus
 /// ScriptedTransport(.status(503), .fail(.networkConnectionLost), .json(note))
 /// ```
 public struct ScriptedReply: Sendable {
-    /// A model of a server: what it answers depends on the request. The request's body has been read into
+    /// A model of a server: its answer depends on the request. The request's body has been read into
     /// `HttpBody.Payload.data`.
     public typealias Responder =
         @Sendable (_ request: HttpRequest, _ context: AttemptContext) async throws -> ScriptedReply
@@ -37,9 +37,9 @@ public struct ScriptedReply: Sendable {
     /// - Parameters:
     ///   - status: The status code. Default: 200, what most answers of a script have.
     ///   - header: The header. Default: none.
-    ///   - chunks: What the reader gets, one after the other.
+    ///   - chunks: The chunks that the reader gets, one after the other.
     ///   - pause: How long the reader waits for each, on the transport's clock. Default: not at all.
-    ///   - error: What breaks the body off behind the last chunk. Default: nil, it is whole.
+    ///   - error: The error that breaks the body off behind the last chunk. Default: nil, it is whole.
     public static func chunks(
         status: Int = 200,
         header: HttpHeader = [:],
@@ -74,10 +74,10 @@ public struct ScriptedReply: Sendable {
     /// encoder's error.
     ///
     /// - Parameters:
-    ///   - value: What is encoded.
+    ///   - value: The value to encode.
     ///   - status: The status code. Default: 200, what most answers of a script have.
     ///   - header: Fields beside `Content-Type`, which is `application/json` unless this has one. Default: none.
-    ///   - encoder: What encodes. Default: nil, one that leaves names as they are, like a request's own.
+    ///   - encoder: The encoder. Default: nil, one that leaves names as they are, like a request's own.
     public static func json(
         _ value: some Encodable & Sendable,
         status: Int = 200,
@@ -97,7 +97,7 @@ public struct ScriptedReply: Sendable {
     ///
     /// - Parameters:
     ///   - code: How it fails.
-    ///   - delivery: What the server may have done; by default the worst, anything.
+    ///   - delivery: The work that the server may have done; by default the worst, anything.
     public static func fail(_ code: URLError.Code, delivery: Delivery = .maybeExecuted) -> ScriptedReply {
         .fail(TransportError.failed(code, delivery: delivery, reason: "scripted failure"))
     }
@@ -115,7 +115,7 @@ public struct ScriptedReply: Sendable {
     /// No answer, until the task is cancelled: a silent server.
     public static let hang = ScriptedReply(step: .hang)
 
-    /// What `responder` answers, to this attempt and to all that follow: put it last.
+    /// The answer of `responder`, to this attempt and to all that follow: put it last.
     public static func respond(_ responder: @escaping Responder) -> ScriptedReply {
         ScriptedReply(step: .ask(responder))
     }

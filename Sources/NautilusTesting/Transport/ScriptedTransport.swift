@@ -19,7 +19,7 @@ import Nautilus
 /// Like a real transport it reads the body, takes any status for a success, and ends with `CancellationError` as soon
 /// as its task is cancelled.
 public final class ScriptedTransport: HttpTransport {
-    /// What comes after the last reply of a script.
+    /// The behaviour after the last reply of a script.
     public enum AfterLast: Hashable, Sendable {
         /// ``ScriptExhausted``: a test knows how many attempts it expects.
         case fail
@@ -46,8 +46,8 @@ public final class ScriptedTransport: HttpTransport {
     ///
     /// - Parameters:
     ///   - replies: One for each attempt, in order; a ``ScriptedReply/respond(_:)`` serves all that follow.
-    ///   - afterLast: What an attempt beyond them gets. Default: an error, since a test knows how many it expects.
-    ///   - clock: What delays sleep on and starts are measured by. Default: real time, as a service's own default.
+    ///   - afterLast: The answer to an attempt beyond them. Default: an error, since a test knows how many it expects.
+    ///   - clock: The clock of delays and of starts. Default: real time, as a service's own default.
     public init(
         _ replies: ScriptedReply...,
         afterLast: AfterLast = .fail,
@@ -61,7 +61,7 @@ public final class ScriptedTransport: HttpTransport {
     /// Creates a transport that asks `responder` for every reply: a model of a server.
     ///
     /// - Parameters:
-    ///   - clock: What delays sleep on and starts are measured by. Default: real time, as a service's own default.
+    ///   - clock: The clock of delays and of starts. Default: real time, as a service's own default.
     ///   - responder: Answers each attempt.
     public convenience init(
         clock: any Clock<Duration> = ContinuousClock(),
@@ -74,10 +74,10 @@ public final class ScriptedTransport: HttpTransport {
     ///
     /// - Parameters:
     ///   - method: The method.
-    ///   - path: The whole path of the URL, percent-encoded as it is sent: `/v1/notes/7`. A component `*` stands for any
-    ///     one component. When several routes fit, the one added last is taken.
+    ///   - path: The whole path of the URL, percent-encoded as it is sent: `/v1/notes/7`. A component `*` stands for
+    ///     any one component. When several routes fit, the one added last is taken.
     ///   - replies: One for each attempt, in order.
-    ///   - afterLast: What an attempt beyond them gets. Default: an error.
+    ///   - afterLast: The answer to an attempt beyond them. Default: an error.
     /// - Returns: The transport itself, to add the next route.
     @discardableResult
     public func on(
@@ -97,7 +97,7 @@ public final class ScriptedTransport: HttpTransport {
 
     /// Answers by the script.
     ///
-    /// - Throws: What the script says, ``ScriptExhausted`` when it has no more to say, `CancellationError`.
+    /// - Throws: The script's error, ``ScriptExhausted`` when the script is at its end, `CancellationError`.
     public func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
         try await exchange(request, context) { response in
             response.replacingBody(try await response.body.collected(limit: .max))
@@ -106,7 +106,7 @@ public final class ScriptedTransport: HttpTransport {
 
     /// Answers by the script; the body comes while it is read.
     ///
-    /// - Throws: What ``send(_:context:)`` throws.
+    /// - Throws: The same as ``send(_:context:)``.
     public func stream(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<HttpBodyStream> {
         try await exchange(request, context) { $0 }
     }
@@ -149,7 +149,7 @@ public final class ScriptedTransport: HttpTransport {
             try await clock.sleep(for: duration)
             return try await perform(then, request, context)
         case .hang:
-            // A stream that nobody feeds ends only with the task.
+            // A stream that is never fed ends only with the task.
             for await _ in AsyncStream<Never>(Never.self, { _ in }) {}
             throw CancellationError()
         case .ask(let responder):
@@ -175,7 +175,7 @@ public final class ScriptedTransport: HttpTransport {
             )
             state.inFlight += 1
             state.maxInFlight = max(state.maxInFlight, state.inFlight)
-            // A server never hears of an attempt that was cancelled before: it takes no reply.
+            // A server never learns of an attempt that was cancelled before: it takes no reply.
             let (reply, count) = Task.isCancelled ? (nil, 0) : state.nextReply(to: request)
             return (state.attempts.count - 1, reply, count, state.waiters.reached(state.count))
         }

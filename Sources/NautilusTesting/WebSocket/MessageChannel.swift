@@ -26,7 +26,7 @@ final class MessageChannel: Sendable {
 
     /// Waits for room.
     ///
-    /// - Throws: What it has ended with; `CancellationError`.
+    /// - Throws: The error that it has ended with; `CancellationError`.
     func put(_ message: WebSocketMessage) async throws {
         try await attempt { state -> Void? in
             if let ending = state.ending { throw ending }
@@ -38,7 +38,7 @@ final class MessageChannel: Sendable {
 
     /// Waits for a message; the end comes behind the last.
     ///
-    /// - Throws: What it has ended with; `CancellationError`.
+    /// - Throws: The error that it has ended with; `CancellationError`.
     func take() async throws -> WebSocketMessage {
         try await attempt { state -> WebSocketMessage? in
             if !state.messages.isEmpty { return state.messages.removeFirst() }
@@ -49,7 +49,7 @@ final class MessageChannel: Sendable {
 
     /// Ends it; only the first end counts.
     ///
-    /// - Parameter dropping: Whether what nobody has taken is lost with it.
+    /// - Parameter dropping: Whether messages that have not been taken are lost with it.
     func end(_ error: any Error, dropping: Bool = false) {
         let waiters = state.withLock { state in
             if state.ending == nil { state.ending = error }

@@ -21,7 +21,7 @@ public final class ScriptedWebSocket: Sendable {
 
     /// Sends a message; waits while the client reads too slowly.
     ///
-    /// - Throws: What ``receive()`` throws.
+    /// - Throws: The same as ``receive()``.
     public func send(_ message: WebSocketMessage) async throws { try await toClient.put(message) }
 
     /// Closes the socket; the client reads what was sent before.

@@ -14,7 +14,7 @@ import Nautilus
 /// #expect(transport.requests.count == 2)
 /// ```
 public final class ScriptedWebSocketTransport: WebSocketTransport {
-    /// What happens to one attempt to open a web socket.
+    /// The outcome of one attempt to open a web socket.
     public struct Opening: Sendable {
         enum Step: Sendable {
             case accept(@Sendable (ScriptedWebSocket) async throws -> Void)
@@ -25,8 +25,8 @@ public final class ScriptedWebSocketTransport: WebSocketTransport {
 
         let step: Step
 
-        /// It is opened, and served by a script; when that returns, the socket is closed with 1000, and when it throws, the
-        /// connection breaks off.
+        /// It is opened, and served by a script; when that returns, the socket is closed with 1000, and when it throws,
+        /// the connection breaks off.
         public static func accept(_ serve: @escaping @Sendable (ScriptedWebSocket) async throws -> Void) -> Opening {
             Opening(step: .accept(serve))
         }
@@ -62,8 +62,8 @@ public final class ScriptedWebSocketTransport: WebSocketTransport {
     ///
     /// - Parameters:
     ///   - openings: One for each attempt, in order; the next one fails with ``ScriptExhausted``.
-    ///   - capacity: How many messages each direction of a socket holds before its sender waits. Default: 1, so that a test
-    ///     sees who is held up.
+    ///   - capacity: How many messages each direction of a socket holds before its sender waits. Default: 1, so that a
+    ///     test sees which side is held up.
     public init(_ openings: Opening..., capacity: Int = 1) {
         self.capacity = capacity
         self.state = Locked(State(openings: openings))
@@ -77,7 +77,7 @@ public final class ScriptedWebSocketTransport: WebSocketTransport {
 
     /// Opens a socket by the script.
     ///
-    /// - Throws: What the script says, ``ScriptExhausted`` when it has no more to say, `CancellationError`.
+    /// - Throws: The script's error, ``ScriptExhausted`` when the script is at its end, `CancellationError`.
     public func open(_ request: HttpRequest, context: AttemptContext) async throws -> WebSocketOpening {
         try Task.checkCancellation()
         let (opening, count) = state.withLock { state in
@@ -89,7 +89,7 @@ public final class ScriptedWebSocketTransport: WebSocketTransport {
         case .fail(let error): throw error
         case .decline(let response): return .declined(response)
         case .hang:
-            // A stream that nobody feeds ends only with the task.
+            // A stream that is never fed ends only with the task.
             for await _ in AsyncStream<Never>(Never.self, { _ in }) {}
             throw CancellationError()
         case .accept(let serve):

@@ -5,10 +5,10 @@ extension FleetReport {
     /// server that is well loses a call now and then, and one that is not loses nearly all.
     public static let recoveredShare = 0.95
 
-    /// How long after the last outage callers were served again: nil when they never were, or without an outage.
+    /// The time from the last outage until calls were served again: nil when they never were, or without an outage.
     ///
     /// Until the first second from which on, up to the end of the load, ``recoveredShare`` of the calls that began in
-    /// each second succeeded; whole seconds. An outage that is over when nobody calls any more has no recovery.
+    /// each second succeeded; whole seconds. An outage that ends when no more calls are made has no recovery.
     public var recovery: Duration? {
         guard let outage = outages.map(\.end).max() else { return nil }
         let loaded = seconds.filter { .seconds($0.number) < load.duration && .seconds($0.number) >= outage }

@@ -1,18 +1,18 @@
 import Nautilus
 
-/// What a policy did to the server, and to those who called it.
+/// The effects of a policy on the server and on its callers.
 public struct FleetReport: Hashable, Sendable {
-    /// What the policy is called.
+    /// The policy's name.
     public let policy: String
-    /// What everything random was drawn from.
+    /// The seed of everything random.
     public let seed: UInt64
     /// How many clients there were.
     public let clients: Int
     /// When they called.
     public let load: FleetLoad
-    /// What was wrong with the server, and when.
+    /// The faults of the server, and when they were.
     public let outages: [FleetOutage]
-    /// What happened, second by second, until the last call had ended.
+    /// The counts of each second, until the last call had ended.
     public let seconds: [FleetSecond]
     /// When the last call ended, counted from the simulation's start.
     public let end: Duration

@@ -1,4 +1,4 @@
-/// What a fleet did in one second of a ``FleetReport``.
+/// The counts of a fleet in one second of a ``FleetReport``.
 public struct FleetSecond: Hashable, Sendable {
     /// Its number, from 0: second 3 is from 3 s to 4 s.
     public let number: Int
@@ -12,7 +12,7 @@ public struct FleetSecond: Hashable, Sendable {
     public internal(set) var failed = 0
     /// Requests that the server sent away or lost without any work.
     public internal(set) var refused = 0
-    /// Requests whose caller hung up: what the server does for them, it does for nobody.
+    /// Requests whose caller hung up: the server's work for them is wasted.
     public internal(set) var abandoned = 0
     /// Of the calls that began, how many were to succeed, then or later.
     public internal(set) var kept = 0

@@ -26,7 +26,7 @@ public struct FleetLatency: Sendable {
         .custom { range.lowerBound + (range.upperBound - range.lowerBound) * $0.nextFraction() }
     }
 
-    /// Often short, sometimes several times the mean: what queueing theory assumes.
+    /// Often short, sometimes several times the mean: the distribution that queueing theory assumes.
     public static func exponential(mean: Duration) -> FleetLatency {
         .custom { mean * -log($0.nextPositiveFraction()) }
     }

@@ -2,20 +2,20 @@ import Nautilus
 
 /// A time in which a ``FleetServer`` does not do what it should.
 public struct FleetOutage: Hashable, Sendable {
-    /// What goes wrong.
+    /// The kind of an outage.
     public enum Kind: Hashable, Sendable {
-        /// It takes requests and does no work: a lock that nobody releases, a database that does not answer. The queue
-        /// grows, and is still there when the outage is over.
+        /// It takes requests and does no work: a lock that is never released, a database that does not answer. The
+        /// queue grows, and is still there when the outage is over.
         case stalled
         /// It works at this share of its speed: 0.5 for every request taking twice as long.
         case slowed(to: Double)
-        /// Nobody listens: connections are refused, and what was in the queue or at work is lost.
+        /// It does not listen: connections are refused, and requests in the queue or at work are lost.
         case unreachable
         /// It answers a share of the requests with a status, without any work: 1 for all of them.
         case failing(status: Int, share: Double)
     }
 
-    /// What goes wrong.
+    /// The kind of the outage.
     public let kind: Kind
     /// When it begins, counted from the simulation's start.
     public let start: Duration
@@ -27,7 +27,7 @@ public struct FleetOutage: Hashable, Sendable {
     /// Of two that overlap and change the server's speed, the one that begins first counts while it lasts.
     ///
     /// - Parameters:
-    ///   - kind: What goes wrong.
+    ///   - kind: The kind of the outage.
     ///   - start: When it begins, counted from the simulation's start; a negative one counts as zero.
     ///   - duration: How long it lasts; a negative one counts as zero.
     public init(_ kind: Kind, from start: Duration, for duration: Duration) {

@@ -17,7 +17,7 @@ public struct FleetRateLimit: Hashable, Sendable {
         self.tolerance = interval * (min(max(burst, 1), 1_000_000) - 1)
     }
 
-    /// What a limit remembers: when the requests so far would have passed at exactly the rate.
+    /// The state of a limit: when the requests so far would have passed at exactly the rate.
     struct State: Sendable {
         private var paidUntil: Duration?
 

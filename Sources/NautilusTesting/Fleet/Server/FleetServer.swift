@@ -1,7 +1,7 @@
 import Foundation
 import Nautilus
 
-/// The server that a ``FleetSimulation`` calls, as far as retries meet it: how fast it works, what waits, what fails.
+/// The server that a ``FleetSimulation`` calls, as far as retries meet it: its speed, its queue, its failures.
 ///
 /// ```swift
 /// FleetServer(
@@ -12,7 +12,7 @@ import Nautilus
 /// )
 /// ```
 /// Requests are served in the order in which they arrive. A caller that hangs up is not noticed: its request stays in
-/// the queue and is served for nobody, as by most servers. That is what makes an overload last.
+/// the queue and is served in vain, as by most servers. That is what makes an overload last.
 public struct FleetServer: Sendable {
     /// How many requests are served at once; nil for any number.
     public var workers: Int?
@@ -22,18 +22,18 @@ public struct FleetServer: Sendable {
     public var queueLimit: Int?
     /// How long one waits; after that it gets a 503 without any work. Nil for as long as it takes.
     public var queueTimeout: Duration?
-    /// What a request takes to the server, and an answer back.
+    /// The time that a request takes to the server, and an answer back.
     public var hop: FleetLatency
-    /// When it does not do what it should.
+    /// The times at which it does not do what it should.
     public var outages: [FleetOutage]
-    /// The share of the requests that fail with a 500 after the work, outage or not: what retries are good for.
+    /// The share of the requests that fail with a 500 after the work, outage or not: failures that a retry mends.
     public var failureRate: Double
-    /// How many it lets in; nil for all.
+    /// The rate at which it lets requests in; nil for any.
     public var rateLimit: FleetRateLimit?
     /// Whether each path has a version. A GET tells it as its `ETag`; a request with another method changes it, unless
     /// its `If-Match` names another one: that gets a 412, after the work (RFC 9110 §13.1.1).
     public var hasVersions: Bool
-    /// What it answers when it has served a request; a server with versions adds the `ETag`.
+    /// The answer to a request that it has served; a server with versions adds the `ETag`.
     public var respond: @Sendable (HttpRequest) -> HttpResponse<Data>
 
     /// Creates a server; by default one without any limit, which answers at once.
@@ -43,13 +43,13 @@ public struct FleetServer: Sendable {
     ///   - serviceTime: How long a worker takes for one. Default: no time.
     ///   - queueLimit: How many wait. Default: nil, any number.
     ///   - queueTimeout: How long one waits. Default: nil, as long as it takes.
-    ///   - hop: What a request takes to the server, and an answer back. Default: no time. A request whose caller hangs
-    ///     up on the way there does not arrive.
-    ///   - outages: When it does not do what it should. Default: never.
+    ///   - hop: The time that a request takes to the server, and an answer back. Default: no time. A request whose
+    ///     caller hangs up on the way there does not arrive.
+    ///   - outages: The times at which it does not do what it should. Default: none.
     ///   - failureRate: The share of the requests that fail with a 500 after the work. Default: 0.
-    ///   - rateLimit: How many it lets in. Default: nil, all.
+    ///   - rateLimit: The rate at which it lets requests in. Default: nil, any.
     ///   - hasVersions: Whether each path has a version, for optimistic locks. Default: false.
-    ///   - respond: What it answers when it has served a request. Default: 200 without a body.
+    ///   - respond: The answer to a request that it has served. Default: 200 without a body.
     public init(
         workers: Int? = nil,
         serviceTime: FleetLatency = .constant(.zero),

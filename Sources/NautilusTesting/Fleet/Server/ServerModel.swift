@@ -3,10 +3,10 @@ import Nautilus
 
 /// A ``FleetServer`` at work: decides about each request when it arrives.
 ///
-/// First come, first served, and nobody who has come can be sent away by who comes later: so when a request will be
+/// First come, first served, and no request in the queue can be sent away by a later one: so when a request will be
 /// served is known as it arrives, and the queue needs no events of its own.
 struct ServerModel: Sendable {
-    /// What becomes of a request.
+    /// The fate of a request.
     enum Outcome: Hashable, Sendable {
         /// A worker serves it; the version is that of its path afterwards, nil when the server has none.
         case served(version: Int?)
@@ -20,7 +20,7 @@ struct ServerModel: Sendable {
         case lost(URLError.Code, Delivery)
     }
 
-    /// What becomes of a request, and when its answer leaves the server.
+    /// The fate of a request, and when its answer leaves the server.
     struct Verdict: Hashable, Sendable {
         let time: Duration
         let outcome: Outcome
@@ -109,7 +109,7 @@ struct ServerModel: Sendable {
         return time + left
     }
 
-    /// What a worker makes of the request. Requests are served in the order of their arrival, so versions can change
+    /// The outcome of a worker's work. Requests are served in the order of their arrival, so versions can change
     /// as they arrive.
     private mutating func outcome(of request: HttpRequest) -> Outcome {
         if server.failureRate > 0, random.nextFraction() < server.failureRate { return .failed }

@@ -1,4 +1,4 @@
-/// Who waits for a worker: known by when they leave, which they do in the order in which they came.
+/// The requests that wait for a worker, kept as the times at which they leave: in the order in which they came.
 struct WaitingLine: Sendable {
     private var leaving: [Duration] = []
     private var head = 0
@@ -6,7 +6,7 @@ struct WaitingLine: Sendable {
     /// How many are still there.
     mutating func count(at time: Duration) -> Int {
         while head < leaving.count, leaving[head] <= time { head += 1 }
-        // What has left is cleared away when it is more than half, which costs one move each.
+        // Those that have left are cleared away when they are more than half, which costs one move each.
         if head * 2 > leaving.count {
             leaving.removeFirst(head)
             head = 0
