@@ -25,10 +25,10 @@ import Foundation
 /// ```
 /// Put it last, next to the wire, so that everything else takes its trouble for the network's.
 ///
-/// What happens to a request is decided by the seed and the request's number alone: the first is number 1, and so on in the
-/// order of their coming, each retry with a number of its own. The faults are tried in order, each at its rate: delays add
-/// up, and the first of the others that strikes ends it. What it has made is marked: failures by ``ChaosError`` underneath,
-/// answers by the field ``mark``.
+/// The fate of a request is decided by the seed and the request's number alone: the first is number 1, and so on in the
+/// order of arrival, each retry with a number of its own. The faults are tried in order, each at its rate: delays add
+/// up, and the first of the others that strikes ends it. The chaos marks its work: failures by ``ChaosError``
+/// underneath, answers by the field ``mark``.
 public final class Chaos: HttpInterceptor {
     private struct State {
         var isOn: Bool
@@ -46,10 +46,10 @@ public final class Chaos: HttpInterceptor {
     /// Creates a chaos.
     ///
     /// - Parameters:
-    ///   - seed: What decides. No default: write it down, and a run can be seen again.
-    ///   - faults: What goes wrong, and how often. Without any, nothing does.
-    ///   - isOn: Whether it begins at once. Default: false, so that nobody has trouble who has not asked for it.
-    ///   - clock: What delays sleep on. Default: `ContinuousClock`, as a service's own default.
+    ///   - seed: The seed that decides. No default: write it down, and a run can be seen again.
+    ///   - faults: The faults, each with its rate. Without any, nothing goes wrong.
+    ///   - isOn: Whether it begins at once. Default: false, so that trouble comes only on request.
+    ///   - clock: The clock that delays sleep on. Default: `ContinuousClock`, as a service's own default.
     public init(
         seed: UInt64,
         _ faults: ChaosFault...,
@@ -70,8 +70,8 @@ public final class Chaos: HttpInterceptor {
 
     /// Sends the request, or has it fail, as the seed decides.
     ///
-    /// - Throws: ``HttpError`` of kind `transport`, with ``ChaosError`` underneath; `CancellationError` when the call is
-    ///   cancelled during a delay. Otherwise what the exchange throws.
+    /// - Throws: ``HttpError`` of kind `transport`, with ``ChaosError`` underneath; `CancellationError` when the call
+    ///   is cancelled during a delay. Otherwise what the exchange throws.
     public func intercept(
         _ request: HttpRequest,
         context: AttemptContext,

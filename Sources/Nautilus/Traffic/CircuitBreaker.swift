@@ -14,15 +14,15 @@ import Foundation
 /// }
 /// ```
 /// Each origin has a circuit of its own, shared by all calls that pass the same instance: keep it in a stored property.
-/// One that is made anew in `interceptors` never sees a second request. Put it last, next to the wire, so that a request
-/// that has waited for something else is still held back when the circuit has opened meanwhile.
+/// One that is made anew in `interceptors` never sees a second request. Put it last, next to the wire, so that a
+/// request that has waited for something else is still held back when the circuit has opened meanwhile.
 ///
-/// What counts as a failure of the origin: the failing statuses of ``CircuitLimits``, timeouts, deadlines when most of the
-/// attempt's time has passed after the request was sent, and failures of the network other than those of the device itself.
-/// A request that was cancelled, or has stood in line until its deadline, counts for nothing, and when it was the probe, the
-/// next request is.
+/// These count as failures of the origin: the failing statuses of ``CircuitLimits``, timeouts, deadlines when most of
+/// the attempt's time has passed after the request was sent, and failures of the network other than those of the device
+/// itself. A request that was cancelled, or has stood in line until its deadline, counts for nothing, and when it was
+/// the probe, the next request is.
 public final class CircuitBreaker: HttpInterceptor {
-    /// What changes.
+    /// A change of a circuit.
     public typealias Event = CircuitEvent
 
     private let limits: CircuitLimits
@@ -34,10 +34,10 @@ public final class CircuitBreaker: HttpInterceptor {
     /// Creates a breaker whose circuits are closed.
     ///
     /// - Parameters:
-    ///   - limits: When circuits open, and for how long. Default: those of ``CircuitLimits``.
-    ///   - clock: What windows and pauses are measured on. Default: `ContinuousClock`, since the server's time goes on
-    ///     while the device sleeps.
-    ///   - random: Where the jitter of the pauses comes from. Default: the system's generator, which no two clients share.
+    ///   - limits: The limits at which circuits open, and for how long. Default: those of ``CircuitLimits``.
+    ///   - clock: The clock that measures windows and pauses. Default: `ContinuousClock`, since the server's time goes
+    ///     on while the device sleeps.
+    ///   - random: The source of the pauses' jitter. Default: the system's generator, which no two clients share.
     public init(
         limits: CircuitLimits = CircuitLimits(),
         clock: any Clock<Duration> = ContinuousClock(),
@@ -49,13 +49,13 @@ public final class CircuitBreaker: HttpInterceptor {
         self.core = Locked(CircuitCore(limits: limits))
     }
 
-    /// What the breaker does with requests to `origin` now.
+    /// The state of the circuit to `origin` now.
     public func state(of origin: HttpOrigin) -> CircuitState {
         let now = stopwatch.elapsed
         return core.withLock { $0.state(of: origin, at: now) }
     }
 
-    /// What changes from now on, in order: a new stream for each access, any number at a time.
+    /// The changes from now on, in order: a new stream for each access, any number at a time.
     ///
     /// A stream keeps the latest 100 events for a slow reader, and ends with the breaker.
     public var events: AsyncStream<Event> { broadcast.stream() }

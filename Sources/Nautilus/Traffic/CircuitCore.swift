@@ -1,4 +1,4 @@
-/// What a circuit breaker guards by its lock: the circuits, and the events that are to be told of them.
+/// The state that a circuit breaker guards by its lock: the circuits, and the events that are yet to be sent.
 struct CircuitCore: Sendable {
     var outbox = Outbox<CircuitEvent>()
     private var circuits = OriginTable<HttpOrigin, CircuitMachine>()
@@ -44,7 +44,7 @@ struct CircuitCore: Sendable {
         return true
     }
 
-    /// What is done with requests to `origin`.
+    /// The visible state of the circuit to `origin`.
     mutating func state(of origin: HttpOrigin, at now: Duration) -> CircuitState {
         circuits.place(of: origin).map { circuits[$0].visibleState(at: now) } ?? .closed
     }

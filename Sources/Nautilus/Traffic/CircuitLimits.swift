@@ -14,15 +14,15 @@ public struct CircuitLimits: Sendable {
     /// Creates limits.
     ///
     /// - Parameters:
-    ///   - failureRate: From 0.01 to 1; what lies outside is cut, and NaN is the default. Default: 0.5: a server that
+    ///   - failureRate: From 0.01 to 1; a value outside is cut, and NaN is the default. Default: 0.5: a server that
     ///     fails every second request is not helped by more of them, and one that fails every third still serves two.
     ///   - minimumThroughput: Less than 1 counts as 1. Default: 20: of three requests two may fail by accident.
-    ///   - window: Outcomes count for nine to ten tenths of it. At least a millisecond. Default: 10 s: long enough for an
-    ///     app's traffic to be judged by, short enough to open soon after an outage begins.
-    ///   - pause: Default: exponential from 5 s to 60 s with equal jitter: a restart takes seconds, an outage minutes, and
-    ///     the probes of a whole fleet must not come together. Never less than a millisecond.
-    ///   - failingStatuses: Default: 500…599, by which the server itself says that it has failed. A 4xx is the request's
-    ///     fault. Add 429 where a rate limit means overload: by default it is an order to slow down, which
+    ///   - window: Outcomes count for nine to ten tenths of it. At least a millisecond. Default: 10 s: long enough for
+    ///     an app's traffic to be judged by, short enough to open soon after an outage begins.
+    ///   - pause: Default: exponential from 5 s to 60 s with equal jitter: a restart takes seconds, an outage minutes,
+    ///     and the probes of a whole fleet must not come together. Never less than a millisecond.
+    ///   - failingStatuses: Default: 500…599, by which the server itself says that it has failed. A 4xx is the
+    ///     request's fault. Add 429 where a rate limit means overload: by default it is an order to slow down, which
     ///     retriers and their gate heed, and nothing is broken.
     public init(
         failureRate: Double = 0.5,

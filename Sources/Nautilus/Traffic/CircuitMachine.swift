@@ -1,9 +1,9 @@
 /// The rules of one origin's circuit, as pure transitions: no clock, no lock, no randomness.
 ///
-/// Time and the length of pauses come in as parameters, what has changed goes out. `CircuitBreaker` is the shell that
-/// feeds it under a lock.
+/// Time and the length of pauses come in as parameters, changes go out. `CircuitBreaker` is the shell that feeds it
+/// under a lock.
 struct CircuitMachine: Sendable {
-    /// What it is doing.
+    /// The state of the circuit.
     enum State: Sendable {
         case closed
         case open(until: Duration)
@@ -13,7 +13,7 @@ struct CircuitMachine: Sendable {
 
     /// A request that was let through.
     struct Permit: Hashable, Sendable {
-        /// Counts the states; what was let through in an earlier one says nothing of the present.
+        /// Counts the states; a request that was let through in an earlier one tells nothing of the present.
         let epoch: Int
         /// Whether it decides alone.
         let isProbe: Bool
@@ -52,7 +52,7 @@ struct CircuitMachine: Sendable {
         self.window = OutcomeWindow(length: limits.window)
     }
 
-    /// What would be lost with it: of a closed circuit how far it is on its way to open, of an open one the pause that is
+    /// The value of keeping it: of a closed circuit how far it is on its way to open, of an open one the pause that is
     /// left. An origin that is forgotten begins with a closed circuit, and has to fail anew for it to open.
     mutating func worth(at now: Duration) -> OriginWorth {
         guard underWay == 0 else { return .indispensable }
@@ -131,7 +131,7 @@ struct CircuitMachine: Sendable {
         epoch += 1
         (openings, previousPause) = (0, .zero)
         state = .closed
-        // What happened before the pause is over and done with.
+        // Outcomes from before the pause no longer count.
         window = OutcomeWindow(length: limits.window)
     }
 }

@@ -4,7 +4,7 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// What the end of a request says of the origin it was sent to.
+/// The verdict on an origin at the end of a request that was sent to it.
 enum CircuitOutcome: Hashable, Sendable {
     /// It has answered.
     case success
@@ -15,7 +15,7 @@ enum CircuitOutcome: Hashable, Sendable {
 }
 
 extension CircuitOutcome {
-    /// What an answer says of `origin`.
+    /// The verdict of an answer on `origin`.
     init(_ response: HttpResponse<Data>, from origin: HttpOrigin, failing statuses: HttpStatusCodes) {
         // Anything else is an answer that was meant.
         guard statuses.contains(response.status) else {
@@ -26,9 +26,10 @@ extension CircuitOutcome {
         self = response.url.map { HttpOrigin($0) == origin } ?? true ? .failure : .success
     }
 
-    /// What a failure says of the origin.
+    /// The verdict of a failure on the origin.
     ///
-    /// - Parameter remaining: What was left until the call's deadline when the attempt began; nil when nobody knows.
+    /// - Parameter remaining: The time that was left until the call's deadline when the attempt began; nil when
+    ///   unknown.
     init(_ thrown: any Error, remaining: Duration? = nil) {
         switch thrown {
         case let error as HttpError: self.init(error, remaining: remaining)
@@ -65,7 +66,7 @@ extension CircuitOutcome {
         self = Self.failingCodes.contains(code) ? .failure : .nothing
     }
 
-    /// What only the origin, or the way to it, can cause.
+    /// Failures that only the origin, or the way to it, can cause.
     ///
     /// A device without a network, a request that is wrong in itself and a full disk say nothing of the server; that a
     /// phone was in a tunnel must not keep it from the server afterwards.
@@ -75,7 +76,7 @@ extension CircuitOutcome {
         // It is there, and does not answer, or not with HTTP.
         .timedOut, .networkConnectionLost, .badServerResponse, .zeroByteResource, .cannotParseResponse, .unknown,
         .cannotDecodeRawData, .cannotDecodeContentData,
-        // It is there, and not who it should be.
+        // It is there, but is not the right server.
         .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
         .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid,
     ]
@@ -84,8 +85,8 @@ extension CircuitOutcome {
 extension HttpError {
     /// Whether most of the time that an attempt had has passed after its request was sent.
     ///
-    /// A call that has stood in line until its deadline says nothing of the server, whether it was sent at the last moment
-    /// or not at all.
+    /// A call that has stood in line until its deadline says nothing of the server, whether it was sent at the last
+    /// moment or not at all.
     fileprivate func hasWaitedForServer(of time: Duration) -> Bool {
         guard let exchange else { return false }
         return (exchange.duration - exchange.connectionWait) * 2 >= time

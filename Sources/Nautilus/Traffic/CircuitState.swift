@@ -1,4 +1,4 @@
-/// What a ``CircuitBreaker`` does with the requests to one origin.
+/// The state of a ``CircuitBreaker``'s circuit to one origin.
 public enum CircuitState: Hashable, Sendable {
     /// They go; their outcomes are counted.
     case closed
@@ -10,7 +10,7 @@ public enum CircuitState: Hashable, Sendable {
 
 /// A change of the circuit of one origin.
 public struct CircuitEvent: Hashable, Sendable {
-    /// What has happened.
+    /// The change.
     public enum Change: Hashable, Sendable {
         /// Too many requests have failed, or the probe has: none goes for this long.
         case opened(pause: Duration)
@@ -20,9 +20,9 @@ public struct CircuitEvent: Hashable, Sendable {
         case closed
     }
 
-    /// Whose circuit it is.
+    /// The origin whose circuit has changed.
     public let origin: HttpOrigin
-    /// What has happened.
+    /// The change.
     public let change: Change
 }
 

@@ -3,7 +3,7 @@ import Foundation
 /// Lets at most so many requests be under way to an origin at once; the others wait, the most urgent first.
 ///
 /// A server answers the requests that it works on at the same time more slowly the more there are, until each is slower
-/// than its timeout, and all its work is for nothing. What waits here costs the server nothing.
+/// than its timeout, and all its work is for nothing. A request that waits here costs the server nothing.
 ///
 /// ```swift
 /// struct NotesService: HttpService {
@@ -12,24 +12,25 @@ import Foundation
 ///     var interceptors: [any HttpInterceptor] { [limit] }
 /// }
 /// ```
-/// Each origin has its own slots, shared by all calls that pass the same instance: keep it in a stored property. One that
-/// is made anew in `interceptors` limits nothing. Put it before ``Pacing`` and ``CircuitBreaker``, which are asked when a
-/// request has its slot.
+/// Each origin has its own slots, shared by all calls that pass the same instance: keep it in a stored property. One
+/// that is made anew in `interceptors` limits nothing. Put it before ``Pacing`` and ``CircuitBreaker``, which are asked
+/// when a request has its slot.
 ///
-/// A request holds its slot from here to its answer, redirects and the wait for a credential included. What the exchange
-/// itself needs from the same origin, a refresh above all, takes no slot: it would wait for one that only its own end
-/// frees. A second send (``Hedging``) takes a slot that is free, or is not made. The wait counts for the call's deadline, and not for the request's timeout. Among those who wait, requests of a
-/// higher `RequestPriority` come first, then those that came first; low ones can wait for as long as others keep coming.
+/// A request holds its slot from here to its answer, redirects and the wait for a credential included. Requests that
+/// the exchange itself needs from the same origin, a refresh above all, take no slot: they would wait for one that only
+/// its own end frees. A second send (``Hedging``) takes a slot that is free, or is not made. The wait counts for the
+/// call's deadline, and not for the request's timeout. Waiting requests of a higher `RequestPriority` come first, then
+/// those that came first; low ones can wait for as long as others keep coming.
 public final class ConcurrencyLimit: HttpInterceptor {
     private let core: Locked<SlotCore<Waiter<Void>>>
 
     /// Creates a limit.
     ///
     /// - Parameters:
-    ///   - maxConcurrent: How many requests may be under way to one origin at once; less than 1 counts as 1. No default:
-    ///     it is what the server stands, divided by its clients. Six is what browsers open to a host.
-    ///   - maxWaiting: How many may wait for one of those slots; less than 0 counts as 0. Default: 100: who waits behind a
-    ///     hundred others has been given up on by whoever asked, and an error says so at once.
+    ///   - maxConcurrent: How many requests may be under way to one origin at once; less than 1 counts as 1. No
+    ///     default: it is the number that the server can stand, divided by its clients. Browsers open six to a host.
+    ///   - maxWaiting: How many may wait for one of those slots; less than 0 counts as 0. Default: 100: behind a
+    ///     hundred others a request is no longer of use to its caller, and an error says so at once.
     public init(_ maxConcurrent: Int, maxWaiting: Int = 100) {
         core = Locked(SlotCore(maxConcurrent: max(1, maxConcurrent), maxWaiting: max(0, maxWaiting)))
     }
@@ -46,8 +47,8 @@ public final class ConcurrencyLimit: HttpInterceptor {
 
     /// Sends the request as soon as there is a slot.
     ///
-    /// - Throws: ``HttpError`` of kind `refused` when too many wait already; `CancellationError`, at once, when the call
-    ///   is cancelled while it waits. Otherwise what the exchange throws.
+    /// - Throws: ``HttpError`` of kind `refused` when too many wait already; `CancellationError`, at once, when the
+    ///   call is cancelled while it waits. Otherwise what the exchange throws.
     public func intercept(
         _ request: HttpRequest,
         context: AttemptContext,
@@ -93,7 +94,7 @@ extension ConcurrencyLimit {
     /// Itself.
     public var sharedObjects: [any AnyObject & Sendable] { [self] }
 
-    /// Takes a slot of its own, which it holds to its end: a request whose answer nobody wants is work, too.
+    /// Takes a slot of its own, which it holds to its end: a request whose answer is not wanted is work, too.
     public func admitSecondSend(of request: HttpRequest, context: AttemptContext) -> SecondSend {
         guard let origin = request.origin else { return .admitted() }
         guard core.withLock({ $0.enter(origin) }) == .go else { return .refused }

@@ -1,8 +1,8 @@
 /// Sends a request that is slow a second time, takes the first good answer, and cancels the other send.
 ///
-/// Most requests are quick, and a few are slow for no reason of their own: they have met a busy instance, a pause of its
-/// memory, a lost packet. A second send meets another one, most likely. It costs one request in twenty and spares the
-/// caller the slowest twentieth of the answers.
+/// Most requests are quick, and a few are slow for no reason of their own: they have met a busy instance, a pause of
+/// its memory, a lost packet. A second send meets another one, most likely. It costs one request in twenty and spares
+/// the caller the slowest twentieth of the answers.
 ///
 /// ```swift
 /// struct NotesService: HttpService {
@@ -12,18 +12,18 @@
 /// ```
 /// - Only requests that may be repeated are sent twice: of an idempotent method or with an `Idempotency-Key`, without a
 ///   stream for a body. A request opts out by `Request.allowsHedging`.
-/// - The second send is of the same attempt: the same request, credential and key, within the same timeout, counted from
-///   the first send.
+/// - The second send is of the same attempt: the same request, credential and key, within the same timeout, counted
+///   from the first send.
 /// - The first answer of an accepted status wins. A failure of one while the other is under way waits for that one, but
-///   for an answer to GET, HEAD, OPTIONS or TRACE that the other send would get as well, such as 404. When both fail, the
-///   failure of the first is the attempt's, unless the server has said more to the second: a status in place of none, or
-///   a longer `Retry-After`.
+///   for an answer to GET, HEAD, OPTIONS or TRACE that the other send would get as well, such as 404. When both fail,
+///   the failure of the first is the attempt's, unless the server has said more to the second: a status in place of
+///   none, or a longer `Retry-After`.
 /// - Never one that makes it worse: it is paid for by the retry budget, and not made while the origin has ordered a
 ///   pause, when it has less time than attempts usually take, or when `Pacing`, `ConcurrencyLimit` or `CircuitBreaker`
 ///   would hold back another request.
 public struct Hedging: Sendable {
-    /// How long an attempt may take before it counts as slow. Waiting for a free connection does not count: a second send
-    /// would stand in the same line.
+    /// How long an attempt may take before it counts as slow. Waiting for a free connection does not count: a second
+    /// send would stand in the same line.
     public struct Delay: Sendable {
         enum Kind: Sendable {
             case fixed(Duration)
@@ -47,7 +47,7 @@ public struct Hedging: Sendable {
             Delay(kind: .fixed(delay))
         }
 
-        /// What most of the latest attempts to the origin have not exceeded.
+        /// The delay that most of the latest attempts to the origin have not exceeded.
         ///
         /// - Parameters:
         ///   - quantile: The share that counts as quick. Default: 0.95, so that one request in twenty is sent twice.
@@ -72,14 +72,14 @@ public struct Hedging: Sendable {
     ///
     /// - Parameters:
     ///   - delay: How long after the first send the second one begins.
-    ///   - latencies: What attempts usually take. Successes are noted in it, each once, also when `BackoffRetrier` has the
-    ///     same. Default: the process's own; name one of the service's own where one origin answers requests of very
-    ///     different kinds, and in tests.
-    ///   - budget: What pays for second sends; successes are deposited in it, each once, also when `BackoffRetrier` has the
-    ///     same. Default: ``RetryBudgetScope/perOrigin``, the one that pays for retries: both are load that no user has
-    ///     asked for.
-    ///   - gate: What knows of pauses that the origin has ordered; give it the retrier's. Default: nil, none: `Pacing`
-    ///     is heeded without.
+    ///   - latencies: The times that attempts usually take. Successes are noted in it, each once, also when
+    ///     `BackoffRetrier` has the same. Default: the process's own; name one of the service's own where one origin
+    ///     answers requests of very different kinds, and in tests.
+    ///   - budget: The budget that pays for second sends; successes are deposited in it, each once, also when
+    ///     `BackoffRetrier` has the same. Default: ``RetryBudgetScope/perOrigin``, the one that pays for retries: both
+    ///     are load that no user has asked for.
+    ///   - gate: The gate that knows of pauses that the origin has ordered; give it the retrier's. Default: nil, none:
+    ///     `Pacing` is heeded without.
     public init(
         after delay: Delay,
         latencies: OriginLatencies = .shared,
@@ -94,7 +94,7 @@ public struct Hedging: Sendable {
 }
 
 extension Hedging {
-    /// What is known before the first send.
+    /// The plan before the first send.
     enum Plan: Sendable {
         /// A second one begins after this delay, if nothing is in its way then.
         case hedge(after: Duration)
@@ -106,15 +106,15 @@ extension Hedging {
     ///
     /// - Parameters:
     ///   - request: As it will be sent.
-    ///   - isAllowed: What the user's request says.
+    ///   - isAllowed: Whether the user's request allows it.
     ///   - timeout: The attempt's; nil for none.
     func plan(for request: HttpRequest, isAllowed: Bool, within timeout: Duration?) -> Plan {
-        // Slow or not: when nobody knows what is slow, that is worth knowing.
+        // Slow or not: how long an attempt takes is worth knowing while it is not known what is slow.
         guard let delay = request.origin.flatMap(delay) else { return .none(.tooFewSamples, delay: .zero) }
         guard isAllowed else { return .none(.notAllowed, delay: delay) }
         // It might be executed twice.
         guard request.isIdempotent else { return .none(.notIdempotent, delay: delay) }
-        // A stream that can be made again is still one that somebody makes, and reads, twice at once.
+        // A stream that can be made again would be made, and read, twice at once.
         guard !request.body.isStream else { return .none(.streamedBody, delay: delay) }
         if let timeout, timeout <= delay { return .none(.timeoutFirst(timeout), delay: delay) }
         return .hedge(after: delay)
@@ -122,7 +122,7 @@ extension Hedging {
 
     /// Why a second send to `origin` is better not made now; nil when it may be.
     ///
-    /// - Parameter timeLeft: What is left until the attempt's timeout or the call's deadline; nil for neither.
+    /// - Parameter timeLeft: The time until the attempt's timeout or the call's deadline; nil for neither.
     func obstacle(to origin: HttpOrigin, timeLeft: Duration?) -> HedgeObstacle? {
         // The server has asked for fewer requests.
         if let pause = gate?.remainingPause(of: origin), pause > .zero { return .pause(pause) }

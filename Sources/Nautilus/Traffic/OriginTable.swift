@@ -1,13 +1,13 @@
-/// What an interceptor knows of each origin, or of each part of one, without growing for ever.
+/// An interceptor's knowledge of each origin, or of each part of one, without growing for ever.
 ///
 /// Most services talk to one origin, and the table is asked twice in every exchange, so the last one asked for is at
 /// hand: comparing a key costs less than hashing it.
 struct OriginTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// Beyond this many, those are dropped with whom nothing would be lost: far more than a client talks to, unless its URLs
-    /// come from others.
+    /// Beyond this many, those of which nothing would be lost are dropped: far more than a client talks to, unless its
+    /// URLs come from others.
     static var idleLimit: Int { 256 }
-    /// Beyond this many, those are dropped with whom least would be lost: origins that others name must not fill the memory,
-    /// however much is known of each. About a megabyte.
+    /// Beyond this many, those are dropped with whom least would be lost: origins that others name must not fill the
+    /// memory, however much is known of each. About a megabyte.
     static var maxCount: Int { 1_024 }
 
     private var keys: [Key] = []
@@ -18,7 +18,7 @@ struct OriginTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// How many origins are known.
     var count: Int { keys.count }
 
-    /// Where the value of `key` is, until the next call that adds one; nil when there is none.
+    /// The place of `key`'s value, until the next call that adds one; nil when there is none.
     mutating func place(of key: Key) -> Int? {
         if last < keys.count, keys[last] == key { return last }
         guard let place = places[key] else { return nil }
@@ -37,11 +37,11 @@ struct OriginTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         _modify { yield &values[place] }
     }
 
-    /// Where the value of `key` is; it is made when there is none.
+    /// The place of `key`'s value, which is made when there is none.
     ///
     /// - Parameters:
     ///   - makeValue: The value of an origin that is new.
-    ///   - worth: What would be lost with a value.
+    ///   - worth: The value of keeping one.
     mutating func place(
         of key: Key,
         makeValue: () -> Value,
@@ -76,11 +76,11 @@ struct OriginTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 }
 
-/// What would be lost if the value of an origin were forgotten.
+/// The loss if the value of an origin were forgotten.
 enum OriginWorth: Comparable, Sendable {
     case nothing
     /// The more, the longer it is kept.
     case some(Double)
-    /// Somebody waits in it, or will come back to it: there are no more of these than there are calls.
+    /// A request waits in it, or will come back to it: there are no more of these than there are calls.
     case indispensable
 }

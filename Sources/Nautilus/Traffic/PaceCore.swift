@@ -1,11 +1,11 @@
 /// A part of an origin whose requests draw on the same quotas.
 struct PaceLane: Hashable, Sendable {
     let origin: HttpOrigin
-    /// What the user calls it.
+    /// The user's name for it.
     let partition: String
 }
 
-/// What pacing guards by its lock: what is known of each lane, and who waits there.
+/// The state that pacing guards by its lock: what is known of each lane, and the requests that wait there.
 struct PaceCore<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Sendable {
     typealias Machine = PaceMachine<Waiter>
 
@@ -48,14 +48,14 @@ struct PaceCore<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Send
         lanes.place(of: lane).flatMap { lanes[$0].cancel(id) }
     }
 
-    /// Releases the first who waits, if its turn has come.
+    /// Releases the first in line, if its turn has come.
     mutating func release(_ lane: PaceLane, at now: Duration, draw: Double) -> (waiter: Waiter, number: Int)? {
         lanes.place(of: lane).flatMap { lanes[$0].release(at: now, draw: draw) }
     }
 
     /// A request was answered.
     ///
-    /// - Returns: Who waits no longer; whether somebody still does.
+    /// - Returns: Those that wait no longer; whether any still do.
     mutating func answered(
         _ lane: PaceLane,
         _ number: Int,
@@ -68,16 +68,16 @@ struct PaceCore<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Send
         return (turnedAway, lanes[place].waiting > 0)
     }
 
-    /// A request has ended without an answer that says anything.
+    /// Counts a request that has ended without an answer that says anything.
     ///
-    /// - Returns: Whether somebody waits.
+    /// - Returns: Whether any request waits.
     mutating func ended(_ lane: PaceLane, mayCount: Bool) -> Bool {
         guard let place = lanes.place(of: lane) else { return false }
         lanes[place].ended(mayCount: mayCount)
         return lanes[place].waiting > 0
     }
 
-    /// When to ring an alarm; nil when nobody waits, or when the one that is set rings early enough.
+    /// The time to ring an alarm; nil when nothing waits, or when the one that is set rings early enough.
     mutating func alarm(for lane: PaceLane, at now: Duration) -> Duration? {
         lanes.place(of: lane).flatMap { setAlarm($0, at: now) }
     }

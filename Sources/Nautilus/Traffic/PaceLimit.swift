@@ -1,8 +1,8 @@
-/// One limit as the server last told of it, and what has been sent since.
+/// One limit as the server last reported it, and the requests sent since.
 ///
-/// A report says how many more requests the server took when it answered one. What else was under way at that time may or
-/// may not be among what it had counted, so it is taken off: never one too many is sent. Once all have ended with a report,
-/// the figure is exact.
+/// A report says how many more requests the server took when it answered one. Requests that were under way at that time
+/// may or may not be among those it had counted, so they are taken off: never one too many is sent. Once all have ended
+/// with a report, the figure is exact.
 struct PaceLimit: Sendable {
     let policy: String
     let partition: String?
@@ -16,12 +16,12 @@ struct PaceLimit: Sendable {
     private var wordless = 0
     /// How many of those have ended since the report came.
     private var recentlyWordless = 0
-    /// The last request that had gone when the report came. What later ones are told is newer for certain; what the others
-    /// are told may be older, in whatever order it comes.
+    /// The last request that had gone when the report came. Reports to later ones are newer for certain; those to the
+    /// others may be older, in whatever order they come.
     private(set) var lastReported: Int
 
-    /// A limit that the server has just told of; nil when it says neither when it is reset nor how long its window is, and
-    /// would hold requests for ever.
+    /// Creates the limit that the server has just reported; nil when the report gives neither its reset nor the length
+    /// of its window, and would hold requests for ever.
     ///
     /// - Parameter lastNumber: The number of the last request that has gone.
     init?(_ report: RateLimit, lastNumber: Int, at now: Duration) {
@@ -67,7 +67,7 @@ struct PaceLimit: Sendable {
         (next.remaining, next.wordless, next.recentlyWordless, next.lastReported) = (
             quota, recentlyWordless, 0, lastNumber
         )
-        // Windows in which nobody asked have passed.
+        // Windows without a request have passed.
         next.end += .nanoseconds(late / length * length + length)
         return next
     }

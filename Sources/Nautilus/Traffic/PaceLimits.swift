@@ -1,11 +1,11 @@
-/// The limits that a server has told of one partition.
+/// The limits that a server has reported for one partition.
 struct PaceLimits: Sendable {
-    /// More than any server has; the oldest goes, so that names which are never the same fill no memory.
+    /// More than any server has; the oldest goes, so that ever new names fill no memory.
     static let maxCount = 32
 
     private var limits: [PaceLimit] = []
 
-    /// How many the server has told of.
+    /// How many the server has reported.
     var count: Int { limits.count }
 
     /// When time will have overtaken all that is known; nil when nothing is.
@@ -33,7 +33,7 @@ struct PaceLimits: Sendable {
             limits[index].charge()
         }
         for report in reports {
-            // The server has put the request into another partition than those before: what was known is another's.
+            // The server has put the request into another partition than those before: the old limits are another's.
             limits.removeAll {
                 $0.policy == report.policy && $0.partition != report.partition && $0.lastReported < number
             }

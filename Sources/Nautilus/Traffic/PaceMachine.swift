@@ -1,8 +1,8 @@
 /// The rules by which requests to one partition wait, as pure transitions: no clock, no lock, no randomness.
 ///
-/// Who waits is released in turns, one after the other: each turn is as long as the interval, and within it the release is
-/// drawn at random, so that clients which were sent away together do not come back together. No turn begins before the
-/// server's pause, or the window of a limit that is used up, is over.
+/// Waiting requests are released in turns, one after the other: each turn is as long as the interval, and within it the
+/// release is drawn at random, so that clients which were sent away together do not come back together. No turn begins
+/// before the server's pause, or the window of a limit that is used up, is over.
 struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Sendable {
     /// The answer to a request that wants to go.
     enum Answer: Hashable, Sendable {
@@ -12,12 +12,12 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
         case refuse(TrafficRefusal)
     }
 
-    /// One who waits, and for how long at most.
+    /// A request that waits, and for how long at most.
     struct Entrant: Identifiable, Sendable {
         let waiter: Waiter
         /// When it came.
         let start: Duration
-        /// What was left until the call's deadline then; nil when there is none.
+        /// The time that was left until the call's deadline then; nil when there is none.
         let remaining: Duration?
 
         var id: Waiter.ID { waiter.id }
@@ -34,7 +34,7 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
     private var blockEnd = Duration.zero
     /// When the next turn may begin, a block apart.
     private var nextTurn = Duration.zero
-    /// Where in its turn the first who waits is released, from 0 to 1.
+    /// The moment in its turn at which the first in line is released, from 0 to 1.
     private var draw = 0.0
     /// When the alarm rings that is set; nil when none is.
     var alarm: Duration?
@@ -46,15 +46,15 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
     /// How many wait.
     var waiting: Int { line.count }
 
-    /// What would be lost with it: for how much longer the server has said something.
+    /// The value of keeping it: for how much longer the server's word holds.
     func worth(at now: Duration) -> OriginWorth {
         guard waiting == 0, underWay == 0 else { return .indispensable }
         let end = max(pauseEnd ?? now, limits.lastEnd ?? now)
         return end > now ? .some((end - now) / .seconds(1)) : .nothing
     }
 
-    /// The number of a request that goes at once, for which no time has to be known; nil when ``ask(at:remaining:)`` has
-    /// to answer.
+    /// The number of a request that goes at once, for which no time has to be known; nil when ``ask(at:remaining:)``
+    /// has to answer.
     mutating func immediateNumber() -> Int? {
         guard waiting == 0, pauseEnd == nil, limits.count == 0 else { return nil }
         return begin()
@@ -69,7 +69,7 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
         return waiting < rules.maxWaiting ? .wait : .refuse(.tooManyWaiting(limit: rules.maxWaiting))
     }
 
-    /// A request waits that has just been told so.
+    /// Adds a request that was just told to wait.
     ///
     /// - Parameter draw: From 0 to 1; counts when it is the first.
     mutating func wait(_ entrant: Entrant, draw: Double) {
@@ -82,10 +82,10 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
         line.remove(id)?.waiter
     }
 
-    /// Releases the first who waits, if its turn has come.
+    /// Releases the first in line, if its turn has come.
     ///
     /// - Parameter draw: From 0 to 1; counts for the one behind it.
-    /// - Returns: Who goes, under which number; nil when nobody is due.
+    /// - Returns: The request that goes, and its number; nil when none is due.
     mutating func release(at now: Duration, draw: Double) -> (waiter: Waiter, number: Int)? {
         guard let due = nextRelease(at: now), due <= now, let entrant = line.popFirst() else { return nil }
         // After a sleep of the whole machine, turns are not made up for: that would release all at once.
@@ -94,7 +94,7 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
         return (entrant.waiter, begin())
     }
 
-    /// When the first who waits is released, if nothing changes; nil when nobody waits.
+    /// The time at which the first in line is released, if nothing changes; nil when none waits.
     mutating func nextRelease(at now: Duration) -> Duration? {
         guard waiting > 0 else { return nil }
         let block = updateBlock(at: now)
@@ -103,7 +103,7 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
 
     /// A request was answered.
     ///
-    /// - Returns: Who waits no longer, since it would take too long now.
+    /// - Returns: Those that wait no longer, since it would take too long now.
     mutating func answered(
         _ number: Int,
         limits reports: [RateLimit],
@@ -139,14 +139,14 @@ extension PaceMachine {
         limits.reset(at: now, lastNumber: lastNumber)
         if let end = pauseEnd, end <= now { (pauseEnd, blockEnd) = (nil, max(blockEnd, end)) }
         let block = limits.blockedUntil(underWay: underWay, at: now).map { max($0, pauseEnd ?? $0) } ?? pauseEnd
-        // It ended when it was due to, or just now: an answer has told of more than was known.
+        // It ended when it was due to, or just now: an answer has reported more than was known.
         blockEnd = block ?? min(blockEnd, now)
         return block
     }
 
-    /// Until when a request would wait that comes now, for certain.
+    /// The time until which a request that comes now would wait, for certain.
     ///
-    /// What counts is what the server has said: when a limit is used up only if all under way count, their answers may say
+    /// Only the server's word counts: when a limit is used up only if all under way count, their answers may say
     /// otherwise.
     private func waitEnd(ahead: Int, at now: Duration) -> Duration {
         let turn = ahead > 0 ? nextTurn : now

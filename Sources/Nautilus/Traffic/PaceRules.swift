@@ -7,7 +7,7 @@ struct PaceRules: Hashable, Sendable {
     /// The mean time between two that are released.
     let interval: Duration
 
-    /// Creates rules; what makes no sense is cut to what does.
+    /// Creates rules; values that make no sense are cut to the nearest that do.
     init(maxWaiting: Int, maxWait: Duration, interval: Duration) {
         self.maxWaiting = max(0, maxWaiting)
         self.maxWait = maxWait.addable
@@ -16,7 +16,7 @@ struct PaceRules: Hashable, Sendable {
 
     /// Why a request does not wait for so long; nil when it does.
     ///
-    /// - Parameter remaining: What was left until the call's deadline when it came; nil when there is none.
+    /// - Parameter remaining: The time that was left until the call's deadline when it came; nil when there is none.
     func refusal(of wait: Duration, remaining: Duration?) -> TrafficRefusal? {
         if let remaining, wait >= remaining { return .waitPastDeadline(wait, remaining: remaining) }
         return wait > maxWait ? .waitTooLong(wait, limit: maxWait) : nil

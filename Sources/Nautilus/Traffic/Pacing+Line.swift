@@ -48,11 +48,11 @@ extension Pacing {
 
     /// Takes note that a request has ended without a word of limits.
     func end(_ lane: PaceLane, mayCount: Bool) {
-        // Those who wait for nothing but the end of others.
+        // Releases those that wait only for others to end.
         if core.withLock({ $0.ended(lane, mayCount: mayCount) }) { release(lane) }
     }
 
-    /// Releases who is due, and sees to it that the next one is in time.
+    /// Releases those that are due, and sees to it that the next one is in time.
     private func release(_ lane: PaceLane) {
         let now = releaseDue(lane)
         if let alarm = core.withLock({ $0.alarm(for: lane, at: now) }) { setAlarm(for: lane, at: alarm) }
@@ -66,15 +66,15 @@ extension Pacing {
         }
     }
 
-    /// Wakes who is due at `time`, then at the next turn, and so on until nobody waits.
+    /// Wakes those that are due at `time`, then at the next turn, and so on until none wait.
     ///
-    /// A task for the whole line and not one of those who wait: each of them may be cancelled.
+    /// A task for the whole line and not for one that waits: each of them may be cancelled.
     private func setAlarm(for lane: PaceLane, at time: Duration) {
         BackgroundTask.start { [self] in
             var next: Duration? = time
             while let time = next {
                 let left = time - stopwatch.elapsed
-                // It fails only when a simulation ends, and those who wait with it.
+                // It fails only when a simulation ends, and the waiting requests with it.
                 if left > .zero, (try? await clock.sleep(for: left)) == nil { return }
                 guard core.withLock({ $0.endAlarm(for: lane, at: time) }) else { return }
                 let now = releaseDue(lane)
@@ -85,7 +85,7 @@ extension Pacing {
 }
 
 extension Pacing {
-    /// Within whatever else has requests wait: the server may ask for patience meanwhile.
+    /// Within every other interceptor that has requests wait: the server may ask for patience meanwhile.
     public var place: InterceptorPlace { .waitingForServer }
     /// Itself.
     public var sharedObjects: [any AnyObject & Sendable] { [self] }

@@ -1,9 +1,11 @@
 import Foundation
 
-/// Has requests wait for as long as the server says that it takes no more: `Retry-After`, `RateLimit` and its ancestors.
+/// Has requests wait for as long as the server says that it takes no more: `Retry-After`, `RateLimit` and its
+/// ancestors.
 ///
-/// A server that answers 429 has done work for nothing, and counts the request against the client all the same. What one
-/// answer says of the limits holds here for all calls: who would exceed them waits before it is sent, not after.
+/// A server that answers 429 has done work for nothing, and counts the request against the client all the same. The
+/// limits that one answer reports hold here for all calls: a call that would exceed them waits before it is sent, not
+/// after.
 ///
 /// ```swift
 /// struct NotesService: HttpService {
@@ -12,22 +14,24 @@ import Foundation
 ///     var interceptors: [any HttpInterceptor] { [pacing] }
 /// }
 /// ```
-/// What is known is shared by all calls that pass the same instance: keep it in a stored property. One that is made anew in
-/// `interceptors` knows nothing. Put it behind whatever else has requests wait, such as a ``ConcurrencyLimit``: it has to be
-/// asked when a request could be sent, since a crowd that has passed it before the first answer came cannot be called back.
+/// The limits are shared by all calls that pass the same instance: keep it in a stored property. One that is made anew
+/// in `interceptors` knows nothing. Put it behind every other interceptor that has requests wait, such as a
+/// ``ConcurrencyLimit``: it has to be asked when a request could be sent, since a crowd that has passed it before the
+/// first answer came cannot be called back.
 ///
-/// - While a limit lasts, requests go at once. One that would exceed it waits until it is reset. Requests that are under
-///   way count as if the server had not counted them yet.
+/// - While a limit lasts, requests go at once. One that would exceed it waits until it is reset. Requests that are
+///   under way count as if the server had not counted them yet.
 /// - `Retry-After` counts on answers from 400 on, and takes precedence over the reset of a limit that is used up.
-/// - Who waits is released in the order of arrival, in turns of ``init(maxWaiting:maxWait:interval:partition:clock:random:)``'s
-///   interval, each at a random moment of its turn, and never before the time that the server has said.
-/// - A cancelled call leaves at once. One whose wait would reach its deadline, or is too long for anybody, fails at once.
-///   The wait counts for the call's deadline, and not for the request's timeout.
+/// - Waiting requests are released in the order of arrival, in turns of
+///   ``init(maxWaiting:maxWait:interval:partition:clock:random:)``'s interval, each at a random moment of its turn, and
+///   never before the time that the server has said.
+/// - A cancelled call leaves at once. One whose wait would reach its deadline, or the longest wait, fails at once. The
+///   wait counts for the call's deadline, and not for the request's timeout.
 ///
 /// The fields are those of draft-ietf-httpapi-ratelimit-headers in all its versions, and the `X-RateLimit-…` that came
-/// before. What the server names by `pk` is the partition of its quota: when it changes, what was known of the same policy
-/// was another partition's, and is forgotten. Which requests belong together the server cannot say in advance; tell it by
-/// `partition` where one client serves several users, say.
+/// before. The server's `pk` names the partition of its quota: when it changes, the known limits of the same policy
+/// were another partition's, and are forgotten. The server cannot say in advance which requests belong together; tell
+/// it by `partition` where one client serves several users, say.
 public final class Pacing: HttpInterceptor {
     private let partition: (@Sendable (HttpRequest) -> String)?
     let clock: any Clock<Duration>
@@ -38,18 +42,18 @@ public final class Pacing: HttpInterceptor {
     /// Creates pacing that knows of no limits yet.
     ///
     /// - Parameters:
-    ///   - maxWaiting: How many requests may wait for one partition; more fail at once. Less than 0 counts as 0. Default:
-    ///     100: who waits behind a hundred others has been given up on by whoever asked.
+    ///   - maxWaiting: How many requests may wait for one partition; more fail at once. Less than 0 counts as 0.
+    ///     Default: 100: behind a hundred others a request is no longer of use to its caller.
     ///   - maxWait: The longest wait; a request that would have to wait longer fails at once. Default: 60 s, as a
-    ///     backoff's cap: a caller would rather hear of it. It also bounds what a server can order by mistake.
+    ///     backoff's cap: a caller would rather know. It also bounds what a server can order by mistake.
     ///   - interval: The mean time between two that are released after a wait. Default: 20 ms, fifty a second: a server
     ///     that has just asked for patience does not get the whole line at once, and the last of a hundred waits two
     ///     seconds longer. Limits hold beside it.
-    ///   - partition: Which requests draw on the same quotas; they are kept apart by the text, which is shown nowhere.
-    ///     Default: nil, all requests to an origin.
-    ///   - clock: What limits are measured and waits slept on. Default: `ContinuousClock`, since the server's time goes on
-    ///     while the device sleeps.
-    ///   - random: Where the moment of a release within its turn comes from. Default: the system's generator, which no two
+    ///   - partition: A name for the quotas that a request draws on; requests are kept apart by it, and it is shown
+    ///     nowhere. Default: nil, all requests to an origin share them.
+    ///   - clock: The clock that measures limits and that waits sleep on. Default: `ContinuousClock`, since the
+    ///     server's time goes on while the device sleeps.
+    ///   - random: The source of a release's moment within its turn. Default: the system's generator, which no two
     ///     clients share.
     public init(
         maxWaiting: Int = 100,

@@ -1,4 +1,5 @@
-/// What a concurrency limit guards by its lock: the slots of every origin, and who waits for one.
+/// The state that a concurrency limit guards by its lock: the slots of every origin, and the requests that wait for
+/// one.
 struct SlotCore<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Sendable {
     typealias Answer = SlotMachine<Waiter>.Answer
 
@@ -17,7 +18,7 @@ struct SlotCore<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Send
         return origins[place].enter()
     }
 
-    /// Takes a slot, or waits for one: somebody may have left since the first look, or the line has filled up.
+    /// Takes a slot, or waits for one: one may have become free since the first look, or the line has filled up.
     mutating func join(_ waiter: Waiter, _ origin: HttpOrigin, _ priority: RequestPriority) -> Answer {
         let place = place(of: origin)
         let answer = origins[place].enter()
@@ -27,7 +28,7 @@ struct SlotCore<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Send
 
     /// Gives a slot of `origin` back.
     ///
-    /// - Returns: Who has it now; nil when nobody waits for one.
+    /// - Returns: Its new holder; nil when none waits for one.
     mutating func leave(_ origin: HttpOrigin) -> Waiter? {
         origins.place(of: origin).flatMap { origins[$0].leave() }
     }

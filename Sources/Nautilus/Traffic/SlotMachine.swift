@@ -1,6 +1,6 @@
-/// The slots of one origin, and who waits for one: pure transitions, without lock or task.
+/// The slots of one origin, and the requests that wait for one: pure transitions, without lock or task.
 ///
-/// Whoever leaves hands its slot to the first who waits, so that no newcomer can take it in between.
+/// A request that leaves hands its slot to the first in line, so that no newcomer can take it in between.
 struct SlotMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Sendable {
     /// The answer to a request that wants to go.
     enum Answer: Hashable, Sendable {
@@ -24,7 +24,7 @@ struct SlotMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
     /// How many wait for one.
     var waiting: Int { line.count }
 
-    /// What would be lost with it.
+    /// The value of keeping it.
     var worth: OriginWorth { taken == 0 && waiting == 0 ? .nothing : .indispensable }
 
     /// Takes a slot if there is one.
@@ -43,7 +43,7 @@ struct SlotMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
 
     /// Gives a slot back.
     ///
-    /// - Returns: Who has it now; nil when nobody waits for one.
+    /// - Returns: Its new holder; nil when none waits for one.
     mutating func leave() -> Waiter? {
         if let next = line.popFirst() { return next }
         taken -= 1
