@@ -8,7 +8,7 @@ public struct AuthenticationChallenge: Hashable, Sendable {
     public let scheme: String
     /// The parameters by their names in small letters; of a repeated name the first value. Values are unquoted.
     public let parameters: [String: String]
-    /// What some schemes, such as Negotiate, send in place of parameters; nil when there is none.
+    /// The text that some schemes, such as Negotiate, send in place of parameters; nil when there is none.
     public let token68: String?
 
     /// Creates a challenge, as a test does.
@@ -16,7 +16,7 @@ public struct AuthenticationChallenge: Hashable, Sendable {
     /// - Parameters:
     ///   - scheme: The scheme, in whatever case.
     ///   - parameters: The parameters, unquoted, their names in whatever case. Default: none, as `Negotiate` alone.
-    ///   - token68: What is sent in place of parameters. Default: nil, as most schemes have none.
+    ///   - token68: The text in place of parameters. Default: nil, as most schemes have none.
     public init(scheme: String, parameters: [String: String] = [:], token68: String? = nil) {
         self.scheme = scheme.lowercased()
         self.parameters = .init(
@@ -31,8 +31,8 @@ public struct AuthenticationChallenge: Hashable, Sendable {
 
     /// The challenges in the values of a header, in order; what does not parse is skipped.
     ///
-    /// Of all values together, the first 16 challenges and the first 16 KiB are read, more than any server means: a longer
-    /// header is there to keep its reader busy. A challenge that goes on beyond that is left out.
+    /// Of all values together, the first 16 challenges and the first 16 KiB are read, more than any server means: a
+    /// longer header is there to keep its reader busy. A challenge that goes on beyond that is left out.
     public static func challenges(in values: [String]) -> [AuthenticationChallenge] {
         var (challenges, length) = ([AuthenticationChallenge](), 0)
         for value in values {

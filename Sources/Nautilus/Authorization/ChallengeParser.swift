@@ -47,7 +47,7 @@ struct ChallengeParser {
                 skipGarbage()
                 continue
             }
-            // What is followed by "=" belongs to the challenge before it; anything else begins a new one.
+            // A token followed by "=" belongs to the challenge before it; any other begins a new one.
             if let value = readParameterValue() {
                 if let last = drafts.indices.last { drafts[last].add(value, to: token) }
             } else {
@@ -115,7 +115,7 @@ extension UInt8 {
     fileprivate static let equals = UInt8(ascii: "=")
     fileprivate static let quote = UInt8(ascii: "\"")
 
-    /// What a token68 consists of, its final `=` apart (RFC 9110 §11.2).
+    /// Whether a token68 may contain it; its final `=` apart (RFC 9110 §11.2).
     fileprivate var isToken68Character: Bool {
         isLetterOrDigit || "-._~+/".utf8.contains(self)
     }

@@ -1,9 +1,9 @@
 /// A source of credentials that calls share, and that refreshes once for all of them.
 ///
-/// ``RefreshCoordinator`` is one. Write another one around a coordinator when something has to be done before each use, as a
-/// session does that looks whether another process has refreshed.
+/// ``RefreshCoordinator`` is one. Write another one around a coordinator when something has to be done before each use,
+/// as a session does that looks whether another process has refreshed.
 public protocol CredentialSource<Credential>: Sendable {
-    /// What authorizes calls.
+    /// The credential that authorizes calls.
     associatedtype Credential: Sendable
 
     /// The session that a call which begins now belongs to; see ``RefreshCoordinator/session``. Asked when the call
@@ -16,7 +16,7 @@ public protocol CredentialSource<Credential>: Sendable {
     /// The credential to stamp on an attempt; see ``RefreshCoordinator/grant(continuing:for:)``.
     ///
     /// - Parameters:
-    ///   - previous: What the call was last stamped with; nil for its first request.
+    ///   - previous: The grant that the call was last stamped with; nil for its first request.
     ///   - origin: Where it is sent.
     func grant(
         continuing previous: RefreshCoordinator<Credential>.Grant?,
@@ -32,8 +32,8 @@ public protocol CredentialSource<Credential>: Sendable {
 
 extension RefreshCoordinator: CredentialSource {}
 
-/// What one call has of a shared credential: it stamps the call's requests, remembers which of them carried what, and decides
-/// what a rejection means.
+/// One call's share of a credential: it stamps the call's requests, remembers which of them carried which grant, and
+/// decides what a rejection means.
 ///
 /// A retrier that authorizes its call has one, and nothing else to do:
 ///
@@ -54,8 +54,8 @@ extension RefreshCoordinator: CredentialSource {}
 ///     var reason: RetryReason? { lease.reason }
 /// }
 /// ```
-/// An attempt may send several requests, since an interceptor may: a job is started, answered 202, and asked about until it
-/// is done. What the server has rejected is then one of them, and the lease looks which.
+/// An attempt may send several requests, since an interceptor may: a job is started, answered 202, and asked about
+/// until it is done. The rejected request is then one of them, and the lease looks which.
 public struct CredentialLease<Source: CredentialSource> {
     /// A credential with its version.
     public typealias Grant = RefreshCoordinator<Source.Credential>.Grant
@@ -67,22 +67,22 @@ public struct CredentialLease<Source: CredentialSource> {
     private var isFixed = false
     /// Where the session is kept for the calls that continue this one; nil when it continues another.
     private var place: CallSequence.Place?
-    /// What was stamped last.
+    /// The grant that was stamped last.
     private var latest: Grant?
     /// The number of the exchange that it was stamped for; nil in a context that a test has made.
     private var latestExchange: Int?
-    /// What was stamped before in the same attempt, where that makes several exchanges.
+    /// The grants that were stamped before in the same attempt, where that makes several exchanges.
     private var earlier: [(exchange: Int?, grant: Grant)] = []
     private var attempt = 0
     private var hasRefreshed = false
     /// Why the last decision was taken, for ``Retrier/reason``; nil when there is nothing to say.
     public private(set) var reason: RetryReason?
 
-    /// Creates the lease of one call, which belongs to the session that goes on now. A factory of retriers does it for each
-    /// call, and so at its beginning.
+    /// Creates the lease of one call, which belongs to the session that goes on now. A factory of retriers does it for
+    /// each call, and so at its beginning.
     ///
-    /// The call for the next page of a list, or for the next connection of a stream, belongs to the session that the first
-    /// began in.
+    /// The call for the next page of a list, or for the next connection of a stream, belongs to the session that the
+    /// first began in.
     public init(_ source: Source) {
         self.source = source
         session = source.session
@@ -95,28 +95,29 @@ public struct CredentialLease<Source: CredentialSource> {
         if isFirst { self.place = place } else { isFixed = true }
     }
 
-    /// Takes the call into the session that was going on elsewhere when it began, in another process, unless somebody has
+    /// Takes the call into the session that was going on elsewhere when it began, in another process, unless a user has
     /// signed in or out here since.
     ///
-    /// For a source that has to wait for a look at what the processes share: start it with the call, so that the call belongs
-    /// to the session which that finds, and hand that in before ``stamp(_:context:with:)``. A source that looks without
-    /// waiting does it in ``CredentialSource/session`` instead.
+    /// For a source that has to wait for a look at what the processes share: start it with the call, so that the call
+    /// belongs to the session which that finds, and hand that in before ``stamp(_:context:with:)``. A source that looks
+    /// without waiting does it in ``CredentialSource/session`` instead.
     public mutating func join(_ session: RefreshCoordinator<Source.Credential>.Session) {
         guard !isFixed, session.mark.changesHere == self.session.mark.changesHere else { return }
         self.session = session
         place?.replaceSession(by: session, source.waitForEnd)
     }
 
-    /// Stamps a request that is about to be sent, and waits for a credential while a refresh is in flight. To be called in
-    /// ``Retrier/prepare(_:context:)``.
+    /// Stamps a request that is about to be sent, and waits for a credential while a refresh is in flight. To be called
+    /// in ``Retrier/prepare(_:context:)``.
     ///
-    /// A request to another origin than the service's goes out as it is, whatever `stamp` would do. A call that began in one
-    /// session, or while nobody was signed in, never goes out in the next, wherever it has waited in between; and no credential
-    /// to a service of another environment, nor over plain `http`, unless its ``CredentialOrigins`` name it.
+    /// A request to another origin than the service's goes out as it is, whatever `stamp` would do. A call that began
+    /// in one session, or while nobody was signed in, never goes out in the next, wherever it has waited in between;
+    /// and no credential to a service of another environment, nor over plain `http`, unless its ``CredentialOrigins``
+    /// name it.
     ///
     /// - Parameter stamp: Puts the credential on the request.
-    /// - Throws: ``RefreshError`` when there is no credential to be had, and ``RefreshError/superseded`` when somebody has
-    ///   signed in since the call began; `CancellationError`; what `stamp` throws.
+    /// - Throws: ``RefreshError`` when there is no credential to be had, and ``RefreshError/superseded`` when a user
+    ///   has signed in since the call began; `CancellationError`; the error of `stamp`.
     public mutating func stamp(
         _ request: inout HttpRequest,
         context: AttemptContext,
@@ -136,11 +137,11 @@ public struct CredentialLease<Source: CredentialSource> {
         (latest, latestExchange, attempt) = (grant, context.exchange, context.number)
     }
 
-    /// Has the credential refreshed when the server has rejected it, and the attempt repeated, once in a call. To be called in
-    /// ``Retrier/retry(_:failingWith:)``.
+    /// Has the credential refreshed when the server has rejected it, and the attempt repeated, once in a call. To be
+    /// called in ``Retrier/retry(_:failingWith:)``.
     ///
-    /// An attempt is repeated only if the very exchange that failed carried a credential of this lease, and if nothing that
-    /// the attempt has sent may be executed twice by that. A refresh that fails is the call's failure, of kind
+    /// An attempt is repeated only if the very exchange that failed carried a credential of this lease, and if nothing
+    /// that the attempt has sent may be executed twice by that. A refresh that fails is the call's failure, of kind
     /// ``FailureKind/authorization``, with the response of the rejection and the refresh's error underneath.
     public mutating func decide(after failure: HttpError) async -> RetryDecision {
         reason = nil
@@ -164,8 +165,8 @@ public struct CredentialLease<Source: CredentialSource> {
         }
     }
 
-    /// The grant that the failed exchange carried; nil when it carried none of this lease, and when it was no exchange of this
-    /// call that failed.
+    /// The grant that the failed exchange carried; nil when it carried none of this lease, and when it was no exchange
+    /// of this call that failed.
     public func grant(carriedBy failure: HttpError) -> Grant? {
         if let exchange = failure.exchange, exchange.call != failure.call.id { return nil }
         // A hop of a redirect goes on with what was stamped at its beginning.
@@ -176,8 +177,8 @@ public struct CredentialLease<Source: CredentialSource> {
 }
 
 extension CredentialSource {
-    /// Retriers that authorize every attempt with the credential, and repeat an attempt whose credential the server has rejected
-    /// with a fresh one, once in a call; nothing else is retried: compose it with ``BackoffRetrier``.
+    /// Retriers that authorize every attempt with the credential, and repeat an attempt whose credential the server has
+    /// rejected with a fresh one, once in a call; nothing else is retried: compose it with ``BackoffRetrier``.
     ///
     /// ```swift
     /// var retrierFactory: any RetrierFactory {
@@ -192,7 +193,8 @@ extension CredentialSource {
     /// For more than that, write a retrier of your own with a ``CredentialLease``.
     ///
     /// - Parameter stamp: Puts the credential on a request that is about to be sent; see
-    ///   ``CredentialLease/stamp(_:context:with:)`` for which those are. An error that it throws is the attempt's failure.
+    ///   ``CredentialLease/stamp(_:context:with:)`` for which those are. An error that it throws is the attempt's
+    ///   failure.
     public func authorization(
         _ stamp: @escaping @Sendable (_ credential: Credential, _ request: inout HttpRequest) throws -> Void
     ) -> any RetrierFactory {

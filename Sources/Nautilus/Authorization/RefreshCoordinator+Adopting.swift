@@ -1,8 +1,8 @@
 /// For a session that several processes share: each has a coordinator of its own, and all look at one store.
 ///
-/// What another process has done comes in by ``adopt(_:since:)``, before a call asks for its grant. What this process does
-/// goes out in the refresh: it takes the store's lock, reads the store again, sends only what is not refreshed yet, and
-/// saves what that brings before it returns.
+/// Changes by another process come in by ``adopt(_:since:)``, before a call asks for its grant. Changes by this process
+/// go out in the refresh: it takes the store's lock, reads the store again, sends only a credential that is not
+/// refreshed yet, and saves the new one before it returns.
 ///
 /// ```swift
 /// let epoch = coordinator.epoch  // before the look
@@ -16,20 +16,21 @@
 /// The record has to tell a refresh from a sign-in, as here by a number that is drawn at each sign-in. The guide
 /// SeveralProcesses has the whole of it.
 extension RefreshCoordinator {
-    /// What another process has done to the session.
+    /// A change of the session by another process.
     public enum Adoption: Sendable {
         /// It has refreshed: the session goes on with this credential. Where nobody is signed in, it begins with it.
         case refreshed(Credential)
-        /// A user has signed in there, perhaps another one: calls of the session before never go out with this credential.
+        /// A user has signed in there, perhaps another one: calls of the session before never go out with this
+        /// credential.
         case signedIn(Credential)
         /// The user has signed out there.
         case signedOut
-        /// A refresh there has failed for good, as the error says: calls fail with ``RefreshError/sessionExpired(underlying:)``
-        /// as they do there.
+        /// A refresh there has failed for good, as the error says: calls fail with
+        /// ``RefreshError/sessionExpired(underlying:)`` as they do there.
         case expired(any Error)
     }
 
-    /// What has become of the session so far: every sign-in, sign-out, fresh credential and expiry makes it another one.
+    /// The state of the session so far: every sign-in, sign-out, fresh credential and expiry makes it another one.
     public struct Epoch: Hashable, Sendable {
         fileprivate let count: Int
     }
@@ -39,9 +40,9 @@ extension RefreshCoordinator {
 
     /// Follows another process, unless something has happened here since `epoch`.
     ///
-    /// Read ``epoch`` before you look at what is shared: then what you adopt is never older than what is here. A refresh that
-    /// is in flight is cancelled and its result dropped; calls that wait for it go on with what is adopted, or fail when the
-    /// session is another one.
+    /// Read ``epoch`` before you look at what is shared: then what you adopt is never older than what is here. A
+    /// refresh that is in flight is cancelled and its result dropped; calls that wait for it go on with what is
+    /// adopted, or fail when the session is another one.
     ///
     /// - Returns: Whether it has been followed; when not, look again.
     @discardableResult

@@ -1,6 +1,6 @@
 extension RefreshCoordinator {
-    /// Returns once no refresh is in flight that calls would have to wait for, no pause of `origin` runs, and its turn has
-    /// come: those who have waited go on one after the other, as by ``OriginPauses``.
+    /// Returns once no refresh is in flight that calls would have to wait for, no pause of `origin` runs, and its turn
+    /// has come: those who have waited go on one after the other, as by ``OriginPauses``.
     ///
     /// A refresh in the background, while the credential still serves, holds nothing back. Within a refresh of this
     /// coordinator only the pause counts.
@@ -25,7 +25,7 @@ extension RefreshCoordinator {
         pauses.close(origin, for: pause)
     }
 
-    /// What is left of the pause that `origin` ordered; zero when there is none. Refreshes do not count.
+    /// The rest of the pause that `origin` ordered; zero when there is none. Refreshes do not count.
     public func remainingPause(of origin: HttpOrigin) -> Duration {
         pauses.remainingPause(of: origin)
     }

@@ -6,15 +6,15 @@ extension RefreshCoordinator {
         let mark: SessionMark
     }
 
-    /// The session that what begins now belongs to: another one after each sign-in, also of the same user.
+    /// The session to which a call that begins now belongs: another one after each sign-in, also of the same user.
     ///
-    /// What begins while nobody is signed in belongs to no user, and does not go out as the one who signs in later. What
-    /// begins before the first ``adopt(_:since:)`` of a coordinator that nothing has happened to yet belongs to the session
-    /// which that brings: it was going on all along.
+    /// A call that begins while nobody is signed in belongs to no user, and does not go out as the one who signs in
+    /// later. A call that begins before the first ``adopt(_:since:)`` of a coordinator that nothing has happened to yet
+    /// belongs to the session which that brings: it was going on all along.
     public var session: Session { Session(mark: core.withLock { $0.machine.mark }) }
 
-    /// Returns when a session is over, since somebody has signed in or out: for what has to end with it, such as an open
-    /// connection. At once when it is over already; also when the task is cancelled.
+    /// Returns when a session is over, because a user has signed in or out: for work that has to end with it, such as
+    /// an open connection. At once when it is over already; also when the task is cancelled.
     public func waitForEnd(of session: Session) async {
         // Before the look, so that no end falls between the two.
         let events = events
@@ -22,13 +22,14 @@ extension RefreshCoordinator {
         for await _ in events where self.session != session { return }
     }
 
-    /// A credential with its version: what an attempt is stamped with.
+    /// A credential with its version, to stamp an attempt with.
     public struct Grant: Sendable {
         private let sealed: SealedGrant
 
         /// The credential.
         public var credential: Credential { sealed.credential.unsealed(as: Credential.self) }
-        /// Its version: larger than that of every earlier credential of this coordinator, those of other users included.
+        /// Its version: larger than that of every earlier credential of this coordinator, those of other users
+        /// included.
         public var generation: Int { sealed.generation }
         /// The session that it belongs to.
         public var session: Session { Session(mark: sealed.session) }

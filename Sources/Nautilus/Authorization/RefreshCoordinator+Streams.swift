@@ -1,5 +1,5 @@
 extension RefreshCoordinator {
-    /// What happens to the session, from the latest event on: a new stream for each call, any number at a time.
+    /// The events of the session, from the latest one on: a new stream for each call, any number at a time.
     ///
     /// For a listener that comes late, and has to know whether somebody is signed in. Otherwise as ``events``.
     ///
@@ -15,9 +15,9 @@ extension RefreshCoordinator {
     /// ``grant(continuing:)``, which waits for a refresh. The stream ends with the coordinator.
     public var grants: AsyncStream<Grant?> { grantBroadcast.stream(replayingLatest: true) }
 
-    /// Tells the streams of the grant as it is, which may be newer than the event that was just told.
+    /// Sends the present grant to the streams; it may be newer than the event that was just sent.
     ///
-    /// Only called by whoever delivers the events, one at a time, so that nothing older comes after.
+    /// Only called by the deliverer of the events, one at a time, so that nothing older comes after.
     func publishGrant() {
         let grant = current
         guard grant?.generation != grantBroadcast.latest??.generation else { return }

@@ -14,7 +14,7 @@
 /// ```
 /// Shared by reference. It is also the gate of the service's retries; see ``pass(to:)``.
 public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
-    /// What happened to the session.
+    /// An event of the session.
     public typealias Event = RefreshEvent
 
     let core: Locked<RefreshCore>
@@ -26,7 +26,7 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     let lifetime: @Sendable (Credential) -> Duration?
     let random: any RandomSource
     private let origins: CredentialOrigins
-    /// Where its credential has been sent first.
+    /// The origin to which its credential was sent first.
     private let firstOrigin = Locked<HttpOrigin?>(nil)
     private let observer: any CallObserver
     let broadcast = Broadcast<Event>(bufferLimit: 100)
@@ -38,24 +38,25 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     ///
     /// - Parameters:
     ///   - credential: The credential of a user who is signed in already; nil, the default, for nobody.
-    ///   - lifetime: How long a credential serves, from its receipt; nil for no expiry, which is the default. It is asked
-    ///     once for each credential. For one that was stored, return what is left of its lifetime. One that is over when
-    ///     it comes out of a refresh serves all the same, until the server rejects it: a clock is wrong, and another refresh
-    ///     would bring the same.
-    ///   - origins: Where the credential may be sent. Default: ``CredentialOrigins/first``, where it is sent first, since
-    ///     most services have one origin.
+    ///   - lifetime: How long a credential serves, from its receipt; nil for no expiry, which is the default. It is
+    ///     asked once for each credential. For one that was stored, return what is left of its lifetime. One that is
+    ///     over when it comes out of a refresh serves all the same, until the server rejects it: a clock is wrong, and
+    ///     another refresh would bring the same.
+    ///   - origins: The origins to which the credential may be sent. Default: ``CredentialOrigins/first``, the first
+    ///     one it is sent to, since most services have one origin.
     ///   - limits: The bounds of refreshing. Default: those of ``RefreshLimits``.
-    ///   - clock: What expiry, limits and pauses are measured on. Default: `ContinuousClock`, which no change of the
+    ///   - clock: The clock that measures expiry, limits and pauses. Default: `ContinuousClock`, which no change of the
     ///     wall clock moves, and which goes on while the device sleeps, as the server's clock does.
-    ///   - random: Where the jitter of the cool-down comes from. Default: the system's generator.
-    ///   - observer: What is told when a refresh starts and ends. Default: nobody.
-    ///   - listener: Told of every event, in order and before ``events`` are, and outside of all locks. Default: nil, nobody.
+    ///   - random: The source of the cool-down's jitter. Default: the system's generator.
+    ///   - observer: An observer of the starts and ends of refreshes. Default: none.
+    ///   - listener: Called with every event, in order and before ``events`` get it, and outside of all locks. Default:
+    ///     nil, no listener.
     ///   - refresh: Turns the credential into a new one, in a task of its own. It never runs twice at a time for one
     ///     credential, as long as it heeds its cancellation: beside a run that has not ended
-    ///     ``RefreshLimits/timeLimit`` and ``RefreshLimits/grace`` after its start, 60 s by default, one other may start,
-    ///     and never a third. Whatever the reply leaves out, such as a `refresh_token` that stays the same (RFC 6749 §6),
-    ///     it has to take over from the old credential. It throws ``TerminalRefreshFailure`` to end the session; of other
-    ///     errors, ``RefreshFailure`` tells which pass with time.
+    ///     ``RefreshLimits/timeLimit`` and ``RefreshLimits/grace`` after its start, 60 s by default, one other may
+    ///     start, and never a third. Whatever the reply leaves out, such as a `refresh_token` that stays the same (RFC
+    ///     6749 §6), it has to take over from the old credential. It throws ``TerminalRefreshFailure`` to end the
+    ///     session; of other errors, ``RefreshFailure`` tells which pass with time.
     public init(
         credential: Credential? = nil,
         lifetime: @escaping @Sendable (Credential) -> Duration? = { _ in nil },
@@ -90,7 +91,7 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
         return Grant(sealed)
     }
 
-    /// What happens to the session from now on: a new stream for each access, any number at a time.
+    /// The events of the session from now on: a new stream for each access, any number at a time.
     ///
     /// A stream keeps the latest 100 events for a slow reader, and ends with the coordinator.
     public var events: AsyncStream<Event> { broadcast.stream() }
@@ -109,12 +110,12 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
 
     /// The credential to stamp on an attempt that goes to `origin`, otherwise as ``grant(continuing:)``.
     ///
-    /// - Throws: Also ``RefreshError/foreignOrigin(_:own:)`` and ``RefreshError/insecureOrigin(_:)``, and then nothing is
-    ///   refreshed.
+    /// - Throws: Also ``RefreshError/foreignOrigin(_:own:)`` and ``RefreshError/insecureOrigin(_:)``, and then nothing
+    ///   is refreshed.
     public func grant(continuing previous: Grant?, for origin: HttpOrigin) async throws -> Grant {
         try origins.admit(origin, after: firstOrigin.withLock { $0 })
         let grant = try await grant(continuing: previous)
-        // Two that come first, for two origins, are told apart here.
+        // Of two calls that come first, for two origins, one is told apart here.
         let first = firstOrigin.withLock { first in
             first = first ?? origin
             return first
@@ -125,9 +126,9 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
 
     /// The credential to send a call again with, whose `grant` the server has rejected.
     ///
-    /// When that is the present generation, it is refreshed, by one refresh for all; when it has been replaced since, the
-    /// replacement comes, without another refresh. A call refreshes at most once: a fresh credential that is rejected
-    /// again is an error to surface.
+    /// When that is the present generation, it is refreshed, by one refresh for all; when it has been replaced since,
+    /// the replacement comes, without another refresh. A call refreshes at most once: a fresh credential that is
+    /// rejected again is an error to surface.
     ///
     /// - Throws: ``RefreshError``, or `CancellationError` as soon as the task is cancelled; the refresh goes on then.
     public func refresh(rejecting grant: Grant) async throws -> Grant {
@@ -147,7 +148,7 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     /// Takes over a credential that was refreshed elsewhere, by another process, say: the session goes on.
     ///
     /// - Parameters:
-    ///   - grant: What it replaces. Nothing happens when that is no longer the present one.
+    ///   - grant: The grant to replace. Nothing happens when that is no longer the present one.
     ///   - credential: The replacement. Calls that wait for a refresh get it; the refresh is cancelled.
     public func replace(_ grant: Grant, with credential: Credential) {
         handle(.replace(generation: grant.generation, CredentialBox(credential), lifetime: lifetime(credential)))

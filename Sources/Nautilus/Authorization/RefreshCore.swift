@@ -1,6 +1,6 @@
-/// What a coordinator's lock guards: the machine, those who wait for it, and what it has set going.
+/// The state that a coordinator's lock guards: the machine, the calls that wait for it, and the tasks it has started.
 struct RefreshCore: Sendable {
-    /// What is left to do when the lock has been released.
+    /// The work left to do when the lock has been released.
     enum Effect: Sendable {
         case resume([RefreshWaiter], Result<SealedGrant, RefreshError>)
         case pass(Waiter<Void>)
@@ -17,12 +17,12 @@ struct RefreshCore: Sendable {
     var waiters = WaitingLine<RefreshWaiter>()
     var outbox = Outbox<RefreshMachine.Announcement>()
     private var tasks: [Int: RefreshTasks] = [:]
-    /// What starts the refresh that calls wait for during a cool-down; nil when none do.
+    /// The alarm that starts the refresh that calls wait for during a cool-down; nil when none do.
     private var alarm: RefreshAlarm?
 
     private static let lastCoordinator = Locked(0)
 
-    /// How many refreshes have not ended, those included that nobody waits for.
+    /// How many refreshes have not ended, those included that no call waits for.
     var runningCount: Int { tasks.count }
 
     init(limits: RefreshLimits) {
@@ -51,7 +51,7 @@ struct RefreshCore: Sendable {
         return []
     }
 
-    /// Handles what is nobody's question.
+    /// Handles an input that is not a call's question.
     mutating func handle(_ input: RefreshMachine.Input, at now: Duration) -> [Effect] {
         handle(input, at: now, asked: nil)
     }
@@ -115,7 +115,7 @@ struct RefreshCore: Sendable {
         return effects + setAlarm()
     }
 
-    /// Has the next refresh start in time for those who wait for it.
+    /// Has the next refresh start in time for the calls that wait for it.
     private mutating func setAlarm() -> [Effect] {
         let start = waiters.count > 0 ? machine.nextStart : nil
         guard start != alarm?.time else { return [] }

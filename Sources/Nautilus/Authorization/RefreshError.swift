@@ -1,22 +1,22 @@
 /// Why a ``RefreshCoordinator`` has no credential to give.
 public enum RefreshError: Error, Sendable {
-    /// Nobody is signed in.
+    /// No user is signed in.
     case signedOut
     /// A refresh failed for good; `underlying` is the ``TerminalRefreshFailure`` it threw.
     case sessionExpired(underlying: any Error)
     /// The refresh that the call waited for failed; the credential is kept, and the next refresh may start after
     /// `remaining`, for which the call has no time.
     case failed(remaining: Duration, underlying: any Error)
-    /// The last refresh failed, as `underlying` says, and the next one may start after `remaining`, for which the call has
-    /// no time.
+    /// The last refresh failed, as `underlying` says, and the next one may start after `remaining`, for which the call
+    /// has no time.
     case coolingDown(remaining: Duration, underlying: any Error)
-    /// As many refreshes as the window allows have started, and the server rejects what they bring; the next one may start
-    /// after `remaining`.
+    /// As many refreshes as the window allows have started, and the server rejects what they bring; the next one may
+    /// start after `remaining`.
     case tooManyRefreshes(limit: Int, window: Duration, remaining: Duration)
-    /// The refresh took longer than ``RefreshLimits/timeLimit``; should it still succeed, its credential is kept. The next
-    /// one may start after `remaining`; nil while two have not ended, although they were cancelled.
+    /// The refresh took longer than ``RefreshLimits/timeLimit``; should it still succeed, its credential is kept. The
+    /// next one may start after `remaining`; nil while two have not ended, although they were cancelled.
     case timedOut(limit: Duration, remaining: Duration?)
-    /// Somebody signed in or out meanwhile: the call belongs to a session that is over.
+    /// A user signed in or out meanwhile: the call belongs to a session that is over.
     case superseded
     /// A refresh asked its own coordinator for a credential.
     case recursive
@@ -37,7 +37,8 @@ public enum RefreshError: Error, Sendable {
 }
 
 extension RefreshError: PrintableError, CustomDebugStringConvertible, CustomReflectable {
-    /// What happened, and what to do. Of a foreign error underneath only the type, since its text may hold a secret.
+    /// The failure, and what to do about it. Of a foreign error underneath only the type, since its text may hold a
+    /// secret.
     public var description: String {
         switch self {
         case .signedOut:

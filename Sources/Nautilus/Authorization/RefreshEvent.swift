@@ -1,4 +1,4 @@
-/// What happened to a coordinator's session: generations, never a credential.
+/// An event of a coordinator's session: generations, never a credential.
 public enum RefreshEvent: Sendable {
     /// Somebody signed in; the credential is this generation.
     case signedIn(generation: Int)

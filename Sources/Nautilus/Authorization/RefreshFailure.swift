@@ -6,7 +6,7 @@
 /// ``TerminalRefreshFailure`` alone ends the session. An error that is not transient keeps it, like one that is; calls
 /// merely fail at once, for waiting would not help them: a client that is not registered, a reply that does not decode.
 public protocol RefreshFailure: Error {
-    /// Whether the same refresh may succeed later, without anybody doing anything.
+    /// Whether the same refresh may succeed later by itself.
     var isTransient: Bool { get }
     /// How long the token endpoint asks to wait; nil when it does not say. The cool-down is at least as long, up to
     /// ``RefreshLimits/retryAfterCap``.
@@ -14,8 +14,8 @@ public protocol RefreshFailure: Error {
 }
 
 extension HttpError: RefreshFailure {
-    /// Whether the same call may succeed later, without anybody doing anything: what ``RetryCondition/standard`` retries,
-    /// a deadline that has passed, a refusal of this side, and an authorization that failed for such a reason.
+    /// Whether the same call may succeed later by itself: after a failure that ``RetryCondition/standard`` retries, a
+    /// deadline that has passed, a refusal of this side, and an authorization that failed for such a reason.
     public var isTransient: Bool {
         switch kind {
         case .deadline, .refused: true

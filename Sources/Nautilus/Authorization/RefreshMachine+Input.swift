@@ -1,5 +1,5 @@
 extension RefreshMachine {
-    /// What can happen to the machine.
+    /// An input of the machine.
     enum Input: Sendable {
         /// A call asks for a credential.
         case ask(Question)
@@ -21,7 +21,7 @@ extension RefreshMachine {
         case coolDownEnded
     }
 
-    /// What another process has done to the session.
+    /// A change of the session by another process.
     enum Adoption: Sendable {
         /// It has refreshed.
         case replacement(any SealedCredential, lifetime: Duration?)
@@ -41,7 +41,7 @@ extension RefreshMachine {
         case terminal(any Error)
     }
 
-    /// What a call asks.
+    /// A call's question.
     struct Question: Sendable {
         /// The generation that the server has rejected; nil when the call has not been sent.
         var rejected: Int?
@@ -54,7 +54,7 @@ extension RefreshMachine {
         }
     }
 
-    /// What is to be done after a transition, outside of the lock.
+    /// An action to take after a transition, outside of the lock.
     enum Action: Sendable {
         /// Answer the call that asked.
         case answer(Result<SealedGrant, RefreshError>)
@@ -64,18 +64,18 @@ extension RefreshMachine {
         case waitOut(RefreshError, until: Duration)
         /// All that wait go on.
         case resumeWaiters(Result<SealedGrant, RefreshError>)
-        /// The calls that wait go on waiting for the next refresh, which starts at `until`; those without the time fail,
-        /// and so do all when it is nil.
+        /// The calls that wait go on waiting for the next refresh, which starts at `until`; those without the time
+        /// fail, and so do all when it is nil.
         case failWaiters(RefreshError, until: Duration?)
         /// Run the refresh, and its timer.
         case startRefresh(RefreshFlight, any SealedCredential)
         /// Cancel a refresh; it reports its end all the same.
         case cancelRefresh(RefreshFlight)
-        /// Tell those who watch.
+        /// Notify the watchers.
         case announce(Announcement)
     }
 
-    /// What watchers are told.
+    /// A notification of the watchers.
     enum Announcement: Sendable {
         /// For the subscribers of ``RefreshCoordinator/events``.
         case session(RefreshEvent)

@@ -88,7 +88,7 @@ extension RefreshMachine {
             ? beginSession(credential, lifetime: lifetime, at: now) : signIn(credential, lifetime: lifetime, at: now)
     }
 
-    /// Makes `credential` the next generation of `session`, and hands it to all who wait.
+    /// Makes `credential` the next generation of `session`, and hands it to all waiting calls.
     mutating func publish(
         _ credential: any SealedCredential,
         lifetime: Duration?,
@@ -111,8 +111,8 @@ extension RefreshMachine {
         return released + [.announce(.session(.refreshed(generation: grant.generation)))]
     }
 
-    /// Lets go of the refresh that calls wait for, be it in flight or still to come: they go on, and the one in flight is
-    /// cancelled unless it has `ended`. To be called before the state changes.
+    /// Lets go of the refresh that calls wait for, be it in flight or still to come: they go on, and the one in flight
+    /// is cancelled unless it has `ended`. To be called before the state changes.
     func release(resumingWith result: Result<SealedGrant, RefreshError>, endOf ended: RefreshFlight? = nil) -> [Action]
     {
         switch state {

@@ -44,15 +44,16 @@ struct RefreshMachine: Sendable {
         }
     }
 
-    /// When the refresh that follows a failed one may start; nil when none has failed, and when time alone is not enough.
+    /// When the refresh that follows a failed one may start; nil when none has failed, and when time alone is not
+    /// enough.
     var nextStart: Duration? {
         guard case .coolingDown(let session, let coolDown) = state else { return nil }
         return nextStart(of: session, notBefore: max(coolDown.end, coolDown.overdue?.freedAt ?? coolDown.end))
     }
 
-    /// When the next refresh of `session` may start; nil while two of its credential have not ended. One may start beside
-    /// a refresh that has outlasted its cancellation and its grace: what hung once may do better. What has hung twice
-    /// would for ever.
+    /// When the next refresh of `session` may start; nil while two of its credential have not ended. One may start
+    /// beside a refresh that has outlasted its cancellation and its grace: a second try may not hang. After two that
+    /// hang, a third would hang as well.
     func nextStart(of session: RefreshSession, notBefore earliest: Duration) -> Duration? {
         guard running.count(where: { $0.generation == session.grant.generation }) < 2 else { return nil }
         return max(earliest, windowOpening)

@@ -1,4 +1,4 @@
-/// What a coordinator knows of its session; ``RefreshMachine`` alone changes it.
+/// A coordinator's knowledge of its session; ``RefreshMachine`` alone changes it.
 enum RefreshState: Sendable {
     /// No credential: nobody has signed in since, or a refresh failed for good with this error.
     case signedOut(expiredBy: (any Error)?)

@@ -9,7 +9,7 @@ final class RefreshTasks: Sendable {
 
     private let state = Locked(State())
 
-    /// Takes charge of the two tasks; what has been asked of them meanwhile is done now.
+    /// Takes charge of the two tasks, and carries out the requests made of them meanwhile.
     func handIn(refresh: Task<Void, Never>, timer: Task<Void, Never>) {
         let (isCancelled, hasEnded) = state.withLock { state in
             (state.refresh, state.timer) = (refresh, timer)
@@ -19,7 +19,7 @@ final class RefreshTasks: Sendable {
         if isCancelled || hasEnded { timer.cancel() }
     }
 
-    /// Cancels the refresh: nobody waits for its result any more.
+    /// Cancels the refresh: its result is not wanted any more.
     func cancel() {
         let (refresh, timer) = state.withLock { state in
             state.isCancelled = true

@@ -37,7 +37,7 @@ struct RefreshPatience: Sendable {
     /// The patience of a call that asks now.
     ///
     /// - Parameters:
-    ///   - remaining: What is left until the call's deadline; nil when it has none.
+    ///   - remaining: The time until the call's deadline; nil when it has none.
     ///   - state: The coordinator's state, which says how many failures are none of this call's.
     init(_ limits: RefreshLimits, remaining: Duration?, _ state: RefreshState, at now: Duration) {
         end = now + (remaining ?? limits.patience).addable
