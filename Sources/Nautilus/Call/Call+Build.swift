@@ -27,7 +27,7 @@ extension Call {
         }
     }
 
-    /// Where the call goes, as it did when it began.
+    /// The target of the call, the same as when it began.
     ///
     /// - Throws: ``InvalidRequest``; ``EnvironmentChange`` when the service has moved since.
     private func targetNow() throws -> CallTarget {
@@ -42,7 +42,7 @@ extension Call {
         return present
     }
 
-    /// What is left until the deadline; nil when there is none.
+    /// The time until the deadline; nil when there is none.
     var remaining: Duration? {
         deadline.map { $0 - recorder.elapsed }
     }

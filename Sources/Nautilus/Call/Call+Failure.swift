@@ -24,7 +24,7 @@ extension Call {
         return error
     }
 
-    /// A failure that somebody has thrown: the user's code, a transport, a stage further in.
+    /// A failure from an error that was thrown: by the user's code, a transport, a stage further in.
     ///
     /// - Parameter exchange: The exchange that has failed; nil when it was none, or when the error knows.
     func failure(
@@ -48,7 +48,7 @@ extension Call {
         return error
     }
 
-    /// A failure of a side request, told without a look at what the call has come to meanwhile.
+    /// A failure of a side request, built without a look at how far the call has come meanwhile.
     func failureAside(
         _ thrown: any Error,
         in stage: CallStage,
@@ -127,7 +127,7 @@ extension HttpError {
 }
 
 extension Delivery {
-    /// What a response says of the request that it answers.
+    /// The delivery that a response implies for the request that it answers.
     init(_ response: HttpResponse<Data>) {
         self.init(status: response.status, hasRetryAfter: response.header.retryAfter() != nil)
     }

@@ -10,7 +10,7 @@ extension Call {
         let start = recorder.elapsed
         switch hedging.plan(for: request, isAllowed: self.request.allowsHedging, within: context.timeout) {
         case .none(let obstacle, let delay):
-            // What was quick would not have been sent twice, so there is nothing to tell of it.
+            // A quick request would not have been sent twice, so there is nothing to record.
             defer { if recorder.elapsed - start >= delay { recorder.hedge = .notSent(obstacle) } }
             return try await send(request, context, as: .main)
 

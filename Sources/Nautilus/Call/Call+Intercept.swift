@@ -45,11 +45,11 @@ extension Call {
     }
 }
 
-/// An attempt while its interceptors run: what passes the request on to the next of them, and their side requests.
+/// An attempt while its interceptors run: it passes the request on to the next of them, and makes their side requests.
 ///
-/// A side request is stamped by the call's own retrier, so that it belongs to the same session, and may be sent from any
-/// task. So whatever is stamped takes its turn; and a side request works on a copy of the retrier, which takes the
-/// original's place when it is done, so that one which is left behind never keeps the call waiting.
+/// A side request is stamped by the call's own retrier, so that it belongs to the same session, and may be sent from
+/// any task. So all stamping takes turns; and a side request works on a copy of the retrier, which takes the original's
+/// place when it is done, so that one which is left behind never keeps the call waiting.
 private final class InterceptedAttempt<R: Request, S: HttpService>: OngoingAttempt, @unchecked Sendable {
     // Unchecked: retrier and builder of the call are touched in turn and before its end, the rest of it never changes.
     private let call: Call<R, S>
@@ -163,7 +163,7 @@ private final class InterceptedAttempt<R: Request, S: HttpService>: OngoingAttem
     }
 }
 
-/// A side request on its way: its followers are told of it alone, those of the attempt of both.
+/// A side request on its way: its own followers follow it alone, those of the attempt follow both.
 private final class SideRequest: OngoingAttempt {
     private let attempt: any OngoingAttempt
     private let followers = Locked(AttemptFollowers())

@@ -1,9 +1,9 @@
 extension Call {
-    /// What follows a failure: the delay before the next attempt.
+    /// Decides on the next attempt after a failure, and returns the delay before it.
     ///
     /// - Throws: The error that surfaces when there is no next attempt.
     func delay(after error: HttpError) async throws(HttpError) -> Duration {
-        // Nobody waits for another attempt, or no time is left: the retrier is not asked.
+        // The call is cancelled, or no time is left: the retrier is not asked.
         if error.kind == .cancelled || error.kind == deadline.map(FailureKind.deadline) { throw recorder.failed(error) }
         if Task.isCancelled { throw interrupted(error) }
 
@@ -45,8 +45,8 @@ extension Call {
         }
     }
 
-    /// The part of `span` that the retry is put off by; for calls that were given one answer it is the same, since they make
-    /// one retry of it.
+    /// The part of `span` that the retry is put off by; for calls that were given one answer it is the same, since they
+    /// make one retry of it.
     private func spread(over span: Duration, after failure: HttpError) -> Duration {
         guard let shared = failure.sharedAnswer, span > .zero else { return retrier.spread(over: span) }
         let part = shared.agree { SharedSpread(fraction: retrier.spread(over: span) / span) }
@@ -59,7 +59,7 @@ extension Call {
         if !builder.isReplayable { return .bodySpent }
         // No retrier may keep a call going for ever.
         if recorder.number >= service.maxAttempts { return .ceiling(service.maxAttempts) }
-        // The attempt would begin after the deadline: the caller hears of the failure now.
+        // The attempt would begin after the deadline: the caller gets the failure now.
         if let remaining, delay >= remaining { return .deadline(remaining: max(.zero, remaining)) }
         return nil
     }

@@ -1,7 +1,8 @@
 import Foundation
 
 extension Call {
-    /// Stages 4 and 5: one exchange that is not sent a second time, its redirects included, within the attempt's timeout.
+    /// Stages 4 and 5: one exchange that is not sent a second time, its redirects included, within the attempt's
+    /// timeout.
     func send(
         _ request: HttpRequest,
         _ context: AttemptContext,
@@ -48,7 +49,7 @@ extension Call {
 
     /// One exchange and its redirects.
     ///
-    /// - Returns: What came of it, and the timeout that has ended it; nil when none has.
+    /// - Returns: The exchange's outcome, and the timeout that has ended it; nil when none has.
     private func follow(
         _ request: HttpRequest,
         _ context: AttemptContext,

@@ -1,17 +1,17 @@
-/// What a call begins with, besides its request and its service.
+/// The parts that a call begins with, besides its request and its service.
 struct CallBeginning: Sendable {
     /// The calls that it belongs to.
     let sequence: CallSequence
-    /// Where it goes; nil when that is invalid, which its first attempt tells.
+    /// The target; nil when it is invalid, which its first attempt reports.
     let target: CallTarget?
-    /// What looks at it as a whole; nil for nothing.
+    /// The hook that looks at it as a whole; nil for none.
     let hook: (any ServiceHook)?
     /// The end of a stream's connection, in whose place it opens another one; nil for any other call.
     let end: StreamEnd?
 }
 
 extension Call {
-    /// A whole call: its deadline over everything, its end told to the hook.
+    /// Makes a whole call: its deadline bounds everything, its end is reported to the hook.
     ///
     /// - Parameters:
     ///   - end: The end of a stream's connection, in whose place the call opens another one; nil for any other call.
@@ -36,7 +36,7 @@ extension Call {
         }
     }
 
-    /// Makes the same call once more, for what an interceptor learns from it; its hook has been told of the first.
+    /// Makes the same call once more, for an interceptor to learn from it; its hook got the first.
     static func callAgain(_ request: R, with service: S, in sequence: CallSequence) async {
         await CallScope.runOutside {
             let target = try? CallTarget(of: request, for: service)
@@ -72,7 +72,7 @@ extension Call {
         _ deadline: Duration?,
         _ stopwatch: Stopwatch
     ) async -> Result<HttpResponse<R.Result>, HttpError> {
-        // Whose call it is, is noted in the same moment in which its retrier takes hold of a session.
+        // The call's owner is noted in the same moment in which its retrier takes hold of a session.
         let facts = beginning.sequence.facts(at: beginning.target?.service) { facts in
             for interceptor in service.interceptors { interceptor.noteFacts(of: request, in: &facts) }
             beginning.hook?.noteFacts(of: request, in: &facts)

@@ -1,8 +1,8 @@
 import Foundation
 
 extension Call {
-    /// What follows the header of a response whose body is read while it comes: the body of an answer that the request
-    /// does not accept is read here, as far as an error keeps it and waits for it; any other is left to its reader.
+    /// Begins to read a body that comes after the header of its response: the body of an answer that the request does
+    /// not accept is read here, as far as an error keeps it and waits for it; any other is left to its reader.
     func beginReading(_ stream: HttpBodyStream, of response: HttpResponse<Data>) async -> HttpResponse<Data> {
         var response = response
         let watched = WatchedBody(stream, timeout: request.timeout, clock: clock, request: recorder.request)
@@ -17,7 +17,7 @@ extension Call {
     }
 }
 
-/// A body on its way to whoever reads it: each wait is bounded, and its failures are the framework's.
+/// A body on its way to its reader: each wait is bounded, and its failures are the framework's.
 private final class WatchedBody: @unchecked Sendable {  // Unchecked: one reader asks for one chunk after the other.
     private var chunks: HttpBodyStream.AsyncIterator
     private let limit: TimeLimit?
@@ -56,7 +56,7 @@ private final class WatchedBody: @unchecked Sendable {  // Unchecked: one reader
         } catch {
             var failure = HttpError(wrapping: error, stage: .send, delivery: .maybeExecuted)
             failure.request = request
-            // Nobody here has cancelled it: somebody on the way has, and the rest is lost.
+            // The reader has not cancelled it: something on the way has, and the rest is lost.
             if failure.kind == .cancelled, !Task.isCancelled { failure.kind = .transport(.networkConnectionLost) }
             return .failure(failure)
         }

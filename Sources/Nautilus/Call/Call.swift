@@ -2,9 +2,9 @@ import Foundation
 
 /// The path of a call after its hook, from a request to its decoded result or its last real failure.
 ///
-/// This file is the path and how it begins; each stage lives in a file of its own beside it. A call belongs to one task:
-/// neither it nor the retrier in it is ever shared. It is a reference, since copies on the way from stage to stage would
-/// cost more than the stages do.
+/// This file is the path and how it begins; each stage lives in a file of its own beside it. A call belongs to one
+/// task: neither it nor the retrier in it is ever shared. It is a reference, since copies on the way from stage to
+/// stage would cost more than the stages do.
 final class Call<R: Request, S: HttpService> {
     let clock: any Clock<Duration>
     /// How long it may take: the request's own limit, or what the call around it has left; nil for no limit.
@@ -15,28 +15,29 @@ final class Call<R: Request, S: HttpService> {
     let scope: CallScope
     /// A record for each of its exchanges.
     let book: ExchangeBook
-    /// What its answers say, decoded where each has come in.
+    /// Its answers, decoded where each has come in.
     let answers: DecodedAnswers<R>
-    /// What it continues, and is continued by.
+    /// The sequence of calls that it belongs to.
     let sequence: CallSequence
-    /// Where it goes; nil as long as that is invalid.
+    /// The target; nil as long as it is invalid.
     var target: CallTarget?
-    /// What wraps the attempt, and what moves its requests: of the same environment as they are.
+    /// The interceptors and the transport of the attempt: of the same environment as its requests.
     var interceptors: [any HttpInterceptor] = []
     var transport: any HttpTransport
     var retrier: any Retrier
     var builder = RequestBuilder()
     var recorder: TraceRecorder
     var payment = RetryPayment()
-    /// Whether the attempt could have been sent a second time, so that its latency tells what is slow among such attempts.
+    /// Whether the attempt could have been sent a second time, so that its latency tells what is slow among such
+    /// attempts.
     var couldBeHedged = false
     /// The turns in which requests are stamped; nil where there is no interceptor, and so one request at a time.
     var turn: Turn?
-    /// The attempt, for those that follow it; nil where there is no interceptor.
+    /// The attempt, for its followers; nil where there is no interceptor.
     var ongoing: (any OngoingAttempt)?
     /// The attempts before, whose followers still wait for the end of the call.
     private var earlier: [any OngoingAttempt] = []
-    // Generic ones last: what stands after them has no fixed place in memory.
+    // Generic ones last: properties behind them have no fixed place in memory.
     let request: R
     let service: S
 
@@ -83,7 +84,7 @@ final class Call<R: Request, S: HttpService> {
         }
     }
 
-    /// Tells those that have followed an attempt. None is held any longer: an attempt holds its call.
+    /// Reports the end to the followers of the attempts. None is held any longer: an attempt holds its call.
     private func tellEnd() {
         for attempt in earlier { attempt.tell(.callEnded) }
         ongoing?.tell(.callEnded)

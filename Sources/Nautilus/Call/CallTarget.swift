@@ -1,14 +1,14 @@
-/// Where the requests of a call go, and where its service is.
+/// The base URL of a call's requests, and that of its service.
 ///
-/// A call has one, from before its retrier is made until its end. What was made for one environment is not for another: a
-/// credential, an idempotency key, a cursor, what a cache or a hook remembers.
+/// A call has one, from before its retrier is made until its end. Values that were made for one environment are not for
+/// another: a credential, an idempotency key, a cursor, the memory of a cache or a hook.
 struct CallTarget: Sendable {
-    /// What the request is appended to: its own base, or its service's.
+    /// The base that the request is appended to: its own, or its service's.
     let base: BaseUrl
     /// The service's base.
     let service: BaseUrl
 
-    /// Where a call goes as of now.
+    /// The target of a call as of now.
     ///
     /// - Throws: ``InvalidRequest``.
     init(of request: some Request, for service: some HttpService) throws(InvalidRequest) {
@@ -23,8 +23,8 @@ struct CallTarget: Sendable {
         )
     }
 
-    /// Looks whether the call still goes where it began. A request's own URL may have another path meanwhile, such as a new
-    /// signature has; its service may not, since environments may share a host.
+    /// Looks whether the call still goes where it began. A request's own URL may have another path meanwhile, such as a
+    /// new signature has; its service may not, since environments may share a host.
     ///
     /// - Throws: ``EnvironmentChange``.
     func check(_ present: CallTarget) throws(EnvironmentChange) {

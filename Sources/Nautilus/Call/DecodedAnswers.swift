@@ -3,8 +3,8 @@ import Foundation
 /// The answers of an attempt, decoded as soon as each has come in.
 ///
 /// A server may say in the body of a 200 that it has failed, and only the request knows how to read it. Interceptors,
-/// hedging, latencies and traces go by the status: so the request is asked before any of them sees the answer, at the end
-/// of the exchange. Its result is kept, and an answer is not decoded again unless an interceptor has changed it.
+/// hedging, latencies and traces go by the status: so the request is asked before any of them sees the answer, at the
+/// end of the exchange. Its result is kept, and an answer is not decoded again unless an interceptor has changed it.
 final class DecodedAnswers<R: Request>: Sendable {
     private struct Answer: Sendable {
         /// As it came in.
@@ -29,7 +29,8 @@ final class DecodedAnswers<R: Request>: Sendable {
         answers.withLock { $0.removeAll(keepingCapacity: true) }
     }
 
-    /// Decodes an answer, and returns the failure that it is in truth; nil for one that is no failure, or no readable one.
+    /// Decodes an answer, and returns the failure that it is in truth; nil for one that is no failure, or no readable
+    /// one.
     ///
     /// - Parameters:
     ///   - response: The answer, with its exchange.
@@ -38,11 +39,11 @@ final class DecodedAnswers<R: Request>: Sendable {
         accepted.contains(response.status) ? decode(response)?.rejection : nil
     }
 
-    /// What the request makes of an answer, of this call's exchange or of another's.
+    /// The request's verdict on an answer, of this call's exchange or of another's.
     func verdict(on response: HttpResponse<Data>, accepting accepted: HttpStatusCodes) -> AnswerVerdict {
         let response = response.asReceived
         guard accepted.contains(response.status) else { return .taken }
-        // Its time was over: who goes on decodes it again.
+        // Its time was over: a call that goes on decodes it again.
         guard let answer = known(response, as: \.received) ?? decode(response) else { return .taken }
         guard case .failure = answer.result else { return .taken }
         guard let rejection = answer.rejection else { return .undecodable }

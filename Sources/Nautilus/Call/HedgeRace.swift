@@ -1,7 +1,7 @@
-/// The sends of one attempt: what they report, to be taken by the attempt's own task, and their common end.
+/// The sends of one attempt: their reports, to be taken by the attempt's own task, and their common end.
 ///
-/// The sends are tasks of their own and no children, since a transport that does not heed its cancellation would hold up
-/// the winner: the attempt does not wait for a send that has lost.
+/// The sends are tasks of their own and no children, since a transport that does not heed its cancellation would hold
+/// up the winner: the attempt does not wait for a send that has lost.
 final class HedgeRace: Sendable {
     typealias Sending = CallTrace.Sending
 

@@ -4,12 +4,12 @@ import Foundation
 struct HedgedExchange: Sendable {
     typealias Outcome = RedirectFollower.Outcome
 
-    /// What the attempt takes, and what it has cost.
+    /// The outcome that the attempt takes, and its cost.
     struct Ending: Sendable {
         let outcome: Outcome
         /// Nil when the first send was quick.
         var hedge: CallTrace.Hedge?
-        /// What has paid for a second send; nil when there was none, or when it was free.
+        /// The permit that has paid for a second send; nil when there was none, or when it was free.
         var permit: RetryPermit?
     }
 
@@ -21,14 +21,15 @@ struct HedgedExchange: Sendable {
     let delay: Duration
     /// The call's; nil for none.
     let deadline: Duration?
-    /// Those that have to let the second send go.
+    /// The interceptors that have to let the second send go.
     let interceptors: [any HttpInterceptor]
     let follower: RedirectFollower
     let clock: any Clock<Duration>
 
     /// Sends until there is an answer to take, or all sends have failed.
     ///
-    /// - Parameter interruption: What ends the sends when the attempt's time is over; nil when its task is cancelled instead.
+    /// - Parameter interruption: Ends the sends when the attempt's time is over; nil when its task is cancelled
+    ///   instead.
     func run(until interruption: Interruption? = nil) async -> Ending {
         let race = HedgeRace()
         interruption?.onOccurrence { race.cancel() }
@@ -57,7 +58,7 @@ struct HedgedExchange: Sendable {
         while true {
             switch await race.next() {
             case .delayPassed:
-                // Nobody waits for an answer any more.
+                // No answer is wanted any more.
                 if race.isCancelled { continue }
                 switch startSecond(in: race) {
                 case .failure(let refusal): hedge = .notSent(refusal.obstacle)
@@ -92,7 +93,7 @@ struct HedgedExchange: Sendable {
         case .success(let end): leave = end
         case .failure(let refusal): return .failure(Refusal(obstacle: .heldBack(by: refusal.interceptor)))
         }
-        // Asked last: what is not made is not paid for.
+        // Asked last: a send that is not made is not paid for.
         guard let permit = hedging.payment(to: origin) else {
             leave()
             return .failure(Refusal(obstacle: .budget))
@@ -122,8 +123,8 @@ struct HedgedExchange: Sendable {
     private func isAnswered(by outcome: Outcome) -> Bool {
         guard let status = outcome.response?.status else { return false }
         if follower.accepted.contains(status) { return true }
-        // The other send would be answered in the same way, unless this status speaks of the moment only. After a DELETE,
-        // a 404 may be the answer to the send that came second.
+        // The other send would be answered in the same way, unless this status speaks of the moment only. After a
+        // DELETE, a 404 may be the answer to the send that came second.
         return request.method.isSafe && status < 500 && ![408, 425, 429].contains(status)
     }
 }
@@ -133,7 +134,7 @@ extension CallTrace.Sending {
 }
 
 extension RedirectFollower.Outcome {
-    /// What came back, a refused redirect included.
+    /// The response, a refused redirect included.
     fileprivate var response: HttpResponse<Data>? {
         switch ending {
         case .response(let response), .refused(_, let response): response

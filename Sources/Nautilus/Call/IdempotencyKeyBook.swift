@@ -3,12 +3,13 @@ import Foundation
 /// The `Idempotency-Key`s that a call's requests were first sent with: one for each request that means something else.
 ///
 /// A key says "this is the same request again". So the attempt's own request keeps its key on every attempt, though an
-/// interceptor draws it anew, and no other request ever gets it: a server would answer the one with the other's result. A
-/// side request that comes again in a later attempt keeps its own.
+/// interceptor draws it anew, and no other request ever gets it: a server would answer the one with the other's result.
+/// A side request that comes again in a later attempt keeps its own.
 struct IdempotencyKeyBook {
     /// The key of the attempt's own request; nil when it has none.
     private(set) var own: String?
-    /// The request that the own key was sent with, where an interceptor has made another body of the built one; nil where it has not.
+    /// The request that the own key was sent with, where an interceptor has made another body of the built one; nil
+    /// where it has not.
     private var changed: Sent?
     private var built: HttpRequest?
     private var asides: [Sent] = []
@@ -36,7 +37,8 @@ struct IdempotencyKeyBook {
 
     /// Gives the request that is being built the key of the attempts before, or takes note of its own.
     ///
-    /// Not a key that only a changed body was sent with: that may have been another request, and the own one draws its own.
+    /// Not a key that only a changed body was sent with: that may have been another request, and the own one draws its
+    /// own.
     mutating func keepOwn(in header: inout HttpHeader) {
         guard changed == nil else { return }
         if let own {
@@ -49,7 +51,7 @@ struct IdempotencyKeyBook {
     /// Gives a request that goes out the key that it was first sent with, or takes note of its key.
     ///
     /// - Parameters:
-    ///   - kind: What is known of it.
+    ///   - kind: The kind of request, as far as it is known.
     ///   - attempt: The number of the attempt.
     /// - Returns: Whether it is the attempt's own.
     mutating func finish(_ request: inout HttpRequest, _ kind: RequestBuilder.Kind, attempt: Int) -> Bool {
@@ -71,16 +73,17 @@ struct IdempotencyKeyBook {
         return true
     }
 
-    /// Whether it is the request that was built, as it is or changed on its way: signed, compressed, sent to another path.
+    /// Whether it is the request that was built, as it is or changed on its way: signed, compressed, sent to another
+    /// path.
     ///
-    /// A changed one with another method is another request, and so is one whose body was sent aside before. A new one is the
-    /// attempt's own when it is the same.
+    /// A changed one with another method is another request, and so is one whose body was sent aside before. A new one
+    /// is the attempt's own when it is the same.
     private mutating func isOwn(_ request: HttpRequest, _ attempt: Int) -> Bool {
         guard let built, request.method == built.method else { return false }
         let key = request.header[.idempotencyKey]
         if request.body.isIdentical(to: built.body) {
             guard request.isBuilt || request.url == built.url else { return false }
-            // What was taken for the own request before was none: this is the body that was built.
+            // The request taken for the own one before was another: this one has the body that was built.
             if let other = changed.take(), key != other.key {
                 own = key
                 asides.append(other)

@@ -5,7 +5,7 @@ struct LateWaking {
     /// From here on a sleep counts as too late. Timers are late by milliseconds, those that save power or of a busy
     /// machine by a second.
     static let threshold = Duration.seconds(2)
-    /// The longest span: whoever takes the phone out of the pocket waits for it.
+    /// The longest span: a user who takes the phone out of the pocket waits for it.
     static let longestSpan = Duration.seconds(10)
     /// The shortest: delays that were short are no reason to come all at once.
     static let shortestSpan = Duration.seconds(1)
@@ -15,9 +15,9 @@ struct LateWaking {
         guard lateness > Self.threshold else { return nil }
     }
 
-    /// What the retries are spread over: the delay that they had, which spread them before.
+    /// The span that the retries are spread over: the delay that they had, which spread them before.
     ///
-    /// - Parameter remaining: What is left until the call's deadline; half of it is left for the attempt.
+    /// - Parameter remaining: The time until the call's deadline; half of it is left for the attempt.
     /// - Returns: Zero when nothing is left.
     func span(after delay: Duration, remaining: Duration?) -> Duration {
         let span = min(max(delay, Self.shortestSpan), Self.longestSpan)

@@ -2,7 +2,7 @@ import Foundation
 
 /// Sends a request and follows its redirects (RFC 9110 §15.4), so that the transport does not have to.
 ///
-/// Across origins, only what HTTP itself needs goes along: what a transport's own redirects get wrong most often.
+/// Across origins, only the fields that HTTP itself needs go along: transports get this wrong most often.
 struct RedirectFollower: Sendable {
     /// How it ended, and where it had led by then.
     struct Outcome: Sendable {
@@ -19,18 +19,18 @@ struct RedirectFollower: Sendable {
         let exchange: CallTrace.Exchange?
     }
 
-    /// The most redirects of one attempt: what browsers follow (Fetch standard, "HTTP-redirect fetch").
+    /// The most redirects of one attempt: as many as browsers follow (Fetch standard, "HTTP-redirect fetch").
     static let limit = 20
 
     let transport: any HttpTransport
     /// Statuses that the caller wants to see; a redirect among them is an answer.
     let accepted: HttpStatusCodes
     let book: ExchangeBook
-    /// The request's word on an accepted answer: the failure in it; nil for none. Not asked of side requests, whose answers
-    /// are somebody else's, and of bodies that are still to come.
+    /// The request's word on an accepted answer: the failure in it; nil for none. Not asked of side requests, whose
+    /// answers are not the request's, and of bodies that are still to come.
     var rejection: (@Sendable (HttpResponse<Data>) -> HttpError?)?
 
-    /// Sends `request`, and then what it is redirected to.
+    /// Sends `request`, and then the requests that it is redirected to.
     ///
     /// - Parameters:
     ///   - context: The attempt's, with the progress of this exchange.
@@ -95,8 +95,8 @@ struct RedirectFollower: Sendable {
         }
     }
 
-    /// Takes note of an answer. One that the request rejects has the status of the rejection from here on, so that it is to
-    /// all who see it what an answer with that status is.
+    /// Takes note of an answer. One that the request rejects has the status of the rejection from here on, so that
+    /// every later stage treats it as an answer with that status.
     private func finish(
         _ response: inout HttpResponse<Data>,
         _ entry: ExchangeBook.Entry,
@@ -118,7 +118,7 @@ struct RedirectFollower: Sendable {
         return response
     }
 
-    /// Where a redirect leads; nil when there is nothing to follow.
+    /// The URL that a redirect leads to; nil when there is nothing to follow.
     private func location(in response: HttpResponse<Data>) -> String? {
         guard [301, 302, 303, 307, 308].contains(response.status), !accepted.contains(response.status) else {
             return nil
@@ -168,7 +168,8 @@ struct RedirectFollower: Sendable {
 }
 
 extension HttpHeader {
-    /// The fields that go along to another origin: those of HTTP that say what is wanted and what the body is, and tracing.
+    /// The fields that go along to another origin: those of HTTP that say what is wanted and what the body is, and
+    /// tracing.
     ///
     /// Whatever a service has of its own, `X-Sign`, `DPoP` or `X-Account`, was meant for the origin it was made for. An
     /// `Idempotency-Key` goes along: without it what is repeated there would be done twice.

@@ -7,9 +7,9 @@ import Foundation
 struct RequestBuilder {
     private var keys = IdempotencyKeyBook()
     private var lastContent: Content?
-    /// The header that the attempt was built with; held, so that whoever changes the request's own has to copy it.
+    /// The header that the attempt was built with; held, so that a change of the request's own header has to copy it.
     private var checkedHeader = HttpHeader()
-    /// Where that header may go whole.
+    /// The origin to which that header may go whole.
     private var builtOrigin: HttpOrigin?
 
     /// The origin of a request that goes out, as far as it is known.
@@ -47,7 +47,7 @@ struct RequestBuilder {
     /// Reads everything again and checks it.
     ///
     /// - Parameter serviceHeader: The service's header, the asynchronous one included, as of now.
-    /// - Throws: ``InvalidRequest``, and whatever a body throws.
+    /// - Throws: ``InvalidRequest``, and the errors of a body.
     mutating func build(
         _ request: some Request,
         to target: CallTarget,
@@ -85,17 +85,17 @@ struct RequestBuilder {
         return built
     }
 
-    /// Checks once more what the request became on its way: interceptors and the retrier may have stamped fields that no
-    /// check has seen, a token with a line break. Its `Idempotency-Key` becomes that under which it was sent before.
+    /// Checks once more what the request became on its way: interceptors and the retrier may have stamped fields that
+    /// no check has seen, a token with a line break. Its `Idempotency-Key` becomes that under which it was sent before.
     ///
     /// - Parameters:
-    ///   - kind: What is known of it.
+    ///   - kind: The kind of request, as far as it is known.
     ///   - attempt: The number of the attempt.
     /// - Returns: Whether it is the attempt's own: the one that was built, changed perhaps on its way.
     /// - Throws: ``InvalidRequest``.
     mutating func finish(_ request: inout HttpRequest, _ kind: Kind, attempt: Int) throws(InvalidRequest) -> Bool {
         let isOwn = keys.finish(&request, kind, attempt: attempt)
-        // An interceptor sends it elsewhere: what the service's own servers know it by stays here.
+        // An interceptor sends it elsewhere: fields for the service's own servers stay here.
         if request.origin != builtOrigin { request.header = request.header.leavingBehind(checkedHeader) }
         try request.validate(trusting: checkedHeader)
         return isOwn

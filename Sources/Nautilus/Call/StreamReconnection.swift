@@ -1,10 +1,10 @@
-/// Keeps a stream going from one connection to the next: has the service's retrier decide on each end, and bounds how fast
-/// connections follow one another.
+/// Keeps a stream going from one connection to the next: has the service's retrier decide on each end, and bounds how
+/// fast connections follow one another.
 ///
-/// A stream is meant to last, and its connections are not: servers and proxies end them by the minute, phones lose them in
-/// every tunnel. So the end of a connection that has served is no failure. A new retrier decides on what follows, and no
-/// budget pays for it, or the streams of an app would use up what its calls need. A connection that has not served is like
-/// a failed attempt: one retrier counts them all, and its budget pays.
+/// A stream is meant to last, and its connections are not: servers and proxies end them by the minute, phones lose them
+/// in every tunnel. So the end of a connection that has served is no failure. A new retrier decides on what follows,
+/// and no budget pays for it, or the streams of an app would use up what its calls need. A connection that has not
+/// served is like a failed attempt: one retrier counts them all, and its budget pays.
 struct StreamReconnection<R: Request, S: HttpService> {
     private let request: R
     private let service: S
@@ -41,7 +41,7 @@ struct StreamReconnection<R: Request, S: HttpService> {
     /// - Parameters:
     ///   - end: How the connection ended.
     ///   - delay: The least time before the next one.
-    /// - Throws: The end, with its trace, when the retrier does not want another connection; what the retrier fails with;
+    /// - Throws: The end, with its trace, when the retrier does not want another connection; the retrier's own failure;
     ///   the cancellation.
     mutating func next(after end: HttpError, notBefore delay: Duration = .zero) async throws(HttpError) -> StreamEnd {
         let age = stopwatch.elapsed - opening.at
@@ -55,7 +55,7 @@ struct StreamReconnection<R: Request, S: HttpService> {
         if Task.isCancelled { throw cancelled(after: loss, age) }
         let decision = await retrier.retry(request, failingWith: loss)
         let (name, reason) = (retrier.name, retrier.reason)
-        // What was decided on the end of one that has served counts for nothing.
+        // Decisions on the end of a connection that has served count for nothing.
         self.retrier = loss.hadServed ? nil : retrier
         if Task.isCancelled { throw cancelled(after: loss, age) }
 
@@ -111,7 +111,7 @@ struct StreamReconnection<R: Request, S: HttpService> {
         surfacing other: HttpError? = nil
     ) -> HttpError {
         var trace = opening.trace
-        // What opened the connection succeeded, and has come to an end.
+        // The attempt that opened the connection succeeded, and has come to an end.
         let outcome = CallTrace.Outcome.failed(loss.stage, loss.kind, loss.delivery)
         var last =
             trace.attempts.popLast() ?? CallTrace.Attempt(number: 1, start: .zero, duration: .zero, outcome: outcome)
@@ -140,17 +140,17 @@ struct StreamReconnection<R: Request, S: HttpService> {
 struct StreamEnd: Sendable {
     /// How it ended.
     let loss: HttpError
-    /// What pays for the next one; nil when that is free.
+    /// The permit that pays for the next one; nil when that is free.
     let permit: RetryPermit?
 }
 
 /// How long a stream's connection serves, and how fast one follows another.
 enum StreamPace {
-    /// From this age on a connection has served, also when nothing has come over it: nearly all servers and proxies leave
-    /// an idle one alone for longer, and one in ten seconds is no load.
+    /// From this age on a connection has served, also when nothing has come over it: nearly all servers and proxies
+    /// leave an idle one alone for longer, and one in ten seconds is no load.
     static let usefulAge = Duration.seconds(10)
-    /// In the long run connections follow one another this far apart, whatever came over them: a server that takes each only to end
-    /// it is not asked faster.
+    /// In the long run connections follow one another this far apart, whatever came over them: a server that takes each
+    /// only to end it is not asked faster.
     static let interval = Duration.seconds(1)
     /// So many may follow at once before that, as when a server is replaced by another one.
     static let burst = 5

@@ -10,10 +10,10 @@ struct TimeLimit {
 
     private var alarms: (any AlarmClock)? { BackgroundTask.starter == nil ? clock.alarms : nil }
 
-    /// Lets an interruption happen once the limit has passed, unless the timer has been ended before; whoever sets one has
-    /// to end it.
+    /// Lets an interruption happen once the limit has passed, unless the timer has been ended before; the caller has to
+    /// end it.
     ///
-    /// - Parameter wait: What the limit does not count; nil for nothing.
+    /// - Parameter wait: The wait that the limit does not count; nil for none.
     /// - Returns: Nil for a clock without alarms, and in a simulation, which sees the tasks of its own executor only.
     func interruption(besides wait: ExchangeProgress?) -> (interruption: Interruption, timer: TimeLimitAlarm)? {
         guard let alarms else { return nil }
@@ -29,9 +29,9 @@ struct TimeLimit {
     /// Runs `work` in a task of its own and cancels that once the limit has passed.
     ///
     /// - Parameters:
-    ///   - wait: What the limit does not count; nil for nothing.
-    ///   - work: What is to be done.
-    /// - Returns: What `work` makes of it, also after the limit: an answer that still arrives is not thrown away.
+    ///   - wait: The wait that the limit does not count; nil for none.
+    ///   - work: The work to do.
+    /// - Returns: The result of `work`, also after the limit: an answer that still arrives is not thrown away.
     ///   `limitPassed` tells whether the limit ended it.
     func cancelling<Value: Sendable>(
         besides wait: ExchangeProgress? = nil,
@@ -55,7 +55,7 @@ struct TimeLimit {
 
     /// Calls `onPassing` once the limit has passed, unless the timer has been ended before.
     ///
-    /// - Returns: What ends the timer; whoever sets one has to call it.
+    /// - Returns: A closure that ends the timer; the caller has to call it.
     func timer(besides wait: ExchangeProgress?, _ onPassing: @escaping @Sendable () -> Void) -> () -> Void {
         guard let alarms else {
             let task = BackgroundTask.branch { [duration, clock] in

@@ -4,12 +4,12 @@ struct TraceRecorder: Sendable {
     private let observer: (any CallObserver)?
     private var start = Duration.zero
     private var trace = CallTrace()
-    /// The request that the attempt was about to send when its first interceptor saw it, and whose service it is.
+    /// The request that the attempt was about to send when its first interceptor saw it, and the origin of its service.
     private var intended: (request: HttpRequest, serviceOrigin: HttpOrigin)?
 
     /// The number of the attempt in progress, or of the last; 0 before the first.
     private(set) var number = 0
-    /// What became of the attempt's second send; nil when there was no need of one.
+    /// The record of the attempt's second send; nil when there was no need of one.
     var hedge: CallTrace.Hedge?
 
     init(_ book: ExchangeBook, observer: (any CallObserver)?) {
@@ -37,7 +37,8 @@ struct TraceRecorder: Sendable {
         intended = (request, serviceOrigin)
     }
 
-    /// The request that the attempt has sent, or was about to send; nil until its first interceptor or its retrier sees it.
+    /// The request that the attempt has sent, or was about to send; nil until its first interceptor or its retrier sees
+    /// it.
     var request: RequestSummary? {
         book.delivery().request ?? intended.flatMap { RequestSummary($0.request, serviceOrigin: $0.serviceOrigin) }
     }

@@ -61,7 +61,7 @@ extension AnyHttpService {
 }
 
 extension AnyHttpService: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Where its calls go; neither path nor query, which may hold a key.
+    /// The origin of its calls; neither path nor query, which may hold a key.
     public var description: String {
         let base = try? BaseUrlMemo.shared.base(apiUrl, isSecure: usesSecureProtocol)
         return "AnyHttpService(\(base?.origin.description ?? "no valid URL"))"
@@ -75,8 +75,8 @@ extension AnyHttpService: CustomStringConvertible, CustomDebugStringConvertible,
 }
 
 extension AnyHttpService where RequestError == HttpError {
-    /// Creates a service from values; every parameter is as in ``HttpService``, with the same default, which is what nil means
-    /// for `webSocketTransport`.
+    /// Creates a service from values; every parameter is as in ``HttpService``, with the same default, which is what
+    /// nil means for `webSocketTransport`.
     public init(
         apiUrl: any UrlConvertible,
         usesSecureProtocol: Bool = true,

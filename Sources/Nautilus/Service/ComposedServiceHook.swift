@@ -4,11 +4,12 @@
 /// var hook: any ServiceHook { ComposedServiceHook(usage, cache) }
 /// ```
 /// They are asked in order, and the first that fulfils a call has fulfilled it: those after it are not asked. For those
-/// before it the call has succeeded, so they are told, with a response whose trace is still empty: one that counts calls
-/// counts this one, and a small cache learns from a larger one behind it.
+/// before it the call has succeeded, so they get the success, with a response whose trace is still empty: one that
+/// counts calls counts this one, and a small cache learns from a larger one behind it.
 ///
-/// The end of a call is told in the opposite order, so that the outermost hears of it when the others have finished.
-/// ``onFailure(_:error:)`` is told to all of them, also to those that were not asked because one before them has thrown.
+/// The end of a call is reported in the opposite order, so that the outermost gets it when the others have finished.
+/// ``onFailure(_:error:)`` is called on all of them, also on those that were not asked because one before them has
+/// thrown.
 public struct ComposedServiceHook: ServiceHook {
     private let hooks: [any ServiceHook]
 
@@ -32,7 +33,7 @@ public struct ComposedServiceHook: ServiceHook {
 
     /// Asks each in order until one fulfils the call, and tells those before it.
     ///
-    /// - Throws: What the first that throws throws; those after it are not asked.
+    /// - Throws: The error of the first that throws; those after it are not asked.
     public func onSchedule<R: Request>(_ request: R) async throws -> HttpResponse<R.Result>? {
         for (index, hook) in hooks.enumerated() {
             guard let response = try await hook.onSchedule(request) else { continue }

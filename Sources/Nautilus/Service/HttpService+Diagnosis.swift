@@ -1,12 +1,12 @@
 extension HttpService {
-    /// What in the service's rules contradicts itself, or cannot work: empty when all is well.
+    /// The contradictions in the service's rules, and rules that cannot work: empty when all is well.
     ///
     /// ```swift
     /// @Test func policy() { #expect(NotesService().diagnose().isEmpty) }
     /// ```
-    /// Nothing is sent. Only what is certain is listed: of retriers, what their factory says of them, so nothing of
-    /// factories that do not describe themselves; of objects that calls share, whether two looks at the service find the
-    /// same. That the service itself is made anew for every call, nobody can see from one.
+    /// Nothing is sent. Only certain findings are listed: of retriers, what their factory says of them, so nothing of
+    /// factories that do not describe themselves; of objects that calls share, whether two looks at the service find
+    /// the same. One service does not show whether it is itself made anew for every call.
     public func diagnose() -> [PolicyFinding] {
         let policies = retrierFactory.policies
         var findings: [PolicyFinding] = []
@@ -42,7 +42,7 @@ extension HttpService {
                     .attemptsDoNotFit(attempts: attempts, timeout: timeout, delays: delays, deadline: deadline)
                 )
             }
-            // The default says how long anybody would wait, and where there is a deadline, that is shorter.
+            // The default says how long anyone would wait, and where there is a deadline, that is shorter.
             if let cap = policies.compactMap(\.retryAfterCap).max(), cap > deadline,
                 cap != BackoffPolicy.defaultRetryAfterCap
             {
@@ -66,7 +66,7 @@ extension HttpService {
             || policies.contains { $0.retriesNonIdempotentRequests }
     }
 
-    /// What calls share, when two looks at it find two.
+    /// The shared objects that two looks at the service find to be two.
     private var objectsMadeAnew: [PolicyFinding] {
         let looks = [SharedObjects(self), SharedObjects(self)]
         // Both are there until they have been compared: else the second could get the first one's place in memory.

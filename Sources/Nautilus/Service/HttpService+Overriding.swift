@@ -1,6 +1,6 @@
 extension HttpService {
-    /// This service with some things of its own: what is named is replaced, what is not stays, and is still read again
-    /// whenever the base's would be.
+    /// This service with some properties replaced; the others stay, and are still read again whenever the base's would
+    /// be.
     ///
     /// ```swift
     /// let underTest = NotesService(.staging).overriding(transport: scripted, clock: clock)
@@ -8,7 +8,7 @@ extension HttpService {
     /// Calls keep the base's typed error. An override of an override works; the last one counts.
     ///
     /// - Parameters:
-    ///   - apiUrl: Where calls go instead. The base's credentials come along, since a retrier takes the service's own
+    ///   - apiUrl: The base URL instead. The base's credentials come along, since a retrier takes the service's own
     ///     origin for theirs: for another environment, give a session of its own with it.
     ///   - usesSecureProtocol: Whether a base URL without scheme means `https`.
     ///   - header: Fields that win over all that the base says, its asynchronous ones included; the others stay.
@@ -17,9 +17,9 @@ extension HttpService {
     ///   - hedging: In place of the base's; `.some(nil)` for none.
     ///   - hook: In place of the base's.
     ///   - observer: In place of the base's.
-    ///   - transport: What moves bytes instead.
-    ///   - webSocketTransport: What opens web sockets instead.
-    ///   - clock: What time is measured and slept on instead.
+    ///   - transport: The transport that moves bytes instead.
+    ///   - webSocketTransport: The transport that opens web sockets instead.
+    ///   - clock: The clock that measures time and sleeps instead.
     ///   - maxAttempts: The most attempts of any call.
     public func overriding(
         apiUrl: (any UrlConvertible)? = nil,
@@ -57,7 +57,7 @@ extension HttpService {
     }
 }
 
-/// What a service has of its own; nil for what it has from its base.
+/// The properties that a service has of its own; nil for those of its base.
 private struct Overrides {
     let apiUrl: (any UrlConvertible)?
     let usesSecureProtocol: Bool?

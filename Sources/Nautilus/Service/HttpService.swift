@@ -8,7 +8,7 @@
 /// let note = try await GetNote(id: 7).schedule(with: Staging())
 /// ```
 public protocol HttpService: Sendable {
-    /// What calls throw. Default: ``HttpError``.
+    /// The error that calls throw. Default: ``HttpError``.
     associatedtype RequestError: Error = HttpError
 
     /// The base URL, with or without scheme, port and path. A scheme that it names wins over ``usesSecureProtocol``.
@@ -22,28 +22,29 @@ public protocol HttpService: Sendable {
     /// - Throws: Any error; it becomes the attempt's failure. An error of your own becomes kind `custom`, and lies
     ///   underneath; the framework's, URL loading's and cancellations keep their kind.
     var asyncHeader: HttpHeader { get async throws }
-    /// What wraps every attempt, outermost first. Default: none.
+    /// The interceptors that wrap every attempt, outermost first. Default: none.
     var interceptors: [any HttpInterceptor] { get }
-    /// What makes the retrier of each call. Default: ``NilRetrier``, no retries: an author opts in.
+    /// The factory of each call's retrier. Default: ``NilRetrier``, no retries: an author opts in.
     var retrierFactory: any RetrierFactory { get }
     /// When a slow request is sent a second time. Default: nil, never: it is load that an author has to want.
     var hedging: Hedging? { get }
-    /// What looks at calls as a whole. Default: nothing.
+    /// The hook that looks at calls as a whole. Default: one that does nothing.
     var hook: any ServiceHook { get }
-    /// What is told of attempts and decisions. Default: nobody, at no cost.
+    /// The observer of attempts and decisions. Default: none, at no cost.
     var observer: any CallObserver { get }
-    /// What moves bytes. Default: ``PlatformTransport/shared``, URL loading on Apple's platforms and libcurl on Linux.
+    /// The transport that moves bytes. Default: ``PlatformTransport/shared``, URL loading on Apple's platforms and
+    /// libcurl on Linux.
     var transport: any HttpTransport { get }
-    /// What opens web sockets. Default: URL loading's on Apple's platforms and libcurl's on Linux; ``WebSocketsUnavailable``
-    /// where there is neither.
+    /// The transport that opens web sockets. Default: URL loading's on Apple's platforms and libcurl's on Linux;
+    /// ``WebSocketsUnavailable`` where there is neither.
     var webSocketTransport: any WebSocketTransport { get }
-    /// What time is measured and slept on. Default: `ContinuousClock`, which goes on while the machine sleeps.
+    /// The clock that measures time and sleeps. Default: `ContinuousClock`, which goes on while the machine sleeps.
     var clock: any Clock<Duration> { get }
     /// The most attempts of any call, whatever its retrier says. Default: 100, far above sensible retriers and far
     /// below an endless loop.
     var maxAttempts: Int { get }
-    /// The service behind this one as of now, with which a call that begins now is made to its end; so are the pages of a list,
-    /// the connections of a stream and an open web socket. Default: nil, this one is it.
+    /// The service behind this one as of now, with which a call that begins now is made to its end; so are the pages of
+    /// a list, the connections of a stream and an open web socket. Default: nil, this one is it.
     ///
     /// For services that stand for others in turn, as ``ServiceSwitch`` does.
     var selectedService: AnyHttpService<RequestError>? { get }

@@ -7,7 +7,7 @@ public enum PolicyFinding: Hashable, Sendable {
     /// - Parameters:
     ///   - attempts: How many there may be.
     ///   - timeout: How long each may take.
-    ///   - delays: What the delays between them take at least.
+    ///   - delays: The least time that the delays between them take.
     ///   - deadline: How long the call may take.
     case attemptsDoNotFit(attempts: Int, timeout: Duration, delays: Duration, deadline: Duration)
     /// A cap for `Retry-After` was named that is longer than the call may take, and so has no effect.
@@ -22,7 +22,7 @@ public enum PolicyFinding: Hashable, Sendable {
     case budgetFilledTwice
     /// The second send would begin when the request's timeout or deadline has passed.
     case hedgeTooLate(after: Duration, limit: Duration)
-    /// An object that calls share is made anew whenever the service is asked for it, and so is shared by nobody.
+    /// An object that calls are to share is made anew whenever the service is asked for it, and so is not shared.
     ///
     /// - Parameters:
     ///   - type: The object's.
@@ -36,7 +36,7 @@ public enum PolicyFinding: Hashable, Sendable {
     ///   - because: Why; see ``InterceptorPlace``.
     case interceptorOrder(outer: String, inner: String, because: String)
 
-    /// What a budget pays for.
+    /// The sends that a budget pays for.
     public enum Payee: String, Hashable, Sendable {
         /// The retrier's.
         case retries
@@ -46,7 +46,7 @@ public enum PolicyFinding: Hashable, Sendable {
 }
 
 extension PolicyFinding: CustomStringConvertible {
-    /// What is wrong, and what to do about it.
+    /// The finding, and what to do about it.
     public var description: String {
         switch self {
         case .attemptsDoNotFit(let attempts, let timeout, let delays, let deadline):

@@ -9,7 +9,7 @@ public struct SelectionMemory: Sendable {
     ///
     /// - Parameters:
     ///   - load: The name that was saved last; nil when none was. Asked once, when the switch is made.
-    ///   - save: Keeps a name. It is told of one selection after the other, on the thread that selects.
+    ///   - save: Keeps a name. It is called for one selection after the other, on the thread that selects.
     public init(load: @escaping @Sendable () -> String?, save: @escaping @Sendable (String) -> Void) {
         (self.load, self.save) = (load, save)
     }
@@ -18,8 +18,8 @@ public struct SelectionMemory: Sendable {
     ///
     /// - Parameters:
     ///   - key: The name of the default.
-    ///   - suite: Whose defaults, as for `UserDefaults(suiteName:)`: an app group's, so that its extensions select the same.
-    ///     Default: nil, the app's own, which also holds where there is no such suite.
+    ///   - suite: The suite of the defaults, as for `UserDefaults(suiteName:)`: an app group's, so that its extensions
+    ///     select the same. Default: nil, the app's own, which also holds where there is no such suite.
     public static func userDefaults(_ key: String, suite: String? = nil) -> SelectionMemory {
         // Made anew each time: it is not known to be safe to share on every platform.
         let defaults: @Sendable () -> UserDefaults = { suite.flatMap { UserDefaults(suiteName: $0) } ?? .standard }
@@ -29,7 +29,7 @@ public struct SelectionMemory: Sendable {
             let defaults = defaults()
             defaults.set($0, forKey: key)
             #if !canImport(Darwin)
-                // There, nobody writes them when the process ends.
+                // There, they are not written by themselves when the process ends.
                 _ = defaults.synchronize()
             #endif
         }

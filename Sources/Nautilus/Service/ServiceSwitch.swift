@@ -1,7 +1,7 @@
 import Observation
 
-/// One service for each environment, of which one is selected and can be changed while the app runs: staging for testers,
-/// production for everybody.
+/// One service for each environment, of which one is selected and can be changed while the app runs: staging for
+/// testers, production for everyone else.
 ///
 /// ```swift
 /// enum NotesEnvironment: String { case staging, production }
@@ -12,22 +12,22 @@ import Observation
 /// notes.select(.staging)
 /// let page = try await ListNotes().schedule(with: notes)
 /// ```
-/// It is itself a service, so that nothing that makes calls has to know of it. What has begun goes on where it began: the
-/// attempts of a call, the pages of a list, the connections of a stream, an open web socket. Each environment's service is made
-/// once and kept, with its own session, cache and budget if it makes those itself; whoever is signed in to one of them still
-/// is when it is selected again.
+/// It is itself a service, so that code that makes calls need not know of it. A call goes on to its end in the
+/// environment where it began, with all its attempts, and so do the pages of a list, the connections of a stream and an
+/// open web socket. Each environment's service is made once and kept, with its own session, cache and budget if it
+/// makes those itself; a user who is signed in to one of them still is when it is selected again.
 ///
-/// Where the platform has Observation (iOS 17, macOS 14, Linux), ``selected`` and ``service`` are observable: a view that reads
-/// them is drawn anew.
+/// Where the platform has Observation (iOS 17, macOS 14, Linux), ``selected`` and ``service`` are observable: a view
+/// that reads them is drawn anew.
 public final class ServiceSwitch<Environment: Hashable & Sendable, Service: HttpService>: HttpService {
-    /// What calls throw: the error of the services.
+    /// The error that calls throw: that of the services.
     public typealias RequestError = Service.RequestError
 
     private struct State: Sendable {
         var selected: Environment
-        /// The selection that was remembered and told last.
+        /// The selection that was remembered and reported last.
         var told: Environment
-        /// Whether somebody is telling selections, and will tell what is selected meanwhile as well.
+        /// Whether selections are being reported; then one that is made meanwhile is reported as well.
         var isTelling = false
         var services: [Environment: Service] = [:]
 
@@ -47,8 +47,8 @@ public final class ServiceSwitch<Environment: Hashable & Sendable, Service: Http
     ///
     /// - Parameters:
     ///   - environment: The environment that is selected first.
-    ///   - service: Makes an environment's service, when it is first needed. When two threads need it at once it may be made
-    ///     twice, of which one is dropped unused.
+    ///   - service: Makes an environment's service, when it is first needed. When two threads need it at once it may be
+    ///     made twice, of which one is dropped unused.
     public convenience init(_ environment: Environment, service: @escaping @Sendable (Environment) -> Service) {
         self.init(environment, remember: { _ in }, service)
     }
@@ -93,21 +93,21 @@ public final class ServiceSwitch<Environment: Hashable & Sendable, Service: Http
         }
     }
 
-    /// Selects an environment, for what begins from now on; nothing when it is selected already.
+    /// Selects an environment, for calls that begin from now on; does nothing when it is selected already.
     ///
-    /// What has begun is not cancelled: end it first where nobody waits for it any more.
+    /// Running calls are not cancelled: end them first where they are not wanted any more.
     public func select(_ environment: Environment) {
         guard state.withLock({ $0.selected }) != environment else { return }
         observed { state.withLock { $0.selected = environment } }
         tell()
     }
 
-    /// The environment that is selected, and every one that is from now on: a new stream for each access. A slow reader gets the
-    /// latest alone.
+    /// The environment that is selected, and every one that is from now on: a new stream for each access. A slow reader
+    /// gets the latest alone.
     public var selections: AsyncStream<Environment> { broadcast.stream(replayingLatest: true) }
 
-    /// Has the selection remembered and told, one after the other: the last is what stays selected. No lock is held meanwhile,
-    /// since both run other people's code.
+    /// Has the selection remembered and reported, one after the other: the last is the one that stays selected. No lock
+    /// is held meanwhile, since both run other people's code.
     private func tell() {
         let isTold = state.withLock { state in
             defer { state.isTelling = true }
@@ -120,7 +120,7 @@ public final class ServiceSwitch<Environment: Hashable & Sendable, Service: Http
         }
     }
 
-    /// What is to be told next; nil when nothing is.
+    /// The selection to report next; nil when there is none.
     private func news() -> Environment? {
         state.withLock { state in
             state.isTelling = state.told != state.selected
@@ -137,10 +137,10 @@ extension ServiceSwitch where Environment: RawRepresentable, Environment.RawValu
     ///
     /// - Parameters:
     ///   - environment: The environment that is selected when none is remembered, or one that there is no more.
-    ///   - memory: Where the selection is kept. Give a build for everybody none, so that a tester's selection does not stay with
-    ///     the app from the store.
-    ///   - service: Makes an environment's service, when it is first needed. When two threads need it at once it may be made
-    ///     twice, of which one is dropped unused.
+    ///   - memory: Where the selection is kept. Give a build for everybody none, so that a tester's selection does not
+    ///     stay with the app from the store.
+    ///   - service: Makes an environment's service, when it is first needed. When two threads need it at once it may be
+    ///     made twice, of which one is dropped unused.
     public convenience init(
         _ environment: Environment,
         remembering memory: SelectionMemory,
@@ -195,7 +195,7 @@ extension ServiceSwitch {
         (registrar as? ObservationRegistrar)?.access(self, keyPath: \.selected)
     }
 
-    /// Makes a change that observers are told of.
+    /// Makes a change that observers are notified of.
     private func observed(_ change: () -> Void) {
         guard #available(macOS 14, iOS 17, tvOS 17, watchOS 10, *), let registrar = registrar as? ObservationRegistrar
         else { return change() }
@@ -204,7 +204,7 @@ extension ServiceSwitch {
 }
 
 extension ServiceSwitch: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Where calls go now; neither path nor query, which may hold a key.
+    /// The present origin of its calls; neither path nor query, which may hold a key.
     public var description: String { "ServiceSwitch(\(AnyHttpService(present)))" }
 
     /// The same as ``description``.

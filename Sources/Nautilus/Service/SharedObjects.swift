@@ -34,7 +34,7 @@ struct SharedObjects {
         self.finds = finds
     }
 
-    /// What is another object in the other look.
+    /// The objects that are other ones in the other look.
     func madeAnew(in other: SharedObjects) -> [PolicyFinding] {
         var findings: [PolicyFinding] = []
         for (find, again) in zip(finds, other.finds) where find.type == again.type && find.identity != again.identity {
