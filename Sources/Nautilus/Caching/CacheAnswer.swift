@@ -5,7 +5,7 @@ struct CacheAnswer {
     let response: HttpResponse<Data>
     let question: CacheQuestion
     let fetch: Int64
-    /// The request as it went on the wire; as it was seen, where nobody knows.
+    /// The request as it went on the wire, where that is known; else as the cache saw it.
     let sent: HttpRequest
     private let watch: ExchangeWatch
     private let requestTime: Int64
@@ -24,8 +24,8 @@ struct CacheAnswer {
         (self.requestTime, self.responseTime) = (requestTime, responseTime)
     }
 
-    /// Whether it is about what was asked for: what a redirect led to is another URL's, and so is what an interceptor
-    /// further in has asked for in place of it.
+    /// Whether it answers the request that was made: a redirect's answer is another URL's, and so is the answer to a
+    /// request that an interceptor further in has made in place of it.
     var isOfTarget: Bool {
         guard sent.method == question.request.method, sent.body.isEmpty, CacheTarget(sent) == question.target else {
             return false
@@ -36,8 +36,8 @@ struct CacheAnswer {
     /// Whether others of the same account may get it.
     var isOwn: Bool { isOfTarget && isOfThisAttempt && watch.allowsSharing }
 
-    /// Whether this attempt has had it from the server. Another call's, which waited for the same, is kept by that one. And
-    /// of what an interceptor has made without asking anybody, nothing tells whose it is.
+    /// Whether this attempt has had it from the server. An answer to another call, which this one waited for, is kept
+    /// by that call. An answer that an interceptor has made by itself shows no user.
     private var isOfThisAttempt: Bool {
         if let exchange = response.exchange { return exchange.call == question.context.call.id }
         return watch.sent != nil || question.context.call == .none
@@ -46,7 +46,7 @@ struct CacheAnswer {
     /// Whether either side of the wire wants it kept nowhere.
     var mustNotBeKept: Bool { question.control.noStore || CacheControl(sent.header).noStore }
 
-    /// The response as it would be stored; nil when its `Vary` leaves it to nobody else.
+    /// The response as it would be stored; nil when its `Vary` leaves it to no other request.
     var stored: StoredResponse? {
         StoredResponse(
             response,

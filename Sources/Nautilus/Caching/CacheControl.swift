@@ -1,9 +1,9 @@
-/// What `Cache-Control` says, of a request or of a response (RFC 9111 §5.2).
+/// The directives of `Cache-Control`, of a request or of a response (RFC 9111 §5.2).
 ///
-/// Total: a server may send anything, and what is malformed counts as what is not there, or, where a number was meant,
-/// as the number that keeps an answer for the shortest time (§4.2.1).
+/// Total: a server may send anything, and a malformed directive counts as absent, or, where a number was meant, as the
+/// number that keeps an answer for the shortest time (§4.2.1).
 struct CacheControl: Hashable, Sendable {
-    /// Where larger numbers are cut (§1.2.2), and what "for ever" means.
+    /// The number to which larger ones are cut (§1.2.2), and which means "for ever".
     static let longest: Int64 = 2_147_483_648
 
     /// How long it is fresh in seconds, or how old an answer the request takes; nil when it is not said.
@@ -22,7 +22,7 @@ struct CacheControl: Hashable, Sendable {
     private(set) var noStore = false
     /// Whether it must not be served stale.
     private(set) var mustRevalidate = false
-    /// Whether only who understands its status may store it.
+    /// Whether only a cache that understands its status may store it.
     private(set) var mustUnderstand = false
     /// Whether it may be stored although its status does not say so: `public`, or `private`, since this cache is.
     private(set) var isStorable = false
@@ -38,7 +38,7 @@ struct CacheControl: Hashable, Sendable {
             var list = DirectiveList(field)
             while let directive = list.next() { note(directive.name, directive.value) }
         }
-        // RFC 9111 §5.4: what clients older than the field say.
+        // RFC 9111 §5.4: the field of clients older than `Cache-Control`.
         if fields.isEmpty, let pragma = header[.pragma], pragma.lowercased() == "no-cache" { noCache = true }
     }
 

@@ -1,4 +1,5 @@
-/// What an HTTP cache guards by its lock: the responses in memory, and the fetches under way that may add one.
+/// The state that an HTTP cache guards by its lock: the responses in memory, and the fetches under way that may add
+/// one.
 struct CacheCore: Sendable {
     /// One response, of one account.
     private struct Entry: Sendable {
@@ -7,20 +8,20 @@ struct CacheCore: Sendable {
         var lastUse: Int64
     }
 
-    /// What a fetch is for: it counts for nothing once that has been removed.
+    /// The target of a fetch: the fetch counts for nothing once that has been removed.
     private struct Fetch: Sendable {
         let target: CacheTarget
         let partition: CachePartition
     }
 
-    /// What is being revalidated.
+    /// The target of a revalidation.
     private struct Revalidation: Hashable, Sendable {
         let target: CacheTarget
         let partition: CachePartition
     }
 
-    /// The most responses of one URL for one account that differ by what `Vary` names: whoever varies by more is not
-    /// asked for the same often enough.
+    /// The most responses of one URL for one account that differ by the fields `Vary` names: where they differ by more,
+    /// the same is not asked for often enough.
     static let maxVariants = 8
 
     private let limit: Int
@@ -42,7 +43,7 @@ struct CacheCore: Sendable {
         (self.limit, self.maxResponse) = (max(0, limit), max(0, min(maxResponse, limit)))
     }
 
-    /// What answers `request`: the latest, if several do (RFC 9111 §4); nil when nothing does.
+    /// The stored answer to `request`: the latest, if several match (RFC 9111 §4); nil when none does.
     mutating func find(_ target: CacheTarget, _ partition: CachePartition, _ request: HttpRequest) -> StoredResponse? {
         guard let index = entries.index(forKey: target) else { return nil }
         var found: Int?
@@ -66,7 +67,7 @@ struct CacheCore: Sendable {
         (entries[target] ?? []).filter { $0.partition == partition }.map(\.stored)
     }
 
-    /// Begins a fetch, whose answer may be stored unless what it is for is removed meanwhile.
+    /// Begins a fetch, whose answer may be stored unless its target is removed meanwhile.
     mutating func begin(_ target: CacheTarget, _ partition: CachePartition) -> Int64 {
         uses += 1
         fetches[uses] = Fetch(target: target, partition: partition)

@@ -1,6 +1,6 @@
-/// What a cache does with a request: a pure function of what is stored, what is asked and what time it is.
+/// A cache's decision about a request: a pure function of the stored response, the request and the time.
 enum CacheDecision: Hashable, Sendable {
-    /// Answer with what is stored; its age in seconds.
+    /// Answer with the stored response; its age in seconds.
     case serve(age: Int64)
     /// Answer with what is stored, and see meanwhile whether it has changed.
     case serveWhileRevalidating(age: Int64)
@@ -8,18 +8,18 @@ enum CacheDecision: Hashable, Sendable {
     case validate
     /// Ask the server as if nothing were stored.
     case forward
-    /// Ask nobody: the request wants nothing that is not stored.
+    /// Do not ask the server: the request wants only a stored response.
     case unavailable
 
     /// - Parameters:
-    ///   - stored: What answers the request; nil when nothing does.
+    ///   - stored: The stored response to the request; nil when there is none.
     ///   - freshness: How fresh that is.
-    ///   - request: What the request's `Cache-Control` says.
-    ///   - isRetry: Whether an attempt of the same call has failed before. What is stored may be what failed, or as old as
-    ///     that: the server is asked, and unconditionally about an error, to which a 304 would be the same error.
+    ///   - request: The request's `Cache-Control`.
+    ///   - isRetry: Whether an attempt of the same call has failed before. What is stored may be what failed, or as old
+    ///     as that: the server is asked, and unconditionally about an error, to which a 304 would be the same error.
     init(stored: StoredResponse?, freshness: Freshness?, request: CacheControl, isRetry: Bool = false) {
         guard let stored, let freshness else {
-            // §5.2.1.7: nothing is stored, and nobody is to be asked.
+            // §5.2.1.7: nothing is stored, and the server is not to be asked.
             self = request.onlyIfCached ? .unavailable : .forward
             return
         }
@@ -36,9 +36,9 @@ enum CacheDecision: Hashable, Sendable {
     private enum Use { case asItIs, whileRevalidating, notAsItIs }
 
     private static func use(of stored: StoredResponse, _ freshness: Freshness, _ request: CacheControl) -> Use {
-        // §5.2.1.4, §5.2.2.4: either side wants the server asked, or nobody knows whether it is the one.
+        // §5.2.1.4, §5.2.2.4: either side wants the server asked, or it is unknown whether it is the right response.
         if request.noCache || stored.mustBeValidated { return .notAsItIs }
-        // §5.2.1.5 is about storing; but whoever forbids to keep an answer does not want a kept one.
+        // §5.2.1.5 is about storing; but a request that forbids to keep an answer does not want a kept one.
         if request.noStore { return .notAsItIs }
         // §5.2.1.1: too old for this request, however fresh.
         if let maxAge = request.maxAge, freshness.age > maxAge, request.maxStale == nil { return .notAsItIs }
@@ -69,7 +69,7 @@ enum CacheDecision: Hashable, Sendable {
     /// - Parameters:
     ///   - stored: The response.
     ///   - freshness: How fresh it is.
-    ///   - request: What the request's `Cache-Control` says; it may allow it by itself.
+    ///   - request: The request's `Cache-Control`, which may allow it by itself.
     ///   - standard: For how long it may where neither says so, in seconds.
     static func allowsStaleIfError(
         _ stored: StoredResponse,
@@ -84,7 +84,7 @@ enum CacheDecision: Hashable, Sendable {
         if isFresh(freshness, for: request) { return true }
         // §5.2.2.2: a server that fails is no reason to serve it stale.
         if stored.control.mustRevalidate, !freshness.isFresh { return false }
-        // Nobody has allowed it: a fresh one, too, is not what the request wants.
+        // Neither side allows it: a fresh one, too, is not what the request wants.
         let window = request.staleIfError ?? stored.control.staleIfError ?? standard
         guard window > 0 else { return false }
         return freshness.staleness < window

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What is in the folder, and how it stays within its bounds.
+/// The size of the folder, and how it stays within its bounds.
 extension CacheDisk {
     static let recordSuffix = ".cache"
     static let bodySuffix = ".body"
@@ -28,14 +28,14 @@ extension CacheDisk {
             bytes = bytes.map { $0 + written }
             return bytes.map { $0 > maxBytes } ?? true
         }
-        // What is replaced counts twice, and what others write does not: only looking tells.
+        // Replaced files count twice, and files of other processes not at all: only a look at the folder tells.
         if isFull { makeRoom() }
     }
 
     /// Removes what was not used for longest, down to seven eighths, and what killed processes have left.
     ///
-    /// A body and the record that names it are used together, so that they go together, but for one that no record names
-    /// any longer: it goes as what is never used.
+    /// A body and the record that names it are used together, so that they go together, but for one that no record
+    /// names any longer: it goes as what is never used.
     private func makeRoom() {
         let files = folders.flatMap { folder in names(in: folder).compactMap { file(folder + "/" + $0) } }
         var total = files.reduce(0) { $0 + $1.size }

@@ -1,30 +1,30 @@
 import Foundation
 
-/// The files of a cache's folder. Nothing here fails: what cannot be read is not there, and what cannot be written is
-/// not kept.
+/// The files of a cache's folder. Nothing here fails: a file that cannot be read is not there, and one that cannot be
+/// written is not kept.
 ///
-/// They lie in 256 folders, by the first byte of the URL's digest, so that what is stored of one URL is found without a
+/// They lie in 256 folders, by the first byte of the URL's digest, so that the responses of one URL are found without a
 /// look at all the others. A file's name is `<URL>.<account>.cache` for the record of the responses, and
 /// `<URL>.<account>.<body>.body` for a body, the first two by their digests.
 final class CacheDisk: Sendable {
     let path: String
     let maxBytes: Int
     private let queue = BlockingQueue(label: "nautilus.http-cache")
-    /// About how many bytes there are; nil before anybody has looked.
+    /// About how many bytes there are; nil before the first look.
     let bytes = Locked<Int?>(nil)
 
     init(_ folder: CacheFolder) {
         (path, maxBytes) = (folder.url.absoluteURL.path, folder.maxBytes)
     }
 
-    /// What is stored; empty when nothing is.
+    /// The stored responses; empty when there are none.
     func read(_ target: CacheTarget, _ partition: CachePartition) async -> [StoredResponse] {
         let place = CachePlace(target, partition, in: path)
         return await queue.run { [self] in isUsable(path) ? read(place) : [] }
     }
 
-    /// Replaces what is stored, later; with nothing, or with what there is no room for, removes it: what was there before
-    /// is outdated.
+    /// Replaces the stored responses, later; without new ones, or without room for them, removes the old ones, which
+    /// are outdated.
     func write(_ responses: [StoredResponse], _ target: CacheTarget, _ partition: CachePartition) {
         let place = CachePlace(target, partition, in: path)
         queue.begin { [self] in
@@ -122,7 +122,7 @@ extension CacheDisk {
         return true
     }
 
-    /// Puts a new file in the place of the old one, whoever else writes there: what is read is wholly one or the other.
+    /// Puts a new file in the place of the old one, even if others write there: a reader gets wholly one or the other.
     private func put(_ data: Data, at path: String) -> Bool {
         let temporary = "\(path).\(String(UInt64.random(in: 0...UInt64.max), radix: 16))\(Self.temporarySuffix)"
         do throws(SystemFailure) {
@@ -159,7 +159,7 @@ extension CacheDisk {
     }
 }
 
-/// Where the responses to one URL are for one account.
+/// The place of the responses to one URL for one account.
 private struct CachePlace: Sendable {
     let folder: String
     private let name: String

@@ -1,13 +1,14 @@
 import Foundation
 
-/// The content of a cache's files: a record of all responses to one URL for one account, and a file for each body that is
-/// larger than a block of the disk. So what changes often, the header of a response that a 304 has renewed, is written
-/// without the body, which does not change.
+/// The content of a cache's files: a record of all responses to one URL for one account, and a file for each body that
+/// is larger than a block of the disk. So what changes often, the header of a response that a 304 has renewed, is
+/// written without the body, which does not change.
 ///
-/// Each is sealed by a digest. No file is synchronised when it is written, since a cache may lose what it has; so one that
-/// a power failure has torn must not be taken for a response.
+/// Each is sealed by a digest. No file is synchronised when it is written, since a cache may lose what it has; so one
+/// that a power failure has torn must not be taken for a response.
 enum CacheFile {
-    /// Up to how many bytes a body is in the record itself: what a block of most disks holds, which is written anyway.
+    /// Up to how many bytes a body is in the record itself: as many as fit a block of most disks, which is written
+    /// anyway.
     static let blockSize = 4_096
 
     /// Whether the body of a response has a file of its own.
@@ -23,8 +24,8 @@ enum CacheFile {
 
     /// The responses; nil for anything that was not written here, whole.
     ///
-    /// - Parameter bodyFile: Reads the content of the file of a body, by its identifier; a response whose body it does not
-    ///   find is left out.
+    /// - Parameter bodyFile: Reads the content of the file of a body, by its identifier; a response whose body it does
+    ///   not find is left out.
     static func decode(_ data: Data, bodyFile: (String) -> Data?) -> [StoredResponse]? {
         records(data)?.compactMap { record in
             (record.body ?? bodyFile(record.bodyID)).flatMap { record.response(body: $0) }
@@ -42,7 +43,7 @@ enum CacheFile {
 
     // MARK: Seals
 
-    /// Says whose format it is, and of which version.
+    /// Names the format and its version.
     private static let head = Data("nautilus-cache-2\n".utf8)
     private static let digestSize = 32
     /// How many bytes a file has beside its content.
@@ -53,7 +54,7 @@ enum CacheFile {
         head + Data(Sha256.hash(content)) + content
     }
 
-    /// What was sealed; nil for anything else, and for what is not whole.
+    /// The sealed content; nil for anything else, and for a seal that is not whole.
     static func unseal(_ data: Data) -> Data? {
         guard data.count >= sealSize, data.starts(with: head) else { return nil }
         let seal = data.dropFirst(head.count).prefix(digestSize)

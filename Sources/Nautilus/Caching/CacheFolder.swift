@@ -1,10 +1,10 @@
 import Foundation
 
-/// Where an HTTP cache keeps responses beside its memory, so that they survive the process.
+/// A folder in which an HTTP cache keeps responses beside its memory, so that they survive the process.
 ///
-/// The folder and its files are for this user alone; nothing is encrypted. A file's name tells neither URL nor account.
-/// What is missing, foreign or damaged counts as not stored: a cache never fails a call. Several processes may use the
-/// same folder: each file is replaced as a whole.
+/// The folder and its files are for this user alone; nothing is encrypted. A file's name shows neither URL nor account.
+/// A file that is missing, foreign or damaged counts as not stored: a cache never fails a call. Several processes may
+/// use the same folder: each file is replaced as a whole.
 public struct CacheFolder: Hashable, Sendable {
     /// The folder.
     public let url: URL

@@ -1,11 +1,11 @@
 import Foundation
 
-/// Whose answers belong together.
+/// The account whose answers belong together.
 struct CachePartition: Hashable, Sendable {
-    /// Nil for answers that were given to nobody in particular.
+    /// Nil for answers that belong to no account.
     let account: String?
 
-    /// Names the partition without telling whose it is.
+    /// Names the partition without showing the account.
     var digest: String {
         let text = account.map { "account \($0)" } ?? "nobody"
         return String(Sha256.hash(text.precomposedStringWithCanonicalMapping.utf8).hexadecimal.prefix(32))

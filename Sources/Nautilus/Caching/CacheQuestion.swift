@@ -11,6 +11,6 @@ struct CacheQuestion: Sendable {
         control = CacheControl(request.header)
     }
 
-    /// Whose answers it may be given.
+    /// The partition whose answers it may be given.
     var partition: CachePartition { account.partition }
 }

@@ -18,7 +18,7 @@ final class CacheRevalidation: Sendable {
         await Self.$entered.withValue(self, operation: call)
     }
 
-    /// What the current task is to ask the server for `target`, whatever is stored in `cache`; nil in any other call.
+    /// The current task's order to ask the server for `target`, whatever is stored in `cache`; nil in any other call.
     static func current(for target: CacheTarget, in cache: HttpCache) -> CacheRevalidation? {
         guard let mark = entered, mark.cache == ObjectIdentifier(cache), mark.target == target,
             !mark.isOver.withLock({ $0 })

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What may be stored (RFC 9111 §3): a pure function of the request and its answer.
+/// The rules of storing (RFC 9111 §3): a pure function of the request and its answer.
 enum CacheStorage {
     /// Whether a request can be answered from a cache, and its answer kept: a GET or HEAD for a whole representation.
     ///
@@ -19,7 +19,7 @@ enum CacheStorage {
     ///
     /// - Parameters:
     ///   - response: The response, as it would be stored.
-    ///   - request: What the request's `Cache-Control` says.
+    ///   - request: The request's `Cache-Control`.
     ///   - lifetime: How long it would be fresh, in seconds.
     ///   - staleIfError: For how long it may stand in for an answer that fails where it does not say so itself, in
     ///     seconds.
@@ -37,7 +37,7 @@ enum CacheStorage {
         if [401, 407].contains(response.status) { return false }
         if request.noStore { return false }
         if response.control.mustUnderstand {
-            // §5.2.2.3: whoever understands the status need not heed the `no-store` beside it.
+            // §5.2.2.3: a cache that understands the status need not heed the `no-store` beside it.
             guard StoredResponse.heuristicStatuses.contains(response.status) else { return false }
         } else if response.control.noStore {
             return false
@@ -47,7 +47,7 @@ enum CacheStorage {
             control.isStorable || control.maxAge != nil || response.header[.expires] != nil
                 || StoredResponse.heuristicStatuses.contains(response.status)
         else { return false }
-        // What can neither be served nor validated would be kept for nothing.
+        // A response that can be neither served nor validated would be kept for nothing.
         if response.mustBeValidated { return response.hasValidator }
         if lifetime > 0 || response.hasValidator || (control.staleWhileRevalidate ?? 0) > 0 { return true }
         // RFC 5861 §4: it may be good for the time in which the server fails.

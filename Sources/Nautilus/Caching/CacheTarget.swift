@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a stored response is an answer to: a URL without its fragment, which is never sent.
+/// The target that a stored response belongs to: a URL without its fragment, which is never sent.
 struct CacheTarget: Hashable, Sendable {
     let origin: HttpOrigin
     /// Path and query as they are sent; `/` for none (RFC 9110 §4.2.3).
@@ -32,8 +32,8 @@ struct CacheTarget: Hashable, Sendable {
         self.path = path.hasPrefix("/") ? path : "/" + path
     }
 
-    /// Where a field of a response leads, if that is within this target's origin (RFC 9111 §4.4): another origin's
-    /// answers are nobody else's to remove.
+    /// The target that a field of a response names, if that is within this target's origin (RFC 9111 §4.4): no origin
+    /// may remove another's answers.
     func related(_ location: String, to url: URL) -> CacheTarget? {
         // Read as a redirect's is: with what a server has left unencoded.
         guard let other = URL(string: location.urlReference, relativeTo: url).flatMap({ CacheTarget($0.absoluteURL) }),

@@ -7,15 +7,16 @@
 ///     var hook: any ServiceHook { cache }
 /// }
 /// ```
-/// What is remembered is the decoded result, so that an answer costs nothing but a look into a dictionary: nothing is
-/// built or decoded. The server is not asked how long that may be; an ``HttpCache`` heeds what servers say.
+/// It remembers the decoded result, so that an answer costs nothing but a look into a dictionary: nothing is built or
+/// decoded. The server is not asked how long that may be; an ``HttpCache`` heeds what servers say.
 ///
 /// Requests are told apart by their type and value, so only those that are `Hashable` are remembered, and only GET and
-/// HEAD, which change nothing. What else decides about the answer, as a header of the service that the user can change,
-/// is not seen: call ``removeAll()`` then. And when a call has changed something, ``remove(_:)`` what showed it before.
+/// HEAD, which change nothing. Anything else that decides about the answer, such as a header of the service that the
+/// user can change, is not seen: call ``removeAll()`` then. And when a call has changed something, ``remove(_:)`` the
+/// requests that showed it before.
 ///
-/// Requests are compared and hashed, and results that are replaced or removed are released, while the hook is locked: `==`,
-/// `hash(into:)` and `deinit` of their types must not call the hook, or they wait for themselves.
+/// Requests are compared and hashed, and results that are replaced or removed are released, while the hook is locked:
+/// `==`, `hash(into:)` and `deinit` of their types must not call the hook, or they wait for themselves.
 ///
 /// Calls that miss at the same time are all sent; ``RequestCoalescing`` makes one exchange of them. Keep the hook in a
 /// stored property: one that is made anew in `hook` remembers nothing.
@@ -28,15 +29,15 @@ public final class CachingServiceHook: ServiceHook {
     /// Creates a hook that remembers nothing yet.
     ///
     /// - Parameters:
-    ///   - timeToLive: How long a result is good. No default: it is how outdated an answer users stand.
+    ///   - timeToLive: How long a result is good. No default: it is how outdated an answer may be for your users.
     ///   - maxCount: How many results are remembered; the one that was not used for longest goes first; less than 1
     ///     counts as 1. Default: 100, a few screens' worth: their size is not known here.
-    ///   - account: Whose results they are; they are given to nobody else. Nil while nobody is signed in, and then
-    ///     nothing is remembered or answered. No default: a service whose answers are the same for everybody says so by
-    ///     one that is always the same. A call belongs to the account that is named when it begins, before its retrier is
-    ///     made; it is asked again before a call is answered and when it has succeeded, and one that has changed leaves the
-    ///     call without either. It must answer at once.
-    ///   - clock: What the time is measured on. Default: `ContinuousClock`, since the server's data go on changing
+    ///   - account: The account of the results, which are given to no other. Nil while nobody is signed in, and then
+    ///     nothing is remembered or answered. No default: a service whose answers are the same for all users says so by
+    ///     an account that is always the same. A call belongs to the account that is named when it begins, before its
+    ///     retrier is made; it is asked again before a call is answered and when it has succeeded, and one that has
+    ///     changed leaves the call without either. It must answer at once.
+    ///   - clock: The clock that measures time. Default: `ContinuousClock`, since the server's data go on changing
     ///     while the device sleeps.
     public init(
         for timeToLive: Duration,
@@ -72,7 +73,7 @@ public final class CachingServiceHook: ServiceHook {
     /// The hook, which has a memory.
     public var sharedObjects: [any AnyObject & Sendable] { [self] }
 
-    /// Notes whose call it is.
+    /// Notes the account of a call.
     public func noteFacts<R: Request>(of request: R, in facts: inout CallFacts) {
         guard let account = account() else { return }
         let removals = core.withLock { $0.removals }
@@ -96,7 +97,7 @@ public final class CachingServiceHook: ServiceHook {
         core.withLock { [response] in $0.store(response, for: key, beginning, at: now) }
     }
 
-    /// How the call began; nil when it is nobody's, or not known here, or when the account has changed since.
+    /// The call's beginning; nil when it has no account, or is not known here, or when the account has changed since.
     private var beginning: Beginning? {
         guard let beginning = CallFacts.current?.fact(notedBy: self) as? Beginning, account() == beginning.account
         else {

@@ -1,4 +1,4 @@
-/// What those that have waited for another's exchange are told.
+/// The verdict for those that have waited for another's exchange.
 enum CoalescingVerdict<Outcome: Sendable>: Sendable {
     /// This is the outcome for all.
     case share(Outcome)
@@ -10,20 +10,20 @@ enum CoalescingVerdict<Outcome: Sendable>: Sendable {
     case goAlone
 }
 
-/// What coalescing guards by its lock: the exchanges under way, and what waits for each. Pure transitions, without lock
-/// or task.
+/// The state that coalescing guards by its lock: the exchanges under way, and the calls that wait for each. Pure
+/// transitions, without lock or task.
 struct CoalescingCore<Key: Hashable & Sendable, Outcome: Sendable, Waiter: Identifiable & Sendable>: Sendable
 where Waiter.ID: Sendable {
     typealias Verdict = CoalescingVerdict<Outcome>
 
-    /// What is asked for, how urgently, and by which call.
+    /// The key of a request, its urgency, and its call.
     struct Visit: Sendable {
         let key: Key
         var urgency = 0
         var call = CallIdentity.none
     }
 
-    /// What a request is to do.
+    /// The role of a request.
     enum Role: Hashable, Sendable {
         /// Make the exchange, for all that come meanwhile.
         case lead(Int)
@@ -47,7 +47,7 @@ where Waiter.ID: Sendable {
     }
 
     private struct Flight: Sendable {
-        /// How many changes had ended when it began: what it brings may be older than a later one.
+        /// How many changes had ended when it began: its answer may be older than a later one.
         let changes: Int64
         /// Those that make the exchange: one, and any that was more urgent than those before it.
         var leaders: [Leader] = []
@@ -74,7 +74,7 @@ where Waiter.ID: Sendable {
         flights.values.joined().reduce((0, 0)) { ($0.0 + 1, $0.1 + $1.followers.count) }
     }
 
-    /// Something may have changed: what comes from now on is not answered by an exchange from before.
+    /// Something may have changed: a request that comes from now on is not answered by an exchange from before.
     mutating func noteChange() {
         changes += 1
     }
@@ -100,7 +100,7 @@ where Waiter.ID: Sendable {
         return role
     }
 
-    /// Waits no longer; nil when it does not wait, because it has been told its verdict.
+    /// Removes a waiter; nil when it does not wait, because it has had its verdict.
     mutating func leave(_ key: Key, _ id: Waiter.ID) -> Waiter? {
         defer { removeIdle(key) }
         for index in flights[key]?.indices ?? 0..<0 {
@@ -109,16 +109,16 @@ where Waiter.ID: Sendable {
         return nil
     }
 
-    /// The exchange of a leader has ended, with what is for all.
+    /// Ends the exchange of a leader, with an outcome for all.
     ///
-    /// - Returns: What each is to be told, the most urgent first; nothing when the leader does not lead any longer.
+    /// - Returns: The verdict for each, the most urgent first; nothing when the leader does not lead any longer.
     mutating func end(_ key: Key, leader number: Int, sharing outcome: Outcome) -> [(Waiter, Verdict)] {
         guard let (_, index) = removeLeader(key, number) else { return [] }
         return removeFollowers(key, index).map { ($0, .share(outcome)) }
     }
 
-    /// The exchange of a leader has ended, with what is for all but those that cannot take it either: the leader's call comes
-    /// again, and so do they.
+    /// Ends the exchange of a leader, with an outcome for all but those that cannot take it either: the leader's call
+    /// comes again, and so do they.
     mutating func endForReturn(_ key: Key, leader number: Int, sharing outcome: Outcome) -> [(Waiter, Verdict)] {
         guard let (leader, index) = removeLeader(key, number) else { return [] }
         if flights[key]?[index].leaders.isEmpty == true {
@@ -128,8 +128,8 @@ where Waiter.ID: Sendable {
         return removeFollowers(key, index).map { ($0, .shareWhileAway(outcome, call: leader.call)) }
     }
 
-    /// A leader has left: the most urgent of those that wait leads in its place, and of these the one that has waited for
-    /// longest; none where others lead that are as urgent as that one.
+    /// A leader has left: the most urgent of those that wait leads in its place, and of these the one that has waited
+    /// for longest; none where others lead that are as urgent as that one.
     mutating func leave(_ key: Key, leader number: Int) -> [(Waiter, Verdict)] {
         guard let (_, index) = removeLeader(key, number), let flight = flights[key]?[index] else { return [] }
         defer { removeIdle(key) }
@@ -244,10 +244,10 @@ extension CoalescingCore {
         flights[key]?[index].isAwaited = false
     }
 
-    /// A call comes again that others wait for.
+    /// Takes back a call that comes again and that others wait for.
     ///
-    /// - Returns: Those of them that are to wait for what it asks now. What it brings is newer than any change that has ended
-    ///   since: nothing of what they wait for has been sent yet.
+    /// - Returns: Those of them that are to wait for the exchange that it asks for now. Its answer is newer than any
+    ///   change that has ended since: nothing of the exchange they wait for has been sent yet.
     private mutating func takeBack(_ visit: Visit) -> [Follower] {
         guard let index = absence(of: visit.call.id, visit.key) else { return [] }
         removeAbsent(visit.key, index)

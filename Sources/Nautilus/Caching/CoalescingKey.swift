@@ -1,10 +1,10 @@
-/// What makes requests identical.
+/// The values that make requests identical.
 struct CoalescingKey: Hashable, Sendable {
     let partition: CachePartition
     private let method: HttpMethod
     private let target: CacheTarget
     private let header: HttpHeader
-    /// One that may take longer must not fail with another's timeout.
+    /// A request that may take longer must not fail with another's timeout.
     private let timeout: Duration?
     /// The redirects that it takes for answers: one that does is not to get what another was led to.
     private let redirects: [Int]

@@ -1,7 +1,7 @@
 /// The directives of one `Cache-Control` field, one after the other (RFC 9111 §5.2): a token, and for some `=` with
 /// another token or a quoted text.
 ///
-/// What is malformed is skipped up to the next comma, and every byte is looked at once.
+/// A malformed directive is skipped up to the next comma, and every byte is looked at once.
 struct DirectiveList {
     private var field: FieldReader
 

@@ -20,7 +20,7 @@ extension HttpCache {
         case .serveWhileRevalidating(let age):
             guard let stored else { break }
             guard begin(question) else { return serve(stored, age: age, question) }
-            // Served at once, where somebody else can ask: the call itself, once more, for nobody.
+            // Served at once, where the server can be asked besides: by the call itself, once more, in the background.
             if let callAgain = question.context.callAgain {
                 revalidate(question, callAgain)
                 return serve(stored, age: age, question)
@@ -44,8 +44,8 @@ extension HttpCache {
 
     /// A stored response as the answer to `question`, with its age (RFC 9111 §4, §5.1), as long as it can be decoded.
     ///
-    /// - Parameter answer: The server's answer that it is served on the strength of, whose exchange it is then; nil when
-    ///   nothing was sent.
+    /// - Parameter answer: The server's answer that allows it to be served, whose exchange it is then; nil when nothing
+    ///   was sent.
     func serve(
         _ stored: StoredResponse,
         age: Int64,
@@ -63,8 +63,8 @@ extension HttpCache {
 
     /// Forgets a response when the attempt that is given it cannot decode it.
     ///
-    /// A page of a network that wants a user to sign in comes with the URL, the status and the headers of an answer: only
-    /// the request's type knows that it is none.
+    /// A page of a network that wants a user to sign in comes with the URL, the status and the headers of an answer:
+    /// only the request's type knows that it is none.
     func forgetUndecodable(_ stored: StoredResponse, _ question: CacheQuestion) {
         let (target, partition, bodyID) = (question.target, question.partition, stored.bodyID)
         question.context.follow { [self] event in
@@ -76,7 +76,7 @@ extension HttpCache {
         }
     }
 
-    /// What is stored for a request, in memory or else on disk.
+    /// The stored response for a request, in memory or else on disk.
     private func find(_ question: CacheQuestion) async -> StoredResponse? {
         let (request, target, partition) = (question.request, question.target, question.partition)
         if let stored = core.withLock({ $0.find(target, partition, request) }) { return stored }
@@ -103,7 +103,7 @@ extension HttpCache {
         core.withLock { $0.endRevalidation(question.target, question.partition) }
     }
 
-    /// Asks the server in a call of its own, with its own retrier, which nobody waits for.
+    /// Asks the server in a call of its own, with its own retrier, in the background.
     private func revalidate(_ question: CacheQuestion, _ callAgain: @escaping @Sendable () async -> Void) {
         BackgroundTask.start { [self] in
             await CacheRevalidation(question, in: self).run(callAgain)

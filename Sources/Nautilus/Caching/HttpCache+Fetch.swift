@@ -4,8 +4,8 @@ extension HttpCache {
     /// Has the server answer, and keeps what may be kept.
     ///
     /// - Parameters:
-    ///   - question: What is asked.
-    ///   - stored: What would answer it; nil when nothing is stored.
+    ///   - question: The request to answer.
+    ///   - stored: The response that would answer it; nil when nothing is stored.
     ///   - validates: Whether the server is asked if that has changed, where it can be.
     ///   - next: The rest of the path.
     func fetch(
@@ -36,8 +36,8 @@ extension HttpCache {
         let answer = CacheAnswer(response, question, fetch, watch, requestTime: requestTime, responseTime: now)
         if let validated, response.status == 304 {
             if !watch.hasChanged, let renewed = renew(validated, answer) { return renewed }
-            // It spoke of something else: a redirect has led elsewhere, the resource has changed its tag, or it was asked
-            // as another account, or with another value of what the response varies by.
+            // It spoke of something else: a redirect has led elsewhere, the resource has changed its tag, or it was
+            // asked as another account, or with another value of what the response varies by.
             return try await self.fetch(question, knowing: nil, next)
         }
         if question.request.method == .head {
@@ -48,7 +48,7 @@ extension HttpCache {
         return response
     }
 
-    /// What stands in for an answer that failed (RFC 5861 §4); nil when it must not.
+    /// The substitute for an answer that failed (RFC 5861 §4); nil when there must be none.
     private func substitute(
         _ stored: StoredResponse?,
         _ question: CacheQuestion,
@@ -65,14 +65,14 @@ extension HttpCache {
         return isAllowed ? serve(stored, age: freshness.age, question) : nil
     }
 
-    /// What counts as an error (RFC 5861 §4).
+    /// The statuses that count as an error (RFC 5861 §4).
     private static let serverErrors: Set<Int> = [500, 502, 503, 504]
 
     /// Stores the answer to a GET, or forgets what it replaces.
     private func store(_ answer: CacheAnswer, replacing stored: StoredResponse?) {
         guard answer.isOwn else { return }
         if let fresh = answer.stored, keep(fresh, answer) { return forgetUndecodable(fresh, answer.question) }
-        // An error says nothing of what is stored; and whoever forbids to keep an answer has not lost the one before.
+        // An error leaves the stored response valid; and an answer that must not be kept does not replace it.
         guard let stored, answer.response.status < 400, !answer.mustNotBeKept else { return }
         forget(stored, answer)
     }
@@ -88,7 +88,7 @@ extension HttpCache {
             if answer.isOwn { forget(stored, answer) }
             return serve(stored, age: 0, answer.question, from: answer.response)
         }
-        // Whoever forbids to keep an answer has not lost the one before.
+        // An answer that must not be kept does not replace the stored one.
         if answer.isOwn, !answer.mustNotBeKept, !keep(renewed, answer) { forget(stored, answer) }
         return serve(renewed, age: freshness(of: renewed).age, answer.question, from: answer.response)
     }
@@ -121,7 +121,7 @@ extension HttpCache {
         }
     }
 
-    /// What was stored is outdated, and what has come must not be stored.
+    /// Removes a stored response that is outdated by an answer which must not be stored.
     private func forget(_ stored: StoredResponse, _ answer: CacheAnswer) {
         core.withLock { core in
             core.remove(stored, from: answer.fetch)
@@ -137,8 +137,8 @@ extension HttpCache {
 }
 
 extension AttemptContext {
-    /// Whether a response is what its status says. One type's word on it is not another's, and a page that does not decode is
-    /// none of this server's: neither says anything of what is stored.
+    /// Whether a response is what its status says. One type's word on it is not another's, and a page that does not
+    /// decode is none of this server's: neither says anything of what is stored.
     fileprivate func isAnswer(_ response: HttpResponse<Data>) -> Bool {
         guard !response.isRejected else { return false }
         if case .undecodable = verdict(on: response) { return false }

@@ -8,9 +8,9 @@ extension HttpCache {
         await disk?.flush()
     }
 
-    /// Forgets what is stored for an account: call it when its user signs out.
+    /// Removes the responses of an account: call it when its user signs out.
     ///
-    /// - Parameter account: The account, as ``CacheAccounts`` named it; nil for what was given to nobody in particular.
+    /// - Parameter account: The account, as ``CacheAccounts`` named it; nil for responses that belong to no account.
     public func removeAll(ofAccount account: String?) async {
         let partition = CachePartition(account: account)
         core.withLock { core in
@@ -49,7 +49,7 @@ extension HttpCache {
         guard (200..<400).contains(response.status) else { return response }
         remove(target)
         let url = response.url ?? request.url
-        // What a redirect led to was changed as well.
+        // The target of a redirect was changed as well.
         if let last = CacheTarget(url), last != target, last.origin == target.origin { remove(last) }
         for name in [HttpHeader.Name.location, .contentLocation] {
             for location in response.header.values(of: name) {

@@ -16,13 +16,13 @@ import Foundation
 /// as long as they are fresh. A stale one is validated by its `ETag` or `Last-Modified`: a 304 renews it, and the
 /// caller gets it with its 200. `stale-while-revalidate` and `stale-if-error` (RFC 5861) are heeded. A request says by
 /// its own `Cache-Control` what it takes: `no-cache`, `no-store`, `max-age`, `max-stale`, `min-fresh`,
-/// `only-if-cached`. What has been changed, by any method that is not safe, is forgotten. An attempt after the first goes
-/// to the server, to ask at least whether what is stored has changed: it may be what failed.
+/// `only-if-cached`. A response that has been changed, by any method that is not safe, is forgotten. An attempt after
+/// the first goes to the server, to ask at least whether the stored response has changed: it may be what failed.
 ///
 /// Not stored, whatever the server says: answers to requests with a credential, unless ``CacheAccounts`` keeps accounts
 /// apart; parts, and answers to conditional requests; redirects, and what they led to; 401 and 407; responses that vary
-/// by a secret. All fields of a header are stored but `Set-Cookie` and those that belong to one exchange: of the connection,
-/// of the proxy, and `Authentication-Info` (RFC 9111 §3.1).
+/// by a secret. All fields of a header are stored but `Set-Cookie` and those that belong to one exchange: of the
+/// connection, of the proxy, and `Authentication-Info` (RFC 9111 §3.1).
 ///
 /// An answer from the cache has an `Age`, and no URL unless the server was asked; the call's trace says which.
 public final class HttpCache: HttpInterceptor {
@@ -40,10 +40,10 @@ public final class HttpCache: HttpInterceptor {
     ///     Default: 16 MiB, thousands of JSON documents, and little beside a few images.
     ///   - maxResponseBytes: How large a response is stored at most, in memory as on disk. Default: nil, an eighth of
     ///     `maxBytes`, so that no single one empties the cache.
-    ///   - folder: Where responses are kept beside the memory. Default: nil, nowhere: what is on a disk stays there
-    ///     after the user has signed out, unless ``removeAll(ofAccount:)`` is called.
+    ///   - folder: The folder in which responses are kept beside the memory. Default: nil, none: responses on a disk
+    ///     stay there after the user has signed out, unless ``removeAll(ofAccount:)`` is called.
     ///   - accounts: How answers to different users are kept apart. Default: answers to requests with a credential are
-    ///     not stored, the only safe way as long as nobody says whose they are.
+    ///     not stored, the only safe way as long as their accounts are unknown.
     ///   - heuristicCap: The longest time for which a response is fresh that does not say for how long: a tenth of the
     ///     time since `Last-Modified`, up to this. Default: 24 hours (RFC 9111 §4.2.2 leaves it open); zero for always
     ///     asking.
@@ -93,9 +93,9 @@ public final class HttpCache: HttpInterceptor {
                 throw CancellationError()
             }
         }
-        // The call began as another account's, or is nobody knows whose.
+        // The call began as another account's, or its account is unknown.
         guard let account, account.isCurrent else { return try await next(request) }
-        // Whatever it would be answered with was given to nobody in particular.
+        // Whatever it would be answered with belongs to no account.
         if account.partition.account == nil, request.hasCredential { return try await next(request) }
         return try await answer(CacheQuestion(request, target, account, context), next)
     }
@@ -103,7 +103,7 @@ public final class HttpCache: HttpInterceptor {
     /// The cache, which has a memory.
     public var sharedObjects: [any AnyObject & Sendable] { [self] }
 
-    /// Notes whose call it is.
+    /// Notes the account of a call.
     public func noteFacts<R: Request>(of request: R, in facts: inout CallFacts) {
         accounts.note(request, in: &facts, by: self)
     }
@@ -123,6 +123,6 @@ extension HttpCache: CustomStringConvertible, CustomReflectable {
     /// How much is stored, and nothing of what.
     public var description: String { "HttpCache with \(responseCount) responses in \(byteCount) bytes" }
 
-    /// Shows the description: whose answers they are, and to which URLs, is nobody's business.
+    /// Shows the description: the accounts of its answers, and their URLs, stay private.
     public var customMirror: Mirror { Mirror(self, children: ["cache": description]) }
 }

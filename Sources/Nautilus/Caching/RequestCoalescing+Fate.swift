@@ -1,13 +1,13 @@
 import Foundation
 
 extension RequestCoalescing {
-    /// What the end of an exchange is to those that wait for it.
+    /// The consequence of an exchange's end for those that wait for it.
     enum Fate {
         /// It is theirs, too.
         case shared
         /// So it is, but for those that read it as this call does, which is going to ask again.
         case sharedWhileAway
-        /// It says nothing of theirs, and the next one asks.
+        /// It does not concern them, and the next one asks.
         case anothersTurn
         /// The same call is going to ask again, with what it needs.
         case awaitedAgain
@@ -29,10 +29,11 @@ extension RequestCoalescing {
         if received.refusesCredential { return mayReturn ? .awaitedAgain : .own }
         // The account may have changed after the request was stamped.
         guard watch.allowsSharing else { return .own }
-        // Made further in without asking the server, for whom nobody knows. And it costs as little once more.
+        // Made further in without asking the server, for an unknown user. And it costs as little once more.
         guard response.exchange != nil || watch.sent != nil || context.call == .none else { return .own }
         let sent = watch.sent ?? response.request ?? request
-        // In place of it an interceptor has passed on a request of another kind, of which `sending` told as of one besides.
+        // An interceptor has passed on a request of another kind in its place, which `sending` reported as a side
+        // request.
         guard sent.asksTheSame(as: request, ignoring: ignoredNames) else { return .own }
         // Credentials are the account's business.
         let names = received.header.varyingNames.filter { !$0.isSensitive && !ignoredNames.contains($0) }
@@ -54,7 +55,7 @@ extension RequestCoalescing {
 }
 
 extension HttpRequest {
-    /// What the client accepts (RFC 9110 §12.5).
+    /// The fields by which a client says what it accepts (RFC 9110 §12.5).
     private static let negotiationNames: [HttpHeader.Name] = [
         .accept, "Accept-Charset", "Accept-Encoding", .acceptLanguage,
     ]

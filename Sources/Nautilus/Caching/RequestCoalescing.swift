@@ -11,32 +11,32 @@ import Foundation
 /// }
 /// ```
 /// Keep it in a stored property: one that is made anew in `interceptors` sees no two requests. Put it behind an
-/// ``HttpCache`` and whatever stamps fields on requests, and before whatever holds requests back.
+/// ``HttpCache`` and every interceptor that stamps fields on requests, and before every one that holds requests back.
 ///
-/// Identical are requests with the same method, GET or HEAD, the same URL, header and timeout, of the same account, and that
-/// take the same redirects for answers.
-/// Unlike a cache, it needs no word of the server for it, since all of them were asked for before the answer came. A
-/// request that is made after a POST, or another method that is not safe, has come back from here gets no answer from
-/// before it, unless nothing has changed by it: it was never sent, or answered by an error of the client's (RFC 9110 §15.5),
-/// or was part of a refresh. One of a higher `RequestPriority` does not wait behind one of a lower: it is sent as well, and those that
-/// wait get whichever answer comes first.
+/// Identical are requests with the same method, GET or HEAD, the same URL, header and timeout, of the same account, and
+/// that take the same redirects for answers. Unlike a cache, it needs no word of the server for it, since all of them
+/// were asked for before the answer came. A request that is made after a POST, or another method that is not safe, has
+/// come back from here gets no answer from before it, unless nothing has changed by it: it was never sent, or answered
+/// by an error of the client's (RFC 9110 §15.5), or was part of a refresh. One of a higher `RequestPriority` does not
+/// wait behind one of a lower: it is sent as well, and those that wait get whichever answer comes first.
 ///
-/// What followers share: every answer but 401 and 407, as it came from the server, and every failure of the network, of timeouts and of
-/// limits, with its record (``HttpResponse/exchange``, ``HttpResponse/sharedAnswer``). So one 503 to a hundred calls is
-/// repeated after one delay, paid for once, as one exchange. Each reads the answer by its own type
-/// (``AttemptContext/verdict(on:)``): a 200 that one of them rejects as a 503 is a 200 to another. What is one call's own is not shared:
+/// Followers share every answer but 401 and 407, as it came from the server, and every failure of the network, of
+/// timeouts and of limits, with its record (``HttpResponse/exchange``, ``HttpResponse/sharedAnswer``). So one 503 to a
+/// hundred calls is repeated after one delay, paid for once, as one exchange. Each reads the answer by its own type
+/// (``AttemptContext/verdict(on:)``): a 200 that one of them rejects as a 503 is a 200 to another. An outcome that is
+/// one call's own is not shared:
 ///
-/// - The first is cancelled, or its deadline passes: the most urgent of the others takes its place, of these the one that
-///   has waited for longest.
-/// - Its credential is refused: the others wait until its call comes again, with a new one; where it is a type that reads a
-///   refusal in the body, those that do so, too. When it ends instead, each goes on alone, and so does each when the first
-///   fails in another way of its own.
-/// - An interceptor further in has changed what is asked for, by what is known to that call alone, such as its user's
-///   language: the URL, the method, the body, what the client accepts (RFC 9110 §12.5), or a field that the answer's `Vary`
-///   names. Each goes on alone.
+/// - The first is cancelled, or its deadline passes: the most urgent of the others takes its place, of these the one
+///   that has waited for longest.
+/// - Its credential is refused: the others wait until its call comes again, with a new one; where it is a type that
+///   reads a refusal in the body, those that do so, too. When it ends instead, each goes on alone, and so does each
+///   when the first fails in another way of its own.
+/// - An interceptor further in has changed the request, by knowledge of that call alone, such as its user's language:
+///   the URL, the method, the body, the fields of what the client accepts (RFC 9110 §12.5), or a field that the
+///   answer's `Vary` names. Each goes on alone.
 ///
 /// Each waits until its own deadline at most. Requests that a refresh makes, and those of calls within a call that is
-/// waited for, go alone: what they waited for might be waiting for them.
+/// waited for, go alone: the exchange they waited for might be waiting for them.
 public final class RequestCoalescing: HttpInterceptor {
     typealias Outcome = Result<HttpResponse<Data>, HttpError>
     typealias Verdict = CoalescingVerdict<Outcome>
@@ -50,7 +50,7 @@ public final class RequestCoalescing: HttpInterceptor {
     ///
     /// - Parameters:
     ///   - accounts: How answers to different users are kept apart. Default: as soon as it turns out that a request
-    ///     carries a credential, the others go on alone: nobody has said that they are the same user's.
+    ///     carries a credential, the others go on alone: nothing says that they are the same user's.
     ///   - ignoredNames: Fields that may differ between identical requests, such as one with a number for each.
     ///     Default: none, since any field may decide about the answer.
     public init(accounts: CacheAccounts = .anonymousOnly, ignoring ignoredNames: Set<HttpHeader.Name> = []) {
@@ -85,7 +85,7 @@ public final class RequestCoalescing: HttpInterceptor {
         if partition.account == nil, request.hasCredential { return try await next(request) }
         let key = CoalescingKey(request, target, partition, context, ignoring: ignoredNames)
         let visit = Core.Visit(key: key, urgency: request.priority.rawValue, call: context.call)
-        // Asked here, without a suspension: mostly nobody else asks for the same.
+        // Asked here, without a suspension: mostly no other call asks for the same.
         switch core.withLock({ $0.begin(visit) }) {
         case .lead(let number): return try await lead(visit, number, account, request, context, next)
         case .goAlone: return try await next(request)
@@ -111,15 +111,15 @@ public final class RequestCoalescing: HttpInterceptor {
     /// The object, which knows of the requests under way.
     public var sharedObjects: [any AnyObject & Sendable] { [self] }
 
-    /// Notes whose call it is.
+    /// Notes the account of a call.
     public func noteFacts<R: Request>(of request: R, in facts: inout CallFacts) {
         accounts.note(request, in: &facts, by: self)
     }
 }
 
 extension RequestCoalescing {
-    /// Sends what may change something. Which URLs show it nobody knows here; asking once more for another one costs
-    /// little.
+    /// Sends a request that may change something. Which URLs show the change is unknown here; asking once more for
+    /// another one costs little.
     private func change(
         _ request: HttpRequest,
         _ context: AttemptContext,
@@ -181,7 +181,7 @@ extension RequestCoalescing {
             var response = try await next(request)
             let fate = fate(of: response, to: request, context, watch)
             if fate.isShared, response.sharedAnswer == nil { response.sharedAnswer = SharedAnswer() }
-            // What this call's type has made of it is nobody else's.
+            // The reading by this call's type is no other call's.
             end(key, number, fate, .success(response.asReceived))
             return response
         } catch var error as HttpError {
@@ -220,8 +220,8 @@ extension RequestCoalescing {
 }
 
 extension AttemptContext {
-    /// What has been shared, as the call's own request reads it; nil when it refuses the credential by that, and the call has
-    /// to ask for itself.
+    /// The shared outcome, as the call's own request reads it; nil when it refuses the credential by that, and the call
+    /// has to ask for itself.
     ///
     /// - Throws: The failure that has been shared.
     fileprivate func read(_ outcome: RequestCoalescing.Outcome) throws -> HttpResponse<Data>? {
@@ -232,8 +232,8 @@ extension AttemptContext {
 }
 
 extension HttpResponse {
-    /// Whether a request that is not safe may have changed something: an error of the client's says that it has not (but for
-    /// 408, which may come too late), and so does a server that asks to come back.
+    /// Whether a request that is not safe may have changed something: an error of the client's says that it has not
+    /// (but for 408, which may come too late), and so does a server that asks to come back.
     fileprivate var mayHaveChanged: Bool {
         switch status {
         case 400..<500 where status != 408: false

@@ -1,10 +1,10 @@
-/// What a caching hook guards by its lock: the results. Users' values are compared and released under it, as the hook's
-/// documentation says.
+/// The state that a caching hook guards by its lock: the results. Users' values are compared and released under it, as
+/// the hook's documentation says.
 struct ResultCore: Sendable {
     /// A call, or a sequence of them, that may be answered, or bring results, as it was when it began.
     struct Beginning: Sendable {
         let account: String
-        /// Where its service was.
+        /// The origin and path of its service at that time.
         let environment: String
         /// How often results had been removed by then.
         let removals: Int64
@@ -53,7 +53,7 @@ struct ResultCore: Sendable {
         entries.update(Key(request, of: call), default: entry) { $0 = entry }
     }
 
-    /// Removes results, and has the calls under way bring none: what they bring may be older than the change.
+    /// Removes results, and has the calls under way bring none: their results may be older than the change.
     mutating func removeAll(where isRemoved: (RequestKey) -> Bool) {
         removals += 1
         entries.removeAll { isRemoved($0.request) }

@@ -12,7 +12,7 @@ struct StoredResponse: Hashable, Sendable {
     /// When the request was sent and the answer received, in seconds since 1970.
     private(set) var requestTime: Int64
     private(set) var responseTime: Int64
-    /// What the header says, read once, since every hit asks for it.
+    /// The header's `Cache-Control`, read once, since every hit asks for it.
     private(set) var control: CacheControl
     /// When the server made it, in seconds since 1970; nil where that is not said, and its receipt counts (RFC 9110
     /// §6.6.1).
@@ -38,14 +38,14 @@ struct StoredResponse: Hashable, Sendable {
         self.date = header.seconds(of: .date, now: responseTime)
     }
 
-    /// The response to a request of `partition`; nil when it must not be used again, as a `Vary` that names `*` or a secret
-    /// has it.
+    /// The response to a request of `partition`; nil when it must not be used again, as a `Vary` that names `*` or a
+    /// secret has it.
     ///
     /// - Parameters:
-    ///   - response: What came.
+    ///   - response: The response that came.
     ///   - seen: The request as the cache saw it.
     ///   - sent: The request on the wire.
-    ///   - partition: Whose response it is.
+    ///   - partition: The partition that it belongs to.
     ///   - requestTime: When the request was sent.
     ///   - responseTime: When the answer was received.
     init?(
@@ -67,11 +67,12 @@ struct StoredResponse: Hashable, Sendable {
         )
     }
 
-    /// Whether it answers `request`: all fields that `Vary` names are the same (RFC 9111 §4.1), as far as that can be seen.
+    /// Whether it answers `request`: all fields that `Vary` names are the same (RFC 9111 §4.1), as far as that can be
+    /// seen.
     func matches(_ request: HttpRequest) -> Bool { selectors.match(seen: request) }
 
-    /// Whether it must not be used before the server was asked: the server has said so, or nobody knows whether a field that
-    /// `Vary` names will be the same on the wire.
+    /// Whether it must not be used before the server was asked: the server has said so, or it is unknown whether a
+    /// field that `Vary` names will be the same on the wire.
     var mustBeValidated: Bool { control.noCache || selectors.areUnknowable }
 
     /// Whether there is something to validate it by.
@@ -95,7 +96,7 @@ struct StoredResponse: Hashable, Sendable {
     func isDescribed(by response: HttpResponse<Data>) -> Bool {
         if let tag = response.header[.eTag], header[.eTag]?.isWeaklyEqualTag(to: tag) != true { return false }
         if let date = response.header[.lastModified], header[.lastModified] != date { return false }
-        // Whose body has been unpacked on the way has another length.
+        // A decoded body's length proves nothing.
         guard let length = response.header[.contentLength], header["Content-Encoding"] == nil else { return true }
         return Int(length) == body.count
     }
@@ -116,7 +117,7 @@ struct StoredResponse: Hashable, Sendable {
         let kept: Set<HttpHeader.Name> = [.contentLength, .contentType, "Content-Encoding", "Content-Range"]
         let newer = response.header.storable.fields.filter { !kept.contains($0.name) }
         updated.header.merge(HttpHeader(newer))
-        // They told how old the former answer was; what this one does not say, its receipt tells.
+        // They gave the age of the former answer; without them, this one's age counts from its receipt.
         for name in [HttpHeader.Name.age, .date] where response.header[name] == nil { updated.header[name] = nil }
         (updated.requestTime, updated.responseTime) = (requestTime, responseTime)
         updated.control = CacheControl(updated.header)
@@ -137,8 +138,8 @@ struct StoredResponse: Hashable, Sendable {
 }
 
 extension HttpHeader {
-    /// The fields that are kept: all, also unknown ones, since a body may be of no use without them (RFC 9111 §3.1), but
-    /// those that are one exchange's own.
+    /// The fields that are kept: all, also unknown ones, since a body may be of no use without them (RFC 9111 §3.1),
+    /// but those that are one exchange's own.
     fileprivate var storable: HttpHeader {
         let named = (self["Connection"] ?? "").split(separator: ",").map { Name(String($0.trimmingBlanks)) }
         let dropped = Self.ofOneExchange.union(named)

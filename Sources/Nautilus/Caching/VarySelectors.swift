@@ -1,8 +1,8 @@
 /// The fields of a request that `Vary` names (RFC 9111 §4.1), as the cache saw them and as they went on the wire.
 ///
-/// An interceptor further in may have changed one: stamped the user's language, say. The server chose by what went on the
-/// wire; at the next lookup nobody knows what that will be. So such a response is validated before it is used, and the
-/// answer to that compared with what went on the wire then.
+/// An interceptor further in may have changed one: stamped the user's language, say. The server chose by the field on
+/// the wire; at the next lookup it is unknown what that will be. So such a response is validated before it is used, and
+/// the answer to that compared with the fields that went on the wire then.
 struct VarySelectors: Hashable, Sendable {
     /// One field's value; nil for a field that was not there.
     struct Value: Hashable, Sendable, Codable {
@@ -20,17 +20,17 @@ struct VarySelectors: Hashable, Sendable {
         self.values = values
     }
 
-    /// What `Vary` selects a response by; nil for a response that no other request may get.
+    /// The values by which `Vary` selects a response; nil for a response that no other request may get.
     ///
-    /// A secret is no selector, since it would have to be stored. What is longer than any choice of representations is read by
-    /// nobody: it could be of any size. `Authorization` alone is left to the account, where there
-    /// is one: without, nothing tells those who will be stamped from those who will not.
+    /// A secret is no selector, since it would have to be stored. A `Vary` longer than any choice of representations is
+    /// not read: it could be of any size. `Authorization` alone is left to the account, where there is one: without an
+    /// account, nothing tells requests that will be stamped from those that will not.
     ///
     /// - Parameters:
     ///   - header: The response's.
     ///   - seen: The request as the cache saw it.
     ///   - sent: The request on the wire.
-    ///   - partition: Whose response it is.
+    ///   - partition: The partition that the response belongs to.
     init?(_ header: HttpHeader, seen: HttpRequest, sent: HttpRequest, _ partition: CachePartition) {
         guard (header[.vary]?.utf8.count ?? 0) <= Self.longest else { return nil }
         var values: [String: Value] = [:]
