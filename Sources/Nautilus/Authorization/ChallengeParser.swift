@@ -22,7 +22,7 @@ struct ChallengeParser {
 
     private var field: FieldReader
     private let maxChallenges: Int
-    /// The value is longer than what is read of it.
+    /// The value is longer than the part that is read.
     private let isCut: Bool
 
     /// - Parameters:

@@ -169,7 +169,7 @@ public struct CredentialLease<Source: CredentialSource> {
     /// of this call that failed.
     public func grant(carriedBy failure: HttpError) -> Grant? {
         if let exchange = failure.exchange, exchange.call != failure.call.id { return nil }
-        // A hop of a redirect goes on with what was stamped at its beginning.
+        // A hop of a redirect goes on with the grant that was stamped at its beginning.
         let number = failure.exchange?.root
         if number == latestExchange { return latest }
         return earlier.last { $0.exchange == number }?.grant

@@ -27,8 +27,7 @@ public enum CacheAccounts: Sendable {
         facts.note(CallAccount(account(request)) { account(request) }, by: owner)
     }
 
-    /// The account of a call; nil for one that has not been noted: it began when the service had no cache and no
-    /// coalescing, or another one.
+    /// The account of a call; nil for one that `owner` has not noted, since it began when the service did not have it.
     func account(of context: AttemptContext, notedBy owner: any AnyObject & Sendable) -> CallAccount? {
         switch self {
         case .anonymousOnly: CallAccount(nil) { nil }

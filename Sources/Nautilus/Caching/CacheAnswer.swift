@@ -1,6 +1,6 @@
 import Foundation
 
-/// The server's answer to a question, and what is known of how it came.
+/// The server's answer to a question, and how it came.
 struct CacheAnswer {
     let response: HttpResponse<Data>
     let question: CacheQuestion

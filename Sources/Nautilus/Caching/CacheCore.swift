@@ -79,7 +79,7 @@ struct CacheCore: Sendable {
         fetches[fetch] = nil
     }
 
-    /// Stores what a fetch has brought, in the place of what answers the same requests.
+    /// Stores the answer that a fetch has brought, in the place of those to the same requests.
     ///
     /// - Returns: Whether it was stored; false when it is too large, or its target has been removed since it began.
     mutating func store(_ stored: StoredResponse, from fetch: Int64) -> Bool {

@@ -2,7 +2,7 @@
 enum CacheDecision: Hashable, Sendable {
     /// Answer with the stored response; its age in seconds.
     case serve(age: Int64)
-    /// Answer with what is stored, and see meanwhile whether it has changed.
+    /// Answer with the stored response, and see meanwhile whether it has changed.
     case serveWhileRevalidating(age: Int64)
     /// Ask the server whether it has changed.
     case validate

@@ -32,7 +32,8 @@ extension CacheDisk {
         if isFull { makeRoom() }
     }
 
-    /// Removes what was not used for longest, down to seven eighths, and what killed processes have left.
+    /// Removes the files that were not used for longest, down to seven eighths, and those that killed processes have
+    /// left.
     ///
     /// A body and the record that names it are used together, so that they go together, but for one that no record
     /// names any longer: it goes as what is never used.
@@ -49,7 +50,7 @@ extension CacheDisk {
         bytes.withLock { [total] in $0 = total }
     }
 
-    /// A file that takes room; nil for none, and for what was left half written an hour ago, which is removed.
+    /// A file that takes room; nil for none, and for one left half written an hour ago, which is removed.
     private func file(_ path: String) -> File? {
         guard let status = try? FileStatus(of: path, followsLinks: false), status.isRegularFile else { return nil }
         if path.hasSuffix(Self.temporarySuffix), status.modified.tv_sec < time(nil) - 3600 {

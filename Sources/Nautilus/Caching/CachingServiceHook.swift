@@ -108,7 +108,7 @@ public final class CachingServiceHook: ServiceHook {
 }
 
 extension CachingServiceHook: CustomStringConvertible, CustomReflectable {
-    /// How much is remembered, and nothing of what.
+    /// The number of results, and nothing of their content.
     public var description: String { "CachingServiceHook with \(count) results" }
 
     /// Shows the description.

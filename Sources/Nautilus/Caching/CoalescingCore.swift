@@ -163,7 +163,7 @@ where Waiter.ID: Sendable {
 // MARK: - Flights
 
 extension CoalescingCore {
-    /// The flight for what is asked now; nil when there is none.
+    /// The flight for the present request; nil when there is none.
     private func current(_ key: Key) -> Flight? { flights[key]?.last { $0.changes == changes } }
 
     private mutating func currentIndex(_ key: Key) -> Int {

@@ -57,7 +57,7 @@ extension StoredResponse {
 }
 
 extension HttpHeader {
-    /// A date, in seconds since 1970; nil for none, and for what is no date.
+    /// A date, in seconds since 1970; nil without one, and for an invalid one.
     func seconds(of name: Name, now: Int64) -> Int64? {
         guard let value = values(of: name).first else { return nil }
         let year = Int(1970 + now / 31_556_952)  // the Gregorian mean; only two-digit years look at it

@@ -1,7 +1,7 @@
 import Foundation
 
 extension HttpCache {
-    /// Answers from what is stored, where the rules allow it.
+    /// Answers with the stored response, where the rules allow it.
     func answer(_ question: CacheQuestion, _ next: Next) async throws -> HttpResponse<Data> {
         let stored = await find(question)
         if CacheRevalidation.current(for: question.target, in: self) != nil {

@@ -20,7 +20,7 @@ extension HttpCache {
         question.context.follow { event in
             if case .sending(let request, let role) = event { watch.note(request, role) }
         }
-        // A HEAD is answered by the server, and its answer compared with what is stored.
+        // A HEAD is answered by the server, and its answer compared with the stored response.
         let canValidate = validates && question.request.method == .get && stored?.hasValidator == true
         let validated = canValidate ? stored : nil
         let response: HttpResponse<Data>

@@ -120,7 +120,7 @@ public final class HttpCache: HttpInterceptor {
 }
 
 extension HttpCache: CustomStringConvertible, CustomReflectable {
-    /// How much is stored, and nothing of what.
+    /// The size of the cache, and nothing of its content.
     public var description: String { "HttpCache with \(responseCount) responses in \(byteCount) bytes" }
 
     /// Shows the description: the accounts of its answers, and their URLs, stay private.

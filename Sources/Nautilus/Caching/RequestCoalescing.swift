@@ -243,7 +243,7 @@ extension HttpResponse {
 }
 
 extension RequestCoalescing: CustomStringConvertible, CustomReflectable {
-    /// How much is under way, and nothing of what.
+    /// The number of exchanges under way, and nothing of their content.
     public var description: String { "RequestCoalescing with \(exchangeCount) exchanges, \(waitingCount) waiting" }
 
     /// Shows the description.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A response as a cache keeps it, with what its age is computed from.
+/// A response as a cache keeps it, with the values that its age is computed from.
 struct StoredResponse: Hashable, Sendable {
     let status: Int
     private(set) var header: HttpHeader
@@ -101,7 +101,7 @@ struct StoredResponse: Hashable, Sendable {
         return Int(length) == body.count
     }
 
-    /// This response with what a 304, or the answer to a HEAD, says anew (§3.2).
+    /// This response with the fields that a 304, or the answer to a HEAD, renews (§3.2).
     ///
     /// - Returns: Nil when no other request may get it any longer.
     func freshened(

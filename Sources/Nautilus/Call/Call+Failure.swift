@@ -63,7 +63,7 @@ extension Call {
     }
 
     private func locate(_ error: inout HttpError) {
-        // A side request answers for itself: its failure says nothing of what the attempt has done.
+        // A side request answers for itself: its failure tells nothing about the rest of the attempt.
         let isAside = error.isAside || error.exchange.map(book.isApart) == true
         if isAside { (error.delivery, error.request) = (.notSent, nil) }
         let own = error.exchange.flatMap { $0.call == scope.id && !isAside ? $0.number : nil }

@@ -7,10 +7,10 @@ struct RetryPayment {
     /// The permit of the last retry or second send that was sent, of each budget that has paid for one.
     private(set) var used: [RetryPermit] = []
 
-    /// Pays for what is sent now.
+    /// Pays for the send that begins now.
     ///
-    /// - Throws: The failure before, when the permit was shared by calls that were given one answer, another of them has
-    ///   used it, and the budget does not pay again.
+    /// - Throws: The failure before, when the permit was shared by calls that were given one answer, another of them
+    ///   has used it, and the budget does not pay again.
     mutating func pay() throws(HttpError) {
         guard let permit = due else { return }
         due = nil
@@ -23,7 +23,7 @@ struct RetryPayment {
         note(permit)
     }
 
-    /// Takes note of what was paid for; a second send is at once.
+    /// Takes note of a permit that was used; that of a second send is at once.
     mutating func note(_ permit: RetryPermit) {
         used.removeAll { $0.budget === permit.budget }
         used.append(permit)

@@ -65,7 +65,7 @@ struct StreamReconnection<R: Request, S: HttpService> {
         case .fail(let other):
             throw ended(loss, age, .init(retrier: name, action: .fail, reason: reason), surfacing: other)
         case .retry(let wanted, let permit):
-            // No retrier may go on for ever with what is of no use.
+            // No retrier may go on for ever with a connection that is of no use.
             guard uselessCount < service.maxAttempts else {
                 throw ended(loss, age, .init(retrier: "Call", action: .stop, reason: .ceiling(service.maxAttempts)))
             }
@@ -92,7 +92,7 @@ struct StreamReconnection<R: Request, S: HttpService> {
         return delay
     }
 
-    /// The end with what is known of its connection.
+    /// The end, with the known facts of its connection.
     private func located(_ end: HttpError, hadServed: Bool) -> HttpError {
         var loss = end
         loss.hadServed = hadServed

@@ -15,10 +15,10 @@ public protocol CursorPaginatedRequest: PaginatedRequest {
     /// The server's name for a place in the list.
     associatedtype Cursor: Sendable
 
-    /// Where the page begins; nil for the first.
+    /// The cursor at which the page begins; nil for the first.
     var cursor: Cursor? { get set }
 
-    /// Where the next page begins; nil when there is none.
+    /// The cursor at which the next page begins; nil when there is none.
     func cursor(after page: HttpResponse<Result>) -> Cursor?
 }
 

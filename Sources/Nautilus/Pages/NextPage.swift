@@ -11,7 +11,7 @@ public enum NextPage<R: Request>: Sendable {
 }
 
 extension NextPage: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Which of the two it is, without the link, in which a token may be, and without the request.
+    /// The kind of page, without the link, in which a token may be, and without the request.
     public var description: String {
         switch self {
         case .request: "the next request"

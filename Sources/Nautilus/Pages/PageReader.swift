@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where a reader of pages stands: what comes next, and why it may end.
+/// The position of a reader of pages: what comes next, and why it may end.
 ///
 /// It asks for nothing itself, so that a page may be fetched elsewhere and ahead.
 struct PageReader<R: PaginatedRequest, Failure: Error>: Sendable {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where a page is: a request of the user's, or a URL that the server has named.
+/// The target of a page: a request of the user's, or a URL that the server has named.
 enum PageTarget<R: PaginatedRequest>: Sendable {
     case request(R)
     case link(LinkedRequest<R>)
@@ -36,7 +36,7 @@ enum PageTarget<R: PaginatedRequest>: Sendable {
         }
     }
 
-    /// Where `next` leads from this page.
+    /// The target that `next` leads to from this page.
     ///
     /// - Parameter number: This page's, for the error.
     /// - Throws: ``PaginationError``; ``InvalidRequest`` when not even the page itself is at a URL.

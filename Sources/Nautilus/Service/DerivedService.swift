@@ -4,7 +4,7 @@ struct DerivedService<S: HttpService, Base: Request>: HttpService {
 
     let service: S
     let base: Base
-    /// Which failures are followed by another attempt at once, whatever the retrier says. Default: none.
+    /// Tells which failures are followed by another attempt at once, whatever the retrier says. Default: none.
     var repeats: @Sendable (HttpError) -> Bool = { _ in false }
 
     var apiUrl: any UrlConvertible { service.apiUrl }

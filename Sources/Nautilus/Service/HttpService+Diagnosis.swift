@@ -24,7 +24,7 @@ extension HttpService {
         return findings + objectsMadeAnew + interceptors.misplaced
     }
 
-    /// The same, and what of `request` contradicts the service's rules.
+    /// The same, and the contradictions between `request` and the service's rules.
     public func diagnose<R: Request>(_ request: R) -> [PolicyFinding] {
         diagnose() + contradictions(to: request)
     }

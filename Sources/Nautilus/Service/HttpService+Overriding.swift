@@ -73,7 +73,7 @@ private struct Overrides {
     let maxAttempts: Int?
 }
 
-/// A service that is another one but for what it has of its own.
+/// A service that is another one except for the properties of its own.
 private struct OverridingService<Base: HttpService>: HttpService {
     let base: Base
     let own: Overrides

@@ -1,4 +1,4 @@
-/// Where calls go, and under which rules: an API, declared once.
+/// The place that calls go to, and the rules that they follow: an API, declared once.
 ///
 /// ```swift
 /// struct Staging: HttpService {

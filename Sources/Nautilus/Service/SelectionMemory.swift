@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where a ``ServiceSwitch`` keeps the name of the environment that is selected, from one launch to the next.
+/// The place in which a ``ServiceSwitch`` keeps the name of the selected environment, from one launch to the next.
 public struct SelectionMemory: Sendable {
     let load: @Sendable () -> String?
     let save: @Sendable (String) -> Void

@@ -27,8 +27,8 @@ import Foundation
 ///
 /// The fate of a request is decided by the seed and the request's number alone: the first is number 1, and so on in the
 /// order of arrival, each retry with a number of its own. The faults are tried in order, each at its rate: delays add
-/// up, and the first of the others that strikes ends it. The chaos marks its work: failures by ``ChaosError``
-/// underneath, answers by the field ``mark``.
+/// up, and the first of the others that strikes ends it. Failures made here are marked by a ``ChaosError`` underneath,
+/// answers by the field ``mark``.
 public final class Chaos: HttpInterceptor {
     private struct State {
         var isOn: Bool

@@ -90,7 +90,7 @@ extension CircuitBreaker {
         return try await TrafficScope.$current.withValue(scope) { try await next(request) }
     }
 
-    /// The permit to send; nil for what serves the probe that is under way.
+    /// The permit to send; nil for a request that serves the probe under way.
     private func ask(_ origin: HttpOrigin) throws(HttpError) -> CircuitMachine.Permit? {
         if let permit = core.withLock({ $0.immediatePermit(for: origin) }) { return permit }
         if TrafficScope.contains(self, origin) { return nil }

@@ -89,7 +89,7 @@ extension ConcurrencyLimit {
 }
 
 extension ConcurrencyLimit {
-    /// Outside of what waits for the server.
+    /// Outside of the interceptors that wait for the server.
     public var place: InterceptorPlace { .waitingForOthers }
     /// Itself.
     public var sharedObjects: [any AnyObject & Sendable] { [self] }

@@ -1,4 +1,5 @@
-/// How many requests have succeeded and failed of late: counted in buckets of time, of which the oldest drops out whole.
+/// How many requests have succeeded and failed of late: counted in buckets of time, of which the oldest drops out
+/// whole.
 ///
 /// One count a bucket in place of one time stamp a request: the cost is the same at any throughput.
 struct OutcomeWindow: Sendable {
@@ -25,7 +26,8 @@ struct OutcomeWindow: Sendable {
     /// How many requests are in the window.
     var total: Int { sum.successes + sum.failures }
 
-    /// Which part of them has failed; zero for none. One division, which is exact for rates that are written as 3 of 10.
+    /// The share of them that has failed; zero for none. One division, which is exact for rates that are written as 3
+    /// of 10.
     var failureRate: Double { total == 0 ? 0 : Double(sum.failures) / Double(total) }
 
     /// Counts one outcome, and forgets those that are too old by now.

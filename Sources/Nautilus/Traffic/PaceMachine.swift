@@ -112,7 +112,7 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
     ) -> [(waiter: Waiter, refusal: TrafficRefusal)] {
         underWay -= 1
         if let retryAfter { pauseEnd = max(pauseEnd ?? .zero, now + retryAfter.addable) }
-        // Where a response has both, `Retry-After` takes precedence (draft-11 §7).
+        // If a response has both, `Retry-After` takes precedence (draft-11 §7).
         let reports = retryAfter.map { hint in reports.map { $0.resetting(in: hint) } } ?? reports
         limits.report(reports, by: number, lastNumber: lastNumber, at: now)
         return turnAway(at: now)

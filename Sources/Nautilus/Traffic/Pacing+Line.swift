@@ -30,7 +30,7 @@ extension Pacing {
 }
 
 extension Pacing {
-    /// Takes note of what an answer says.
+    /// Takes note of the limits that an answer reports.
     func heed(_ response: HttpResponse<Data>, to request: HttpRequest, _ number: Int, _ lane: PaceLane) {
         let retryAfter = response.status >= 400 ? response.header.retryAfter() : nil
         guard retryAfter != nil || response.header.hasRateLimits else { return end(lane, mayCount: true) }

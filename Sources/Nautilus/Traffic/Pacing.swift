@@ -75,7 +75,7 @@ public final class Pacing: HttpInterceptor {
         core.withLock { $0.waitingCount(for: origin) }
     }
 
-    /// Which requests this one draws on the same quotas with; nil for a URL without an origin.
+    /// The lane of the requests that draw on the same quotas as this one; nil for a URL without an origin.
     func lane(of request: HttpRequest) -> PaceLane? {
         request.origin.map { PaceLane(origin: $0, partition: partition?(request) ?? "") }
     }

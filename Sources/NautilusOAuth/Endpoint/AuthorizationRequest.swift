@@ -1,7 +1,7 @@
 import Foundation
 import Nautilus
 
-/// A sign-in by browser that has begun: where the browser goes, and what its answer is checked against.
+/// A sign-in by browser that has begun: the URL to visit, and the values to check its answer against.
 ///
 /// Show ``url`` in the system's browser, and hand the URL that it is redirected to, together with this value, to
 /// ``TokenEndpoint/exchange(_:for:)``. It is good for one sign-in.

@@ -1,11 +1,12 @@
 import Foundation
 
-/// Which document of an issuer ``AuthorizationServer/discover(issuer:document:transport:retrierFactory:clock:)`` reads.
+/// The document of an issuer that ``AuthorizationServer/discover(issuer:document:transport:retrierFactory:clock:)``
+/// reads.
 public enum MetadataDocument: Hashable, Sendable {
     /// RFC 8414: `https://id.example.com/.well-known/oauth-authorization-server/tenant`.
     case oauth
-    /// OpenID Connect Discovery §4: `https://id.example.com/tenant/.well-known/openid-configuration`. The fields that are
-    /// read are the same; some servers have this one only.
+    /// OpenID Connect Discovery §4: `https://id.example.com/tenant/.well-known/openid-configuration`. The fields that
+    /// are read are the same; some servers have this one only.
     case openId
 
     /// The document's URL.

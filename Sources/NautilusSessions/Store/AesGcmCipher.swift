@@ -27,7 +27,7 @@
             return box.combined ?? Data(box.nonce) + box.ciphertext + box.tag
         }
 
-        /// - Throws: `CryptoKitError` for what was not sealed with this key and context.
+        /// - Throws: `CryptoKitError` for bytes that were not sealed with this key and context.
         public func open(_ sealed: Data, context: Data) throws -> Data {
             try AES.GCM.open(AES.GCM.SealedBox(combined: sealed), using: key, authenticating: context)
         }

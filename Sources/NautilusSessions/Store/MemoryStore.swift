@@ -1,7 +1,7 @@
 import Foundation
 import Nautilus
 
-/// Keeps credentials for as long as the process lives: for tests, and for what need not outlive it.
+/// Keeps credentials for as long as the process lives: for tests, and for credentials that need not outlive it.
 ///
 /// Whatever shares the value shares the credentials, as two processes share a ``FileStore``. Nothing it does fails or
 /// waits.

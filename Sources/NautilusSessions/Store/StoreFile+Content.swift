@@ -9,7 +9,7 @@ extension StoreFile {
 
     /// The file's bytes; nil when there is none. Of one that is too large, only so many that the format refuses them.
     ///
-    /// - Throws: ``CredentialStoreError/foreign(place:)`` for what is no file.
+    /// - Throws: ``CredentialStoreError/foreign(place:)`` for anything that is not a file.
     func read() throws(CredentialStoreError) -> (data: Data, status: FileStatus)? {
         let content: (data: Data, status: FileStatus)?
         do throws(SystemFailure) {

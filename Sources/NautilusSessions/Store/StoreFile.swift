@@ -4,10 +4,10 @@ import Nautilus
 /// The names of one key's files. They show neither account nor issuer, and stay within the folder whatever those
 /// contain.
 struct StoreFile: Sendable {
-    /// The file of the credential, and what it is called in errors.
+    /// The file of the credential, and its name in errors.
     let path: String
     let place: String
-    /// The file that is locked, and what it is called in errors.
+    /// The file that is locked, and its name in errors.
     let lockPath: String
     let lockPlace: String
 

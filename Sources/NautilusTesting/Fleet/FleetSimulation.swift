@@ -110,7 +110,7 @@ public struct FleetSimulation: Sendable {
         )
     }
 
-    /// Ample for a hundred attempts of each call, and an end for what goes round in a circle.
+    /// Ample for a hundred attempts of each call, and an end for work that goes round in a circle.
     private var maxJobs: Int {
         // An `Int` has 32 bits on some watches.
         Int(clamping: 10_000_000 + Int64(min(load.expectedCalls(clients: clients), 1e9)) * 10_000)

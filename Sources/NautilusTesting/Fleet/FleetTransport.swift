@@ -23,7 +23,7 @@ final class FleetTransport: HttpTransport {
         self.recorder = recorder
     }
 
-    /// Sends and waits for what the server makes of it.
+    /// Sends a request and waits for the server's answer.
     ///
     /// - Throws: `TransportError`, and `CancellationError` as soon as the caller hangs up.
     func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
