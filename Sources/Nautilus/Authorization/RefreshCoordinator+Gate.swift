@@ -1,6 +1,6 @@
 extension RefreshCoordinator {
     /// Returns once no refresh is in flight that calls would have to wait for, no pause of `origin` runs, and its turn
-    /// has come: those who have waited go on one after the other, as by ``OriginPauses``.
+    /// has come: calls that have waited go on one after the other, as by ``OriginPauses``.
     ///
     /// A refresh in the background, while the credential still serves, holds nothing back. Within a refresh of this
     /// coordinator only the pause counts.

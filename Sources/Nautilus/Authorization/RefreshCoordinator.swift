@@ -115,7 +115,7 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     public func grant(continuing previous: Grant?, for origin: HttpOrigin) async throws -> Grant {
         try origins.admit(origin, after: firstOrigin.withLock { $0 })
         let grant = try await grant(continuing: previous)
-        // Of two calls that come first, for two origins, one is told apart here.
+        // Two calls that both come first, for two origins, are told apart here.
         let first = firstOrigin.withLock { first in
             first = first ?? origin
             return first
@@ -124,7 +124,7 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
         return grant
     }
 
-    /// The credential to send a call again with, whose `grant` the server has rejected.
+    /// The credential with which to send a call again after the server has rejected its `grant`.
     ///
     /// When that is the present generation, it is refreshed, by one refresh for all; when it has been replaced since,
     /// the replacement comes, without another refresh. A call refreshes at most once: a fresh credential that is

@@ -52,8 +52,8 @@ struct RefreshMachine: Sendable {
     }
 
     /// When the next refresh of `session` may start; nil while two of its credential have not ended. One may start
-    /// beside a refresh that has outlasted its cancellation and its grace: a second try may not hang. After two that
-    /// hang, a third would hang as well.
+    /// beside a refresh that has outlasted its cancellation and its grace: a second one may get through. After
+    /// two that hang, a third would hang as well.
     func nextStart(of session: RefreshSession, notBefore earliest: Duration) -> Duration? {
         guard running.count(where: { $0.generation == session.grant.generation }) < 2 else { return nil }
         return max(earliest, windowOpening)

@@ -4,7 +4,7 @@ struct ResultCore: Sendable {
     /// A call, or a sequence of them, that may be answered, or bring results, as it was when it began.
     struct Beginning: Sendable {
         let account: String
-        /// The origin and path of its service at that time.
+        /// The base URL of its service at that time, without the query.
         let environment: String
         /// How often results had been removed by then.
         let removals: Int64

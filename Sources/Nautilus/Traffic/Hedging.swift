@@ -109,7 +109,7 @@ extension Hedging {
     ///   - isAllowed: Whether the user's request allows it.
     ///   - timeout: The attempt's; nil for none.
     func plan(for request: HttpRequest, isAllowed: Bool, within timeout: Duration?) -> Plan {
-        // Slow or not: how long an attempt takes is worth knowing while it is not known what is slow.
+        // A delay of zero: reported of every attempt, slow or not, since too few samples are worth knowing of.
         guard let delay = request.origin.flatMap(delay) else { return .none(.tooFewSamples, delay: .zero) }
         guard isAllowed else { return .none(.notAllowed, delay: delay) }
         // It might be executed twice.

@@ -6,7 +6,7 @@ struct OriginTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// Beyond this many, those of which nothing would be lost are dropped: far more than a client talks to, unless its
     /// URLs come from others.
     static var idleLimit: Int { 256 }
-    /// Beyond this many, those are dropped with whom least would be lost: origins that others name must not fill the
+    /// Beyond this many, those of which least would be lost are dropped: origins that others name must not fill the
     /// memory, however much is known of each. About a megabyte.
     static var maxCount: Int { 1_024 }
 
@@ -41,7 +41,7 @@ struct OriginTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - makeValue: The value of an origin that is new.
-    ///   - worth: The value of keeping one.
+    ///   - worth: The loss if a value were forgotten.
     mutating func place(
         of key: Key,
         makeValue: () -> Value,

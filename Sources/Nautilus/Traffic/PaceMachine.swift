@@ -155,7 +155,7 @@ extension PaceMachine {
         return end + rules.interval * ahead
     }
 
-    /// Takes out those for whom the wait has become too long.
+    /// Takes out those for which the wait has become too long.
     private mutating func turnAway(at now: Duration) -> [(waiter: Waiter, refusal: TrafficRefusal)] {
         guard waiting > 0 else { return [] }
         _ = updateBlock(at: now)

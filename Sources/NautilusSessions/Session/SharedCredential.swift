@@ -18,8 +18,8 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
     enum Unsaved: Equatable, Sendable {
         /// A sign-in.
         case signIn(Record)
-        /// The result of a renewal. The store is wrong about its credential: the lock is kept, so that nobody spends
-        /// it.
+        /// The result of a renewal. The store is wrong about its credential: the lock is kept, so that no process
+        /// spends it.
         case renewal(Record)
         /// The end of this session; nil for whichever is stored, where it has not been read yet.
         case signOut(session: UUID?)
