@@ -112,7 +112,7 @@ final class PartialDownload: Sendable {
         let header = response.header
         state.withLock { state in
             state.file = file
-            // A `Content-Length` counts encoded bytes; the file holds decoded ones.
+            // An encoded body's length is not that of the bytes written.
             guard !header.isContentEncoded else { return }
             state.total = response.body.length ?? header.announcedLength
             (state.end, state.partEnd) = (state.total, state.total)

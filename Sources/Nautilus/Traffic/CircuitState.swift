@@ -10,7 +10,7 @@ public enum CircuitState: Hashable, Sendable {
 
 /// A change of the circuit of one origin.
 public struct CircuitEvent: Hashable, Sendable {
-    /// The change.
+    /// A change of a circuit.
     public enum Change: Hashable, Sendable {
         /// Too many requests have failed, or the probe has: none goes for this long.
         case opened(pause: Duration)

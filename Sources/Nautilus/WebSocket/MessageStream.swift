@@ -197,7 +197,7 @@ extension MessageStream {
 
     /// The end of a connection, as a failure that a retrier understands.
     private static func loss(_ error: any Error) -> HttpError {
-        // The opening request asked for nothing that would be done twice.
+        // To open another connection does nothing twice.
         var loss = HttpError(wrapping: error, stage: .send, delivery: .notSent)
         loss.delivery = .notSent
         if loss.kind == .custom { loss.kind = .transport(.networkConnectionLost) }

@@ -48,7 +48,7 @@ extension Session: CredentialSource {
         return try await coordinator.grant(continuing: previous, for: origin)
     }
 
-    /// The credential to send a call again with, whose `grant` the server has rejected; see
+    /// The credential with which to send a call again after the server has rejected its `grant`; see
     /// `RefreshCoordinator.refresh(rejecting:)`. One that another process has refreshed meanwhile comes without a
     /// refresh.
     ///
