@@ -15,7 +15,7 @@
 ///     func deposit(refunding charge: RetryCharge?) {}
 /// }
 /// ```
-/// Shared by all calls to an origin, from any task: both methods are atomic, and return at once.
+/// Shared by all calls of its scope, from any task: both methods are atomic, and return at once.
 public protocol RetryBudget: AnyObject, Sendable {
     /// Takes the cost of one retry.
     ///

@@ -1,4 +1,5 @@
-/// A service that has moved to another origin, or to another path of the same one, while a call was under way, as one does whose base URL follows a switch.
+/// A service that has moved to another origin, or to another path of the same one, while a call was under way, as one does
+/// whose base URL follows a switch.
 ///
 /// The call belongs to the place that it began with, and ends; nothing of it is sent to the other one. Calls that continue one
 /// another, such as those for a list's pages or an event stream's connections, belong together.

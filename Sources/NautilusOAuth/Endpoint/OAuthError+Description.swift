@@ -2,7 +2,7 @@ import Foundation
 import Nautilus
 
 extension OAuthError: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable, LocalizedError {
-    /// What happened, what to do, and the failed call underneath.
+    /// The failure, what to do about it, and the failed call underneath.
     ///
     /// No token, no body, no query and none of the server's own words are in it.
     public var description: String {

@@ -14,7 +14,7 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
 
         /// The stored record, decoded.
         ///
-        /// - Throws: ``CredentialStoreError/undecodable(type:)``.
+        /// - Throws: ``SessionError`` of kind ``SessionError/Kind/store(_:)``, which is ``CredentialStoreError/undecodable(type:)``.
         func look() throws(SessionError) -> Look {
             do throws(CredentialStoreError) {
                 var record: Record?

@@ -1,7 +1,7 @@
 import Foundation
 
 extension CredentialStoreError: CustomStringConvertible, LocalizedError {
-    /// What is wrong, where, and what to do about it.
+    /// The failure, its place, and what to do about it.
     public var description: String {
         switch self {
         case .damaged(let place):

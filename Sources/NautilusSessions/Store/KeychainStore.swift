@@ -5,14 +5,14 @@
     /// Keeps credentials in the keychain of Apple's platforms, one generic password each.
     ///
     /// They are readable from the first unlock after a restart, so that work in the background can refresh, and they
-    /// never leave the device: not in a backup, not through iCloud. It is the data protection keychain on macOS as well,
-    /// which wants a signed app with an application identifier or a keychain access group among its entitlements.
+    /// never leave the device: not in a backup, not through iCloud. It is the data protection keychain on macOS as
+    /// well, which wants a signed app with an application identifier or a keychain access group among its entitlements.
     ///
     /// ```swift
     /// let container = FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: "group.notes")
     /// let store = container.map { KeychainStore(lockFolder: $0.appendingPathComponent("Locks"), accessGroup: "group.notes") }
     /// ```
-    /// What is foreign or of a newer format is neither replaced nor removed; what is damaged is.
+    /// A record that is foreign or of a newer format is neither replaced nor removed; a damaged one is.
     public final class KeychainStore: CredentialStore {
         private let accessGroup: String?
         private let locks: LockFolder
@@ -24,14 +24,14 @@
         /// - Parameters:
         ///   - lockFolder: Created if missing. For an app and its extensions, a folder of its own in the container of
         ///     their app group; see ``LockFolder``.
-        ///   - accessGroup: Who shares the credentials: a keychain access group or app group. Default: nil, the first one
-        ///     that the app has.
+        ///   - accessGroup: The keychain access group or app group that shares the credentials. Default: nil, the first
+        ///     one that the app has.
         public init(lockFolder: URL, accessGroup: String? = nil) {
             locks = LockFolder(lockFolder)
             self.accessGroup = accessGroup
         }
 
-        /// What is stored; nil when nothing is.
+        /// Loads the stored record; nil when there is none.
         ///
         /// - Throws: ``CredentialStoreError``.
         public func load(_ key: CredentialKey) async throws(CredentialStoreError) -> StoredCredential? {
@@ -43,7 +43,7 @@
 
         /// Ends a session, by an item that has its name.
         ///
-        /// - Returns: What was stored of the session; nil when nothing was, or it cannot be read.
+        /// - Returns: The stored record of the session; nil when there was none, or it cannot be read.
         /// - Throws: ``CredentialStoreError``.
         @discardableResult
         public func end(
@@ -64,9 +64,9 @@
             }
         }
 
-        /// Replaces what is stored.
+        /// Replaces the stored record.
         ///
-        /// - Throws: ``CredentialStoreError``; what was stored before is still there then.
+        /// - Throws: ``CredentialStoreError``; the record stored before is still there then.
         public func save(_ stored: StoredCredential, for key: CredentialKey) async throws(CredentialStoreError) {
             try await run { () throws(CredentialStoreError) in
                 let data = try CredentialFormat.encode(stored, for: key, place: Self.service(of: key))
@@ -151,7 +151,7 @@
             }
         }
 
-        /// What the keychain returns of the key's item; nil when it has none.
+        /// The keychain's value for the key's item; nil when it has none.
         private func find(_ key: CredentialKey, _ wanted: String, _ operation: String) throws(CredentialStoreError)
             -> Any?
         {

@@ -1,7 +1,7 @@
 import Foundation
 import Nautilus
 
-/// Checks of a transport, for whoever writes one: run them all against a small HTTP server and see that none throws.
+/// Checks of a transport, for its author: run them all against a small HTTP server and see that none throws.
 ///
 /// ```swift
 /// @Test(arguments: TransportConformance.checks(of: { MyTransport() }, origin: server.url))
@@ -9,8 +9,9 @@ import Nautilus
 ///     try await check.run()
 /// }
 /// ```
-/// Nothing here depends on a test framework, and no check waits for time to pass. A check whose transport hangs does not
-/// return: give the test a time limit. Checks do not disturb each other, so they may run at once against one server.
+/// Nothing here depends on a test framework, and no check waits for time to pass. A check whose transport hangs does
+/// not return: give the test a time limit. Checks do not disturb each other, so they may run at once against one
+/// server.
 ///
 /// ## What the server does
 /// | path | answer |
@@ -32,7 +33,7 @@ import Nautilus
 public struct TransportConformance: Sendable {
     /// One promise of ``HttpTransport``, and how to see whether it is kept.
     public struct Check: Sendable, CustomStringConvertible {
-        /// What is promised, as a sentence.
+        /// The promise, as a sentence.
         public let name: String
         private let body: @Sendable () async throws -> Void
 
@@ -52,11 +53,11 @@ public struct TransportConformance: Sendable {
 
     /// A promise that is not kept.
     public struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
-        /// What was expected, and what happened instead.
+        /// The expectation, and what happened instead.
         public let description: String
     }
 
-    /// What `/headers` answers with, in this order.
+    /// The fields that `/headers` answers with, in this order.
     public static let responseFields: [(name: String, value: String)] = [
         ("X-Multi", "one"),
         ("X-Multi", "two"),
@@ -76,8 +77,8 @@ public struct TransportConformance: Sendable {
     ///   - makeTransport: Makes a transport; every check makes its own.
     ///   - makeLimited: Makes one that takes response bodies up to a number of bytes; nil, the default, when the
     ///     transport has no such limit, which leaves that check out.
-    ///   - streamsResponses: Whether ``HttpTransport/stream(_:context:)`` is its own. Default: true; false for a transport
-    ///     that leaves it to the protocol, which leaves out the checks of a body that is still to come.
+    ///   - streamsResponses: Whether ``HttpTransport/stream(_:context:)`` is its own. Default: true; false for a
+    ///     transport that leaves it to the protocol, which leaves out the checks of a body that is still to come.
     ///   - origin: Where the server is: scheme, host and port.
     public static func checks(
         of makeTransport: @escaping @Sendable () -> any HttpTransport,

@@ -1,4 +1,4 @@
-/// The picture of several policies: what each sends and what comes of it, over time, one below the other.
+/// The picture of several policies: the load that each sends and its outcome, over time, one below the other.
 ///
 /// One SVG without anything from outside, readable on light and on dark pages.
 struct FleetPlot: Sendable {
@@ -16,7 +16,7 @@ struct FleetPlot: Sendable {
 
     init(_ reports: [FleetReport]) {
         self.reports = reports
-        // What follows the load is the echo of it.
+        // After the load comes only its echo.
         let loads = reports.map { $0.load.duration > .zero ? $0.load.duration : $0.end }
         self.seconds = max(1, Int(((loads.max() ?? .zero) / .seconds(1)).rounded(.up)))
         self.ceiling = Self.ceiling(over: reports.flatMap { report in report.seconds.map { Double($0.sends) } })
