@@ -50,8 +50,8 @@ extension Call {
 /// A side request is stamped by the call's own retrier, so that it belongs to the same session, and may be sent from
 /// any task. So all stamping takes turns; and a side request works on a copy of the retrier, which takes the original's
 /// place when it is done, so that one which is left behind never keeps the call waiting.
+// Unchecked: retrier and builder of the call are touched in turn and before its end, the rest of it never changes.
 private final class InterceptedAttempt<R: Request, S: HttpService>: OngoingAttempt, @unchecked Sendable {
-    // Unchecked: retrier and builder of the call are touched in turn and before its end, the rest of it never changes.
     private let call: Call<R, S>
     private let context: AttemptContext
     private let interceptors: [any HttpInterceptor]

@@ -45,7 +45,7 @@ enum AbandonedFiles {
     }
 
     /// Removes the files left in a folder, later and on a thread of its own; nothing when this process has done so
-    /// before.
+    /// before, in one of the last thousand folders at most.
     static func collect(_ purpose: Purpose, in folder: URL) {
         let isFirst = visited.withLock { visited in
             if visited.count >= maxVisited { visited.removeAll() }
