@@ -3,7 +3,7 @@
 #if defined(__linux__)
 
 #define _GNU_SOURCE
-#include "CNautilusCurl.h"
+#include "zlib.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -55,7 +55,7 @@ static void bind_all(void) {
     *(void **)&deflate_end = dlsym(library, "deflateEnd");
 }
 
-static enum nautilus_zlib_state run(
+static enum nautilus_coding_state run(
     int (*work)(struct zlib_stream *, int flush), struct zlib_stream *stream, int flush, const uint8_t *input,
     size_t *input_count, uint8_t *output, size_t *output_count
 ) {
@@ -67,24 +67,24 @@ static enum nautilus_zlib_state run(
     int result = work(stream, flush);
     *input_count -= stream->available_in;
     *output_count -= stream->available_out;
-    if (result == stream_end) return NAUTILUS_ZLIB_ENDED;
+    if (result == stream_end) return NAUTILUS_CODING_ENDED;
     // No progress is possible: more input is needed.
-    return result == ok || result == buffer_error ? NAUTILUS_ZLIB_GOES_ON : NAUTILUS_ZLIB_FAILED;
+    return result == ok || result == buffer_error ? NAUTILUS_CODING_GOES_ON : NAUTILUS_CODING_FAILED;
 }
 
-int nautilus_inflater_exists(void) {
+int inflater_exists(void) {
     pthread_once(&bound, bind_all);
     return inflate_init && inflate && inflate_reset && inflate_end;
 }
 
-struct nautilus_inflater {
+struct inflater {
     struct zlib_stream stream;
 };
 
-struct nautilus_inflater *nautilus_inflater_create(enum nautilus_inflater_kind kind) {
+struct inflater *inflater_create(enum inflater_kind kind) {
     // It binds zlib as well.
-    if (!nautilus_inflater_exists()) return NULL;
-    struct nautilus_inflater *inflater = calloc(1, sizeof *inflater);
+    if (!inflater_exists()) return NULL;
+    struct inflater *inflater = calloc(1, sizeof *inflater);
     if (!inflater) return NULL;
     if (inflate_init(&inflater->stream, kind, version, (int)sizeof inflater->stream) != 0) {
         free(inflater);
@@ -93,15 +93,15 @@ struct nautilus_inflater *nautilus_inflater_create(enum nautilus_inflater_kind k
     return inflater;
 }
 
-void nautilus_inflater_destroy(struct nautilus_inflater *inflater) {
+void inflater_destroy(struct inflater *inflater) {
     inflate_end(&inflater->stream);
     free(inflater);
 }
 
-int nautilus_inflater_reset(struct nautilus_inflater *inflater) { return inflate_reset(&inflater->stream) == 0; }
+int inflater_reset(struct inflater *inflater) { return inflate_reset(&inflater->stream) == 0; }
 
-enum nautilus_zlib_state nautilus_inflater_run(
-    struct nautilus_inflater *inflater, const uint8_t *input, size_t *input_count, uint8_t *output, size_t *output_count
+enum nautilus_coding_state inflater_run(
+    struct inflater *inflater, const uint8_t *input, size_t *input_count, uint8_t *output, size_t *output_count
 ) {
     const int no_flush = 0;
     return run(inflate, &inflater->stream, no_flush, input, input_count, output, output_count);
@@ -136,7 +136,7 @@ void nautilus_deflater_destroy(struct nautilus_deflater *deflater) {
     free(deflater);
 }
 
-enum nautilus_zlib_state nautilus_deflater_run(
+enum nautilus_coding_state nautilus_deflater_run(
     struct nautilus_deflater *deflater, int is_last, const uint8_t *input, size_t *input_count, uint8_t *output,
     size_t *output_count
 ) {

@@ -199,21 +199,28 @@ int32_t nautilus_loop_ready(struct nautilus_loop *_Nonnull loop);
 // Starts a thread that is not waited for, with all signals blocked. Returns whether it could.
 int nautilus_thread_start(void (*_Nonnull run)(void *_Nonnull context), void *_Nonnull context);
 
-// zlib, bound like libcurl, which brings it along. Of `input` and `output` each run takes and gives as much as it can, and
-// tells of both how much; neither has more than 4 GiB.
-enum nautilus_zlib_state { NAUTILUS_ZLIB_GOES_ON, NAUTILUS_ZLIB_ENDED, NAUTILUS_ZLIB_FAILED };
+// The codings of bodies, undone by libraries that are bound like libcurl, which brings them along. Of `input` and `output`
+// each run takes and gives as much as it can, and tells of both how much; neither has more than 4 GiB.
+enum nautilus_coding_state { NAUTILUS_CODING_GOES_ON, NAUTILUS_CODING_ENDED, NAUTILUS_CODING_FAILED };
+enum nautilus_coding {
+    NAUTILUS_CODING_GZIP,
+    // The two that are called deflate: with the header of RFC 1950, and without.
+    NAUTILUS_CODING_ZLIB,
+    NAUTILUS_CODING_DEFLATE,
+    NAUTILUS_CODING_BROTLI,
+    NAUTILUS_CODING_ZSTD,
+};
 
-struct nautilus_inflater;
-enum nautilus_inflater_kind { NAUTILUS_INFLATE_GZIP = 31, NAUTILUS_INFLATE_ZLIB = 15, NAUTILUS_INFLATE_RAW = -15 };
-
-// Whether zlib is there; thread-safe.
-int nautilus_inflater_exists(void);
-struct nautilus_inflater *_Nullable nautilus_inflater_create(enum nautilus_inflater_kind kind);
-void nautilus_inflater_destroy(struct nautilus_inflater *_Nonnull inflater);
-// Begins again, with what follows one end.
-int nautilus_inflater_reset(struct nautilus_inflater *_Nonnull inflater);
-enum nautilus_zlib_state nautilus_inflater_run(
-    struct nautilus_inflater *_Nonnull inflater,
+struct nautilus_decoder;
+// Whether the library for it is there; thread-safe.
+int nautilus_decoder_exists(enum nautilus_coding coding);
+// Null where there is no library for it, or no memory left.
+struct nautilus_decoder *_Nullable nautilus_decoder_create(enum nautilus_coding coding);
+void nautilus_decoder_destroy(struct nautilus_decoder *_Nonnull decoder);
+// Begins again, with the bytes that follow an end; 0 where nothing may follow.
+int nautilus_decoder_reset(struct nautilus_decoder *_Nonnull decoder);
+enum nautilus_coding_state nautilus_decoder_run(
+    struct nautilus_decoder *_Nonnull decoder,
     const uint8_t *_Nonnull input, size_t *_Nonnull input_count,
     uint8_t *_Nonnull output, size_t *_Nonnull output_count
 );
@@ -225,7 +232,7 @@ struct nautilus_deflater;
 struct nautilus_deflater *_Nullable nautilus_deflater_create(void);
 void nautilus_deflater_destroy(struct nautilus_deflater *_Nonnull deflater);
 // With `is_last`, again and again until it says that it has ended.
-enum nautilus_zlib_state nautilus_deflater_run(
+enum nautilus_coding_state nautilus_deflater_run(
     struct nautilus_deflater *_Nonnull deflater, int is_last,
     const uint8_t *_Nullable input, size_t *_Nonnull input_count,
     uint8_t *_Nonnull output, size_t *_Nonnull output_count

@@ -76,7 +76,7 @@
             var offset = 0
             while true {
                 var (taken, made) = (bytes.count - offset, 65_536)
-                var state = NAUTILUS_ZLIB_FAILED
+                var state = NAUTILUS_CODING_FAILED
                 withUnsafeTemporaryAllocation(of: UInt8.self, capacity: made) { target in
                     guard let address = target.baseAddress else { return }
                     state = bytes.withUnsafeBytes { source in
@@ -86,9 +86,9 @@
                     output.append(contentsOf: target[..<made])
                 }
                 offset += taken
-                guard state != NAUTILUS_ZLIB_FAILED else { throw GzipUnavailable() }
+                guard state != NAUTILUS_CODING_FAILED else { throw GzipUnavailable() }
                 // An output that is full may have left something behind.
-                guard state != NAUTILUS_ZLIB_ENDED, made == 65_536 || offset < bytes.count else { return }
+                guard state != NAUTILUS_CODING_ENDED, made == 65_536 || offset < bytes.count else { return }
             }
         }
     }

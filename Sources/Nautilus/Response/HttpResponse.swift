@@ -8,6 +8,12 @@ public struct HttpResponse<Body: Sendable>: Sendable {
     public var header: HttpHeader
     /// The body.
     public var body: Body
+    /// The fields that came behind the body (RFC 9110 §6.5), such as a checksum of it. They are kept apart from the header
+    /// since a server can know them only when the header is long gone, and they decide nothing here.
+    ///
+    /// Empty when there were none; for an answer that was kept by a cache, which may drop them (RFC 9111 §3.1); for a body
+    /// that is read while it comes; and from a transport that does not pass them on, as Foundation's `URLSession` does not.
+    public var trailers: HttpHeader = [:]
     /// Where the answer came from, after redirects; nil when nothing was sent (a hook or a cache answered).
     public var url: URL?
     /// The trace of the call; empty inside the call, where it is not over yet.
@@ -69,7 +75,9 @@ public struct HttpResponse<Body: Sendable>: Sendable {
 
     /// The same response with another body.
     public func replacingBody<Other: Sendable>(_ body: Other) -> HttpResponse<Other> {
-        HttpResponse<Other>(status: status, header: header, body: body, url: url, origins: origins)
+        var other = HttpResponse<Other>(status: status, header: header, body: body, url: url, origins: origins)
+        other.trailers = trailers
+        return other
     }
 }
 

@@ -5,18 +5,18 @@
 
     @testable import Nautilus
 
-    @Suite("Bodies go out as gzip", .enabled(if: CurlInflater.isAvailable, "zlib cannot be loaded here"))
+    @Suite("Bodies go out as gzip", .enabled(if: ContentDecoder.undoesGzip, "zlib cannot be loaded here"))
     struct GzippedBodyTests {
         private func inflate(_ bytes: Data) throws -> Data {
-            let inflater = try #require(CurlInflater("gzip"))
+            let decoder = try #require(ContentDecoder("gzip"))
             var inflated = Data()
             try bytes.withUnsafeBytes { part in
-                try inflater.run(part) { piece in
+                try decoder.run(part) { piece in
                     inflated.append(contentsOf: piece)
                     return true
                 }
             }
-            #expect(inflater.isWhole)
+            #expect(decoder.isWhole)
             return inflated
         }
 

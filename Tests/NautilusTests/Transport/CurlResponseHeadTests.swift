@@ -39,12 +39,13 @@ struct CurlResponseHeadTests {
         #expect(head.header["A"] == "café")
     }
 
-    @Test("takes nothing over from interim responses, and nothing in from trailers")
+    @Test("takes nothing over from interim responses, and keeps trailers apart")
     func interims() throws {
         let interim = ["HTTP/1.1 103 Early", "Link: x", "Content-Length: 7", "Content-Encoding: gzip", ""]
         let head = try head(interim + ["HTTP/1.1 200 OK", "A: b", "", "Trailer: x"])
         #expect(head.status == 200)
         #expect(head.header == ["A": "b"])
+        #expect(head.trailers == ["Trailer": "x"])
         #expect(head.contentLength == nil)
         #expect(head.codings.isEmpty)
     }

@@ -249,6 +249,11 @@ extension HostileAnswer {
         0, 0,
     ])
 
+    private static let brotli = Data([0x0B, 0x02, 0x80, 0x68, 0x65, 0x6C, 0x6C, 0x6F, 0x03])
+    private static let zstd = Data([
+        0x28, 0xB5, 0x2F, 0xFD, 0x24, 0x05, 0x29, 0, 0, 0x68, 0x65, 0x6C, 0x6C, 0x6F, 0xA3, 0x6D, 0x9F, 0x88,
+    ])
+
     private static let codings = [
         HostileAnswer("gzip", .success("hello"), answering: coded("gzip", gzip)),
         HostileAnswer(
@@ -291,6 +296,20 @@ extension HostileAnswer {
             answering: coded("deflate", Data([0x78, 0x9C]) + gzip[10..<17] + [0x06, 0x2C, 0x02, 0x15])
         ),
         HostileAnswer("deflate, raw", .success("hello"), answering: coded("deflate", gzip[10..<17])),
+        HostileAnswer("br", .success("hello"), isSurvivedByFoundation: false, answering: coded("br", brotli)),
+        HostileAnswer(
+            "br that breaks off within the body",
+            .failure(.cannotDecodeContentData),
+            isSurvivedByFoundation: false,
+            answering: coded("br", brotli.dropLast())
+        ),
+        HostileAnswer("zstd", .success("hello"), isSurvivedByFoundation: false, answering: coded("zstd", zstd)),
+        HostileAnswer(
+            "zstd with another checksum",
+            .failure(.cannotDecodeContentData),
+            isSurvivedByFoundation: false,
+            answering: coded("zstd", zstd.dropLast() + [0])
+        ),
     ]
 
     private static let endings = [

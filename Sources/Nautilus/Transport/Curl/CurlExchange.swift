@@ -22,6 +22,7 @@
         private struct State {
             var caller = Caller.expected
             var isOver = false
+            var trailers: HttpHeader = [:]
         }
 
         /// Where the response's body goes when it is streamed; nil when it is kept until it is whole.
@@ -70,10 +71,17 @@
 
         /// Tells everybody how it has ended.
         func end(_ result: Result<Answer, any Error>) {
+            if download != nil, case .success(let answer) = result {
+                let trailers = answer.head.trailers
+                state.withLock { $0.trailers = trailers }
+            }
             download?.finish(result.map { _ in () })
             upload?.close()
             resolve(result, isOver: true)
         }
+
+        /// The fields that came behind a streamed body; empty until all of it has come.
+        var trailers: HttpHeader { state.withLock { $0.trailers } }
 
         /// Whether libcurl is done with it, or never had it.
         var isOver: Bool { state.withLock { $0.isOver } }

@@ -149,7 +149,7 @@
                 lines.append(line(field.name, value))
             }
             if !hasAgent { lines.append("User-Agent: Nautilus") }
-            if !hasEncodings, CurlInflater.isAvailable { lines.append("Accept-Encoding: gzip, deflate") }
+            if !hasEncodings, let accepted = ContentDecoder.accepted { lines.append("Accept-Encoding: " + accepted) }
             // libcurl calls a body without a type a form; RFC 9110 §8.3 has a word for "unknown".
             if !hasType { lines.append(hasBytes ? "Content-Type: application/octet-stream" : "Content-Type:") }
             return lines

@@ -27,6 +27,8 @@ struct CurlResponseHead: Sendable {
     private(set) var status = 0
     /// The field lines, line ends included.
     private(set) var lines: [UInt8] = []
+    /// The field lines behind the body, line ends included; empty while they have not come.
+    private var trailerLines: [UInt8] = []
     /// The value of `Content-Length`; nil when there is none.
     private(set) var contentLength: Int64?
     /// The codings of the body, the last applied first; `identity` is none.
@@ -68,7 +70,7 @@ struct CurlResponseHead: Sendable {
             }
             return try end()
         case .trailers:
-            // They are not the header's, and were not asked for.
+            if !line.isEndOfHeader { trailerLines.append(contentsOf: line) }
             return false
         }
     }
@@ -147,7 +149,12 @@ extension CurlResponseHead {
     /// The fields, in their order.
     ///
     /// A value is UTF-8 where it can be, and Latin-1 otherwise, as it once was (RFC 9110 §5.5).
-    var header: HttpHeader {
+    var header: HttpHeader { Self.fields(lines) }
+
+    /// The fields behind the body; a line that is none is passed over, since nothing depends on it.
+    var trailers: HttpHeader { trailerLines.isEmpty ? [:] : Self.fields(trailerLines) }
+
+    private static func fields(_ lines: [UInt8]) -> HttpHeader {
         var fields: [HttpHeader.Field] = []
         fields.reserveCapacity(16)
         lines.withUnsafeBytes { lines in

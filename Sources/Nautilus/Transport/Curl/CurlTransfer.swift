@@ -35,7 +35,7 @@
         private let responseLimit: Int
         private var bodyOffset = 0
         private(set) var head: CurlResponseHead
-        private var inflater: CurlInflater?
+        private var decoder: ContentDecoder?
         private var received = Data()
         /// Why it was ended from here; nil when it was not.
         private var refusal: TransportError?
@@ -97,7 +97,7 @@
             }
             // Only the empty line proves a header; libcurl calls one that breaks off a success.
             guard head.isComplete else { return .failure(TransportError(.networkConnectionLost)) }
-            if let inflater, !inflater.isWhole { return .failure(TransportError(.cannotDecodeContentData)) }
+            if let decoder, !decoder.isWhole { return .failure(TransportError(.cannotDecodeContentData)) }
             return .success(CurlExchange.Answer(head: head, body: received))
         }
 
@@ -189,7 +189,7 @@
                     refuse(TransportError(.cannotDecodeContentData))
                     return false
                 }
-                inflater = CurlInflater(head.codings[0])
+                decoder = ContentDecoder(head.codings[0])
             }
             guard exchange.download == nil else {
                 exchange.resolve(.success(CurlExchange.Answer(head: head, body: Data())))
@@ -201,17 +201,17 @@
                 return false
             }
             // A length alone, which costs the server nothing, is to cost little here.
-            if inflater == nil { received.reserveCapacity(min(Int(length), 1_048_576)) }
+            if decoder == nil { received.reserveCapacity(min(Int(length), 1_048_576)) }
             return true
         }
 
         private func takeBody(_ bytes: UnsafeRawBufferPointer) -> Int {
             // libcurl keeps bytes that are not taken now, and brings them again.
             if exchange.download?.isFull() == true { return Int(NAUTILUS_CURL_PAUSE.rawValue) }
-            guard let inflater else { return keep(bytes) ? bytes.count : 0 }
+            guard let decoder else { return keep(bytes) ? bytes.count : 0 }
             var isKept = true
-            do throws(CurlInflater.Broken) {
-                try inflater.run(bytes) { part in
+            do throws(ContentDecoder.Broken) {
+                try decoder.run(bytes) { part in
                     isKept = keep(part)
                     return isKept
                 }

@@ -24,11 +24,14 @@
     ///   ``Delivery/notSent``.
     /// - Header fields go out and come in in their order, several values of one name as several lines; of `Cookie`, as one
     ///   (RFC 6265 §5.4). Control characters in values are refused (RFC 9110 §5.5).
-    /// - `Content-Encoding` gzip and deflate are asked for and undone; the response's header keeps the names. A body
-    ///   that breaks off within them is an error.
+    /// - `Content-Encoding` gzip and deflate, and br and zstd where the system has libbrotlidec and libzstd, are asked
+    ///   for and undone; the response's header keeps the names. A body that breaks off within them is an error, and so
+    ///   is a zstd frame with a window of more than 8 MiB (RFC 9659). A request with an `Accept-Encoding` of its own
+    ///   has that sent instead.
     /// - A streamed body goes out while it is made, and comes in while it is read: a reader or a writer that is slow
     ///   slows the other side down.
-    /// - Interim responses (1xx) are passed over, trailers dropped, and a 101 that was not asked for is an error.
+    /// - Interim responses (1xx) are passed over, ``HttpResponse/trailers`` handed over, and a 101 that was not asked for
+    ///   is an error.
     /// - HTTP/1.1 is spoken, over TLS as well.
     /// - A child process that forks without `exec` cannot use it, as it cannot use anything that is built on threads.
     ///
@@ -64,18 +67,20 @@
         ///   a body stream; `CancellationError`, at once when the task is cancelled.
         public func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
             if case .stream(let stream) = request.body, stream.sentAsBytes == nil {
-                return try await collect(self.stream(request, context: context))
+                return try await collect(open(request, context))
             }
             let departure = try departure(of: request, CurlExchange(), context)
             context.interruption?.onOccurrence(departure.end)
             defer { context.interruption?.ignore() }
             let answer = try await departure.answer()
-            return HttpResponse(
+            var response = HttpResponse(
                 status: answer.head.status,
                 header: answer.head.header,
                 body: answer.body,
                 url: request.url
             )
+            response.trailers = answer.head.trailers
+            return response
         }
 
         /// Sends `request` once and returns its response as soon as the header has come; see
@@ -86,17 +91,25 @@
             _ request: HttpRequest,
             context: AttemptContext
         ) async throws -> HttpResponse<HttpBodyStream> {
+            try await open(request, context).response
+        }
+
+        private func open(
+            _ request: HttpRequest,
+            _ context: AttemptContext
+        ) async throws -> (response: HttpResponse<HttpBodyStream>, exchange: CurlExchange) {
             let download = CurlDownload()
             var upload: CurlUpload?
             if case .stream(let stream) = request.body, stream.sentAsBytes == nil { upload = CurlUpload() }
-            let departure = try departure(of: request, CurlExchange(download: download, upload: upload), context)
+            let exchange = CurlExchange(download: download, upload: upload)
+            let departure = try departure(of: request, exchange, context)
             if let upload, case .stream(let stream) = request.body {
                 // A task of the caller's, so that the body's maker finds the caller's task-local values.
                 upload.feed(by: Task { await upload.feed(stream) { departure.resume() } })
             }
             let answer = try await departure.answer()
             let reader = CurlReader(download, departure)
-            return HttpResponse(
+            let response = HttpResponse(
                 status: answer.head.status,
                 header: answer.head.header,
                 body: HttpBodyStream(length: answer.head.length(inAnswerTo: request.method)) {
@@ -104,12 +117,18 @@
                 },
                 url: request.url
             )
+            return (response, exchange)
         }
 
         /// The whole response of a request whose body was streamed.
-        private func collect(_ response: HttpResponse<HttpBodyStream>) async throws -> HttpResponse<Data> {
+        private func collect(
+            _ opened: (response: HttpResponse<HttpBodyStream>, exchange: CurlExchange)
+        ) async throws -> HttpResponse<Data> {
             do {
-                return response.replacingBody(try await response.body.collected(limit: configuration.responseLimit))
+                let body = try await opened.response.body.collected(limit: configuration.responseLimit)
+                var response = opened.response.replacingBody(body)
+                response.trailers = opened.exchange.trailers
+                return response
             } catch HttpBodyStream.ReadError.tooLarge(let limit) {
                 throw TransportError.responseTooLarge(limit: limit)
             }

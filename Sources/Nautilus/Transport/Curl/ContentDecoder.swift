@@ -1,0 +1,127 @@
+#if os(Linux)
+    internal import CNautilusCurl
+    import Foundation
+
+    /// Undoes the coding of a body as its bytes come: gzip, deflate, and br and zstd where the system has their
+    /// libraries.
+    ///
+    /// libcurl would do it as well, but takes a stream that breaks off for a whole one.
+    final class ContentDecoder {
+        /// The bytes are not in the announced coding.
+        struct Broken: Error {}
+
+        private enum Coding {
+            case gzip
+            /// Which of its two meanings it has is told by the first bytes.
+            case deflate
+            case brotli
+            case zstd
+        }
+
+        private enum Stage {
+            /// Nothing has come.
+            case empty
+            case inside
+            case ended
+        }
+
+        private let coding: Coding
+        /// Nil before the first byte.
+        private var decoder: OpaquePointer?
+        private var stage = Stage.empty
+
+        /// - Parameter name: A name of RFC 9110 §8.4.1, in small letters; nil for one that cannot be undone here.
+        init?(_ name: String) {
+            switch name {
+            case "gzip", "x-gzip": coding = .gzip
+            case "deflate": coding = .deflate
+            case "br" where nautilus_decoder_exists(NAUTILUS_CODING_BROTLI) != 0: coding = .brotli
+            case "zstd" where nautilus_decoder_exists(NAUTILUS_CODING_ZSTD) != 0: coding = .zstd
+            default: return nil
+            }
+        }
+
+        deinit {
+            if let decoder { nautilus_decoder_destroy(decoder) }
+        }
+
+        /// Whether gzip and deflate can be undone here.
+        static let undoesGzip = nautilus_decoder_exists(NAUTILUS_CODING_GZIP) != 0
+
+        /// The codings that can be undone here, as a list for `Accept-Encoding`; nil when there is none. A coding that
+        /// cannot be undone must not be asked for.
+        static let accepted: String? = {
+            let names = (undoesGzip ? ["gzip", "deflate"] : []) + ["br", "zstd"].filter { ContentDecoder($0) != nil }
+            return names.isEmpty ? nil : names.joined(separator: ", ")
+        }()
+
+        /// Whether nothing has come, or all that belongs together.
+        var isWhole: Bool { stage != .inside }
+
+        /// Decodes the next bytes, and hands over the output piece by piece, until `take` returns false.
+        ///
+        /// - Throws: ``Broken``.
+        func run(_ input: UnsafeRawBufferPointer, take: (UnsafeRawBufferPointer) -> Bool) throws(Broken) {
+            var rest = input[...]
+            guard !rest.isEmpty else { return }
+            while true {
+                let isFull = try step(try decoder(for: rest), &rest, take)
+                // Output that did not fit waits for room, even when all of the input is taken.
+                guard let isFull, !rest.isEmpty || isFull && stage == .inside else { return }
+            }
+        }
+
+        private func decoder(for input: Slice<UnsafeRawBufferPointer>) throws(Broken) -> OpaquePointer {
+            if stage == .ended {
+                // One member of gzip may follow another (RFC 1952 §2.2), and one frame of zstd; nothing else may.
+                guard let decoder, nautilus_decoder_reset(decoder) != 0 else { throw Broken() }
+                stage = .inside
+                return decoder
+            }
+            stage = .inside
+            if let decoder { return decoder }
+            let kind =
+                switch coding {
+                case .gzip: NAUTILUS_CODING_GZIP
+                case .deflate: input.beginsAsZlib ? NAUTILUS_CODING_ZLIB : NAUTILUS_CODING_DEFLATE
+                case .brotli: NAUTILUS_CODING_BROTLI
+                case .zstd: NAUTILUS_CODING_ZSTD
+                }
+            guard let made = nautilus_decoder_create(kind) else { throw Broken() }
+            decoder = made
+            return made
+        }
+
+        /// - Returns: Whether the output was full; nil when no more of it is wanted.
+        private func step(
+            _ decoder: OpaquePointer,
+            _ input: inout Slice<UnsafeRawBufferPointer>,
+            _ take: (UnsafeRawBufferPointer) -> Bool
+        ) throws(Broken) -> Bool? {
+            var (taken, made) = (input.count, 65_536)
+            var state = NAUTILUS_CODING_FAILED
+            let goesOn = withUnsafeTemporaryAllocation(byteCount: made, alignment: 1) { output in
+                guard let source = UnsafeRawBufferPointer(rebasing: input).bindMemory(to: UInt8.self).baseAddress,
+                    let target = output.bindMemory(to: UInt8.self).baseAddress
+                else { return false }
+                state = nautilus_decoder_run(decoder, source, &taken, target, &made)
+                return made == 0 || take(UnsafeRawBufferPointer(rebasing: output[..<made]))
+            }
+            input = input.dropFirst(taken)
+            switch state {
+            case NAUTILUS_CODING_FAILED: throw Broken()
+            case NAUTILUS_CODING_ENDED: stage = .ended
+            default: break
+            }
+            return goesOn ? made == 65_536 : nil
+        }
+    }
+
+    extension Slice<UnsafeRawBufferPointer> {
+        /// Whether it begins as RFC 1950 has it; some servers send deflate without that.
+        fileprivate var beginsAsZlib: Bool {
+            guard let first, let second = dropFirst().first else { return (first ?? 0) & 0x0F == 8 }
+            return first & 0x0F == 8 && (Int(first) << 8 | Int(second)).isMultiple(of: 31)
+        }
+    }
+#endif

@@ -1,0 +1,98 @@
+#if os(Linux)
+    import Foundation
+    import Testing
+
+    @testable import Nautilus
+
+    @Suite("The codings of bodies are undone", .enabled(if: ContentDecoder.undoesGzip, "zlib cannot be loaded here"))
+    struct ContentDecoderTests {
+        /// 100 000 zeros in a coding, for each that can be undone here.
+        static let zeros: [(coding: String, bytes: Data)] = [
+            (
+                "gzip",
+                "H4sIAAAAAAACA+3BMQEAAADCoPVPbQ0PoAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+                    + "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAIBXA32VEdSghgEA"
+            ),
+            ("br", "W5+GgX8CIB4LBLL8AgA="),
+            ("zstd", "KLUv/aSghgEAVQAAEAAAAQCbhjnAAtsjTvM="),
+        ].compactMap { coding, text in
+            guard ContentDecoder(coding) != nil else { return nil }
+            return Data(base64Encoded: text).map { (coding, $0) }
+        }
+
+        private func decode(_ bytes: Data, _ coding: String, by step: Int = .max) throws -> Data {
+            let decoder = try #require(ContentDecoder(coding))
+            var (decoded, rest) = (Data(), bytes)
+            while !rest.isEmpty {
+                try rest.prefix(step).withUnsafeBytes { part in
+                    try decoder.run(part) { piece in
+                        decoded.append(contentsOf: piece)
+                        return true
+                    }
+                }
+                rest = rest.dropFirst(step)
+            }
+            if !decoder.isWhole { throw ContentDecoder.Broken() }
+            return decoded
+        }
+
+        @Test(
+            "whole and byte by byte, with all that is still in the decoder at the end",
+            arguments: zeros,
+            [1, 7, .max]
+        )
+        func whole(zeros: (coding: String, bytes: Data), step: Int) throws {
+            #expect(try decode(zeros.bytes, zeros.coding, by: step) == Data(count: 100_000))
+        }
+
+        @Test("one may follow another in gzip and zstd, and nothing else may follow", arguments: zeros)
+        func members(coding: String, bytes: Data) throws {
+            if coding == "br" {
+                #expect(throws: ContentDecoder.Broken.self) { try decode(bytes + bytes, coding) }
+            } else {
+                #expect(try decode(bytes + bytes, coding) == Data(count: 200_000))
+            }
+            #expect(throws: ContentDecoder.Broken.self) { try decode(bytes + Data("more than a magic".utf8), coding) }
+        }
+
+        @Test("cut at any byte, it is broken, but for the beginning", arguments: zeros)
+        func cut(coding: String, bytes: Data) throws {
+            for count in 1..<bytes.count {
+                #expect(throws: ContentDecoder.Broken.self) { try decode(bytes.prefix(count), coding) }
+            }
+            #expect(try decode(Data(), coding) == Data())
+        }
+
+        @Test("nothing more is made once nobody wants it", arguments: zeros)
+        func stopped(coding: String, bytes: Data) throws {
+            let decoder = try #require(ContentDecoder(coding))
+            var calls = 0
+            try bytes.withUnsafeBytes { bytes in
+                try decoder.run(bytes) { _ in
+                    calls += 1
+                    return false
+                }
+            }
+            #expect(calls == 1)
+        }
+
+        @Test("a zstd frame may have a window of 8 MiB, and no larger one (RFC 9659)")
+        func window() throws {
+            guard ContentDecoder("zstd") != nil else { return }
+            let frame = { Data([0x28, 0xB5, 0x2F, 0xFD, 0, $0, 0x4D, 0, 0, 0x10, 0, 0, 1, 0, 0xE3, 0x2B, 0x80, 0x05]) }
+            #expect(try decode(frame(0x68), "zstd") == Data(count: 1000))
+            #expect(throws: ContentDecoder.Broken.self) { try decode(frame(0x70), "zstd") }
+        }
+
+        @Test("what can be undone is asked for, and nothing else")
+        func accepted() {
+            let names = ["gzip", "deflate", "br", "zstd"].filter { ContentDecoder($0) != nil }
+            #expect(ContentDecoder.accepted == names.joined(separator: ", "))
+        }
+
+        @Test("other codings are not known", arguments: ["compress", "dcb", "identity", ""])
+        func unknown(coding: String) {
+            #expect(ContentDecoder(coding) == nil)
+        }
+    }
+#endif
