@@ -4,10 +4,7 @@ import PackageDescription
 let package = Package(
     name: "AsyncHTTPClientTransport",
     platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9)],
-    products: [
-        .library(name: "AsyncHTTPClientTransport", targets: ["AsyncHTTPClientTransport"]),
-        .library(name: "NIOWebSocketTransport", targets: ["NIOWebSocketTransport"]),
-    ],
+    products: [.library(name: "AsyncHTTPClientTransport", targets: ["AsyncHTTPClientTransport"])],
     dependencies: [
         .package(name: "Nautilus", path: "../.."),
         .package(name: "NautilusBenchmarks", path: "../../Tests/Benchmarks"),
@@ -17,22 +14,12 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.81.0"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.26.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
-        // What the tests of web sockets are run against.
-        .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
     ],
     targets: [
-        // What NIO's errors say of an exchange, for both.
-        .target(
-            name: "NIOFailures",
-            dependencies: [
-                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
-            ]
-        ),
         .target(
             name: "AsyncHTTPClientTransport",
             dependencies: [
-                "NIOFailures", "Nautilus", .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                "Nautilus", .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
@@ -49,7 +36,9 @@ let package = Package(
                 "AsyncHTTPClientTransport", "Nautilus", .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "BenchmarkServer", package: "NautilusBenchmarks"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-            ]
+            ],
+            // Clients in other languages, compiled when it runs.
+            exclude: ["client.c", "client.go"]
         ),
         .testTarget(
             name: "AsyncHTTPClientTransportTests",
@@ -57,35 +46,6 @@ let package = Package(
                 "AsyncHTTPClientTransport", "Nautilus",
                 .product(name: "NautilusTesting", package: "Nautilus"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "ScriptedSockets", package: "NautilusExamples"),
-            ]
-        ),
-        .target(
-            name: "NIOWebSocketTransport",
-            dependencies: [
-                "NIOFailures", "Nautilus",
-                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOFoundationCompat", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "NIOTLS", package: "swift-nio"),
-                .product(name: "NIOWebSocket", package: "swift-nio"),
-            ]
-        ),
-        .testTarget(
-            name: "NIOWebSocketTransportTests",
-            dependencies: [
-                "FlyingFox", "NIOWebSocketTransport", "Nautilus",
-                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOEmbedded", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "NIOWebSocket", package: "swift-nio"),
-                .product(name: "NautilusTesting", package: "Nautilus"),
-                .product(name: "NotesAPI", package: "NautilusExamples"),
                 .product(name: "ScriptedSockets", package: "NautilusExamples"),
             ]
         ),

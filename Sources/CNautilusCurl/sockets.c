@@ -101,8 +101,12 @@ void sockets_end(struct sockets *sockets, int socket) {
     // The library looks at the socket alone before it uses a connection again. An unread byte, such as TLS's own farewell,
     // makes it look alive, and the transfer then waits for ever.
     char scratch[4096];
-    for (int reads = 0; reads < 64; reads++)
-        if (recv(socket, scratch, sizeof scratch, MSG_DONTWAIT) <= 0) break;
+    for (int reads = 0; reads < 64; reads++) {
+        ssize_t count = recv(socket, scratch, sizeof scratch, MSG_DONTWAIT);
+        // An answer's event, and another thread has read the answer before this one could: nothing has come since.
+        if (reads == 0 && count < 0 && errno == EAGAIN) return;
+        if (count <= 0) break;
+    }
     shutdown(socket, SHUT_RDWR);
     sockets_unwatch(sockets, socket);
     sockets->flags[socket] &= (uint8_t)~socket_resting;

@@ -43,7 +43,7 @@ int sockets_lend(struct sockets *sockets, int socket, int interest);
 void sockets_rest(struct sockets *sockets, int socket);
 // Stops watching.
 void sockets_unwatch(struct sockets *sockets, int socket);
-// Ends a resting connection, so that the library takes it for dead as well.
+// Ends a resting connection on which something has come, or its end, so that the library takes it for dead as well.
 void sockets_end(struct sockets *sockets, int socket);
 // Forgets and closes a socket.
 int sockets_close(struct sockets *sockets, int socket);

@@ -20,6 +20,20 @@ struct KeptConnectionTests {
         }
     }
 
+    @Test("is used again, thousands of times over")
+    func reusedOften() async throws {
+        // An answer that another thread has read already must not be taken for one that was not asked for.
+        try await ScriptedServer.run { connection in
+            while true {
+                _ = try await connection.readRequest()
+                try await connection.respond()
+            }
+        } whileOpen: { server in
+            for _ in 0..<5_000 { _ = try await send(.get, server.url, through: transport) }
+            #expect(await server.connectionCount == 1)
+        }
+    }
+
     @Test("and closed under a POST: the server gets it once, and it may have been executed")
     func closedUnderPost() async throws {
         let (failure, requests) = try await closedUnder(.post)

@@ -75,7 +75,6 @@ public struct WebSocketsUnavailable: WebSocketTransport, Error, CustomStringConv
     /// The lack, its reason, and its remedy.
     public var description: String {
         "Foundation has no web sockets on this platform\(reason.map { ", and \($0)" } ?? ""); give the service a "
-            + "webSocketTransport that is built on another client, such as the NIOWebSocketTransport of "
-            + "Examples/AsyncHTTPClientTransport."
+            + "webSocketTransport that is built on another client."
     }
 }

@@ -1,7 +1,10 @@
 import AsyncHTTPClient
 import Foundation
-import NIOFailures
+import NIOCore
+import NIOHTTP1
 import NIOHTTPCompression
+import NIOPosix
+import NIOSSL
 import Nautilus
 
 extension TransportError {
@@ -30,7 +33,13 @@ extension URLError.Code {
         case let error as HTTPClientError where error == .invalidURL || error == .emptyHost: self = .badURL
         case let error as HTTPClientError where error == .emptyScheme: self = .unsupportedURL
         case let error as HTTPClientError where error == .tlsHandshakeTimeout: self = .secureConnectionFailed
-        default: self.init(preventingExchange: error)
+        case let error as NIOConnectionError where error.connectionErrors.isEmpty: self = .cannotFindHost
+        case NIOSSLError.handshakeFailed(let error) where "\(error)".contains("CERTIFICATE_VERIFY_FAILED"):
+            self = .serverCertificateUntrusted
+        case let error as NIOSSLExtraError where error == .failedToValidateHostname:
+            self = .serverCertificateUntrusted
+        case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: self = .secureConnectionFailed
+        default: self = .cannotConnectToHost
         }
     }
 
@@ -40,7 +49,10 @@ extension URLError.Code {
         case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError:
             self = .cannotDecodeContentData
         case let error as HTTPClientError where error == .remoteConnectionClosed: self = .networkConnectionLost
-        default: self.init(endingExchange: error)
+        case HTTPParserError.invalidEOFState, HTTPParserError.closedConnection: self = .networkConnectionLost
+        case is HTTPParserError: self = .badServerResponse
+        case is IOError, is ChannelError, is NIOSSLError, is BoringSSLError: self = .networkConnectionLost
+        default: self = .unknown
         }
     }
 }

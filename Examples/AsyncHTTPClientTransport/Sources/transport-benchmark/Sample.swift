@@ -1,18 +1,27 @@
 import Foundation
 
-/// What one block of calls took.
+/// The cost of one block of calls.
 struct Sample {
     /// Calls in a second.
     let throughput: Double
-    /// Processor time of this process for one call, in microseconds.
+    /// Processor time of the client's process for one call, in microseconds.
     let cpu: Double
 
-    init(of subject: Subject, calls: Int, atOnce width: Int) async throws {
+    init(calls: Int, seconds: Double, cpuSeconds: Double) {
+        throughput = Double(calls) / seconds
+        cpu = cpuSeconds * 1e6 / Double(calls)
+    }
+
+    /// Measures calls of this process.
+    init(calls: Int, of run: () async throws -> Void) async throws {
         let (cpuStart, start) = (Self.cpuTime, ContinuousClock.now)
-        try await subject.run(calls: calls, atOnce: width)
+        try await run()
         let (cpuEnd, end) = (Self.cpuTime, ContinuousClock.now)
-        throughput = Double(calls) / ((end - start) / .seconds(1))
-        cpu = (cpuEnd - cpuStart) / .microseconds(1) / Double(calls)
+        self.init(
+            calls: calls,
+            seconds: (end - start) / .seconds(1),
+            cpuSeconds: (cpuEnd - cpuStart) / .seconds(1)
+        )
     }
 
     private static var cpuTime: Duration {

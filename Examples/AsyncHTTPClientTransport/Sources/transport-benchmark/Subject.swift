@@ -12,16 +12,26 @@ import Nautilus
 /// One way to make the same call, decoded.
 struct Subject: Sendable {
     let name: String
-    let call: @Sendable () async throws -> Void
+    /// Makes this many calls by so many tasks, and measures them.
+    let sample: @Sendable (_ calls: Int, _ width: Int) async throws -> Sample
 
-    /// Makes `calls` calls by `width` tasks.
-    func run(calls: Int, atOnce width: Int) async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<width {
-                group.addTask { for _ in 0..<(calls / width) { try await call() } }
+    private init(name: String, call: @escaping @Sendable () async throws -> Void) {
+        self.name = name
+        sample = { calls, width in
+            try await Sample(calls: calls) {
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for _ in 0..<width {
+                        group.addTask { for _ in 0..<(calls / width) { try await call() } }
+                    }
+                    try await group.waitForAll()
+                }
             }
-            try await group.waitForAll()
         }
+    }
+
+    private init(_ outsider: Outsider, _ url: URL) {
+        name = outsider.name
+        sample = { try outsider.sample(url.absoluteString, calls: $0, atOnce: $1) }
     }
 
     /// Raw `URLSession` first, the bare client second: the others are compared with these.
@@ -39,10 +49,10 @@ struct Subject: Sendable {
         return [
             Subject(name: "URLSession.data(for:)") { try await session(url) },
             Subject(name: "HTTPClient.execute(_:timeout:)") { try await bare(url.absoluteString, client) },
-            nautilus("Nautilus", port, NilRetrier.factory(), transport),
-            nautilus("Nautilus, backoff", port, BackoffRetrier.factory(), transport),
-            nautilus("Nautilus on URLSession", port, NilRetrier.factory(), URLSessionTransport()),
-        ]
+            nautilus("Nautilus on async-http-client", port, transport),
+            nautilus("Nautilus, as it comes", port, PlatformTransport.shared),
+            nautilus("Nautilus on URLSession", port, URLSessionTransport()),
+        ] + Outsider.all().map { Subject($0, url) }
     }
 
     private static func session(_ url: URL) async throws {
@@ -65,14 +75,9 @@ struct Subject: Sendable {
     private static func nautilus(
         _ name: String,
         _ port: Int,
-        _ retrierFactory: any RetrierFactory,
         _ transport: any HttpTransport
     ) -> Subject {
-        let service = Notes(
-            apiUrl: "http://127.0.0.1:\(port)/v1",
-            retrierFactory: retrierFactory,
-            transport: transport
-        )
+        let service = Notes(apiUrl: "http://127.0.0.1:\(port)/v1", transport: transport)
         return Subject(name: name) { _ = try await GetNote().schedule(with: service) }
     }
 
@@ -91,6 +96,6 @@ private struct Notes: HttpService {
     let header = HttpHeader(
         Subject.fields.map { HttpHeader.Field(name: HttpHeader.Name($0.0), value: $0.1) }
     )
-    let retrierFactory: any RetrierFactory
+    let retrierFactory = BackoffRetrier.factory()
     let transport: any HttpTransport
 }

@@ -1,7 +1,8 @@
 import BenchmarkServer
 import Foundation
 
-/// Measures this transport beside `URLSession` and beside the client that it is built on, against one server.
+/// Measures this transport beside `URLSession`, the client that it is built on, the library's own transport, Go's client
+/// and a plain loop in C, against one server.
 ///
 /// `swift run -c release --package-path Examples/AsyncHTTPClientTransport transport-benchmark [rounds]`
 @main
@@ -16,16 +17,21 @@ struct TransportBenchmark {
         let server = try ServerProcess(answer)
         defer { server.end() }
         let subjects = try Subject.all(port: server.port)
-        for subject in subjects { try await subject.run(calls: 500, atOnce: 64) }
+        for width in [1, 64] { try await measure(subjects, "\(answer.title); \(width) at once", rounds, width: width) }
+    }
+
+    private static func measure(_ subjects: [Subject], _ title: String, _ rounds: Int, width: Int) async throws {
+        let calls = width == 1 ? 500 : 2_000
+        for subject in subjects { _ = try await subject.sample(500, width) }
         var samples = [[Sample]](repeating: [], count: subjects.count)
         for round in 0..<rounds {
             // All in each round, since the machine changes; another one first each time, since the first warms it up.
             for turn in subjects.indices {
                 let index = (turn + round) % subjects.count
-                samples[index].append(try await Sample(of: subjects[index], calls: 2_000, atOnce: 64))
+                samples[index].append(try await subjects[index].sample(calls, width))
             }
         }
-        print("\n\(answer.title); 64 at once, \(rounds) rounds of 2000 calls; medians, ratios within a round")
+        print("\n\(title), \(rounds) rounds of \(calls) calls; medians, ratios within a round")
         for (index, subject) in subjects.enumerated() {
             print(Row(subject, samples[index], session: samples[0], client: samples[1]).text)
         }

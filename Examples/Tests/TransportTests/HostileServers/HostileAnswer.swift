@@ -124,6 +124,12 @@ extension HostileAnswer {
             answering: chunked + "5\r\nhello\r\n0\r\nX: y\r\n\r\n"
         ),
         HostileAnswer(
+            "a trailer that is no field",
+            .failure(.badServerResponse),
+            isSurvivedByFoundation: false,
+            answering: chunked + "5\r\nhello\r\n0\r\nno field\r\n\r\n"
+        ),
+        HostileAnswer(
             "trailers without an end",
             .failure(.badServerResponse),
             isSurvivedByFoundation: false,

@@ -27,6 +27,8 @@ struct CurlFailure {
         if isSent, code == 1 || code == 3 { return .badServerResponse }
         // No memory is left; up to 8.1 it is also the code for a line that is too long.
         if isSent, code == 27 { return .badServerResponse }
+        // A trailer that is no field, as libcurl's own parser of headers has it ("a bad function argument").
+        if isSent, code == 43 { return .badServerResponse }
         if code == 60 || code == 51 { return certificateCode }
         return Self.meanings[code] ?? .unknown
     }

@@ -151,7 +151,7 @@ extension CurlResponseHead {
     /// A value is UTF-8 where it can be, and Latin-1 otherwise, as it once was (RFC 9110 §5.5).
     var header: HttpHeader { Self.fields(lines) }
 
-    /// The fields behind the body; a line that is none is passed over, since nothing depends on it.
+    /// The fields behind the body.
     var trailers: HttpHeader { trailerLines.isEmpty ? [:] : Self.fields(trailerLines) }
 
     private static func fields(_ lines: [UInt8]) -> HttpHeader {
