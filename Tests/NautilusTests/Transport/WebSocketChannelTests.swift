@@ -131,6 +131,26 @@ struct WebSocketChannelTests {
         await #expect(throws: closure) { try await channel.ping(wake: wake) }
     }
 
+    @Test("tells a ping of its pong that has waited behind messages without room, once the reader makes some")
+    func pongBehindMessages() async throws {
+        let pinging = await begin { [channel, wake] in try await channel.ping(wake: wake) }
+        let payload = try #require(written()).payload
+        take((1...3).flatMap { ServerFrame.text("\($0)") }, ServerFrame.bytes(0x8A, Array(payload)))
+        #expect(try await receive() == .text("1"))
+        try await pinging.value
+    }
+
+    @Test("tells senders, pings and closers of a closing that has waited behind messages, once the reader makes room")
+    func closingBehindMessages() async throws {
+        let sending = await send("a")
+        let pinging = await begin { [channel, wake] in try await channel.ping(wake: wake) }
+        take((1...3).flatMap { ServerFrame.text("\($0)") }, ServerFrame.close(4001, "bye"))
+        #expect(try await receive() == .text("1"))
+        let closure = WebSocketClosure(4001, reason: "bye")
+        await #expect(throws: closure) { try await sending.value }
+        await #expect(throws: closure) { try await pinging.value }
+    }
+
     @Test("finds a closing that waits behind messages without room, though the connection has ended meanwhile")
     func lateClosing() async throws {
         let texts = (1...5).map { ServerFrame.text("\($0)") }

@@ -78,19 +78,19 @@ extension WebSocketChannel {
 
     /// The next message, or the end behind the last one.
     func receive(wake: @Sendable () -> Void) async throws -> WebSocketMessage {
-        try await state.wait { state, reader -> (result: Result<WebSocketMessage, any Error>?, readsOn: Bool) in
+        try await state.wait { state, reader -> (readsOn: Bool, resumptions: [Resumption]) in
             let wasFull = !self.hasRoom(state)
             guard let message = state.takeMessage() else {
-                if let ending = state.ending { return (.failure(ending), false) }
+                if let ending = state.ending { return (false, [{ reader.resume(throwing: ending) }]) }
                 state.readers.append(reader)
-                return (nil, false)
+                return (false, [])
             }
-            var resumptions: [Resumption] = []
-            // No other task reads: the bytes that are here already may take the room that there is now.
+            var resumptions: [Resumption] = [{ reader.resume(returning: message) }]
+            // Bytes that are here already may take the room that there is now; others wait for the pongs among them.
             self.readOn(&state, &resumptions)
-            return (.success(message), wasFull)
-        } joined: { outcome, reader in
-            if let result = outcome.result { reader.resume(with: result) }
+            return (wasFull, resumptions)
+        } joined: { outcome, _ in
+            for resume in outcome.resumptions { resume() }
             if outcome.readsOn { wake() }
         } leave: { state, ticket in
             guard let index = state.readers.firstIndex(where: { $0.id == ticket }) else { return nil }
