@@ -63,9 +63,19 @@ struct CurlResponseHeadTests {
         #expect(throws: CurlResponseHead.Refusal.unrequestedUpgrade) { try head(["HTTP/1.1 101 Switching", ""]) }
     }
 
-    @Test("refuses what is no header", arguments: ["A", ": b", "A: \0", "Content-Length: -1", "Content-Length: 1, 2"])
+    @Test(
+        "refuses what is no header",
+        arguments: ["A", ": b", "A: \0", "A: b\rSet-Cookie: c", "Content-Length: -1", "Content-Length: 1, 2"]
+    )
     func malformed(line: String) {
         #expect(throws: CurlResponseHead.Refusal.malformed) { try head(["HTTP/1.1 200 OK", line, ""]) }
+    }
+
+    @Test("believes no length beside a transfer coding, which frames the body", arguments: [false, true])
+    func codedLength(isFirst: Bool) throws {
+        let lines = ["Transfer-Encoding: chunked", "Content-Length: 3"]
+        let head = try head(["HTTP/1.1 200 OK"] + (isFirst ? lines : lines.reversed()) + [""])
+        #expect(head.contentLength == nil)
     }
 
     @Test("refuses what is no status line", arguments: ["HTTP/1.1", "HTTP/1.1 99", "HTTP/1.1 1000", "ICY 200", " "])

@@ -29,8 +29,11 @@ struct CurlResponseHead: Sendable {
     private(set) var lines: [UInt8] = []
     /// The field lines behind the body, line ends included; empty while they have not come.
     private var trailerLines: [UInt8] = []
-    /// The value of `Content-Length`; nil when there is none.
-    private(set) var contentLength: Int64?
+    /// The length of the body; nil when none is given, or when a transfer coding frames the body (RFC 9112 §6.3).
+    var contentLength: Int64? { hasTransferCoding ? nil : givenLength }
+    /// The value of `Content-Length`.
+    private var givenLength: Int64?
+    private var hasTransferCoding = false
     /// The codings of the body, the last applied first; `identity` is none.
     private(set) var codings: [String] = []
     private var stage = Stage.statusLine
@@ -58,7 +61,7 @@ struct CurlResponseHead: Sendable {
     mutating func take(_ line: UnsafeRawBufferPointer) throws(Refusal) -> Bool {
         size += line.count
         guard size <= limit else { throw .tooLarge }
-        guard !line.contains(0) else { throw .malformed }
+        guard line.isOneLine else { throw .malformed }
         switch stage {
         case .statusLine:
             try takeStatusLine(line)
@@ -83,7 +86,7 @@ struct CurlResponseHead: Sendable {
         }
         interimCount += 1
         guard interimCount <= Self.interimLimit else { throw .tooLarge }
-        (stage, status, contentLength) = (.statusLine, 0, nil)
+        (stage, status, givenLength, hasTransferCoding) = (.statusLine, 0, nil, false)
         lines.removeAll(keepingCapacity: true)
         codings = []
         return false
@@ -116,6 +119,8 @@ struct CurlResponseHead: Sendable {
         let name = line[..<colon]
         if name.isName("content-length") {
             try takeLength(line[(colon + 1)...])
+        } else if name.isName("transfer-encoding") {
+            hasTransferCoding = true
         } else if name.isName("content-encoding") {
             takeCodings(line[(colon + 1)...])
         }
@@ -126,9 +131,9 @@ struct CurlResponseHead: Sendable {
         for part in value.split(separator: 0x2C, omittingEmptySubsequences: false) {
             let digits = part.trimmed
             guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }),
-                let length = Int64(String(decoding: digits, as: UTF8.self)), contentLength ?? length == length
+                let length = Int64(String(decoding: digits, as: UTF8.self)), givenLength ?? length == length
             else { throw .malformed }
-            contentLength = length
+            givenLength = length
         }
     }
 
@@ -178,6 +183,14 @@ extension CurlResponseHead {
 }
 
 extension UnsafeRawBufferPointer {
+    /// Whether nothing in it ends a line, or a text, for those that the header is passed on to (RFC 9112 §2.2).
+    fileprivate var isOneLine: Bool {
+        var rest = self[...]
+        if rest.last == 0x0A { rest.removeLast() }
+        if rest.last == 0x0D { rest.removeLast() }
+        return !rest.contains { $0 == 0 || $0 == 0x0D }
+    }
+
     fileprivate var isEndOfHeader: Bool {
         count == 1 && self[0] == 0x0A || count == 2 && self[0] == 0x0D && self[1] == 0x0A
     }
