@@ -153,8 +153,11 @@ static void arm(struct nautilus_loop *loop, long milliseconds) {
     if (timerfd_settime(loop->timer, 0, &time, NULL) == 0) loop->armed = deadline;
 }
 
-// Ends the kept connections on which something has come since the last wait: the library would use them.
+// Ends the kept connections on which something has come since the last wait: the library would use them for the transfers
+// that have been added.
 static void end_spoiled(struct nautilus_loop *loop) {
+    if (!loop->is_choosing) return;
+    loop->is_choosing = 0;
     struct epoll_event events[events_at_once];
     int count = epoll_wait(loop->sockets.epoll, events, events_at_once, 0);
     for (int index = 0; index < count; index++)
@@ -165,8 +168,7 @@ static void end_spoiled(struct nautilus_loop *loop) {
 // Lets the library do what is due, and sets the timer for what is not.
 static void run_timers(struct nautilus_loop *loop) {
     const int most_rounds = 100;
-    if (loop->is_choosing) end_spoiled(loop);
-    loop->is_choosing = 0;
+    end_spoiled(loop);
     for (int round = 0; loop->timer_changed; round++) {
         loop->timer_changed = 0;
         long milliseconds = -1;
@@ -207,6 +209,8 @@ static void handle(struct nautilus_loop *loop, int descriptor, uint32_t events) 
 }
 
 void nautilus_loop_step(struct nautilus_loop *loop, int32_t count) {
+    // Before the events: with the first of them, whosever it is, the library begins what has been added.
+    end_spoiled(loop);
     for (int32_t index = 0; index < count; index++)
         handle(loop, loop->events[index].data.fd, loop->events[index].events);
     run_timers(loop);

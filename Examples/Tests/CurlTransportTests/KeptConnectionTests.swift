@@ -127,6 +127,42 @@ struct KeptConnectionTests {
         }
     }
 
+    @Test("nor to one of many exchanges at once, whatever else happens on other sockets")
+    func smuggledInCrowd() async throws {
+        // With its header, as much as is read at once, so that what follows is there when the answer is complete.
+        let unread = Data("HTTP/1.1 204 No Content\r\n\r\n".utf8)
+        let evil = Data("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil".utf8)
+        let answer = unread + Data(repeating: 0x78, count: 16_384 - unread.count) + evil
+        try await ScriptedServer.run { connection in
+            while true {
+                let request = try await connection.readRequest()
+                if request.path == "/204" {
+                    try await connection.write(answer)
+                } else {
+                    try await connection.respond(body: Data(request.path.utf8))
+                }
+            }
+        } whileOpen: { server in
+            let transport = transport
+            let wrong = try await withThrowingTaskGroup(of: Int.self) { group in
+                for worker in 0..<16 {
+                    group.addTask {
+                        var wrong = 0
+                        for number in 0..<250 {
+                            let path = number.isMultiple(of: 4) ? "/204" : "/\(worker)-\(number)"
+                            let text = try await send(.get, server.url.appendingPathComponent(path), through: transport)
+                                .text
+                            if text != (path == "/204" ? "" : path) { wrong += 1 }
+                        }
+                        return wrong
+                    }
+                }
+                return try await group.reduce(0, +)
+            }
+            #expect(wrong == 0)
+        }
+    }
+
     /// A request on a kept connection that the server closes when it has read it.
     private func closedUnder(
         _ method: HttpMethod,

@@ -33,9 +33,11 @@
         }
 
         mutating func perform(_ jobs: [CurlLoop.Job]) {
-            for job in jobs {
+            for (index, job) in jobs.enumerated() {
                 switch job {
-                case .start(let transfer): start(transfer)
+                case .start(let transfer):
+                    if index > 0 { settle() }
+                    start(transfer)
                 case .end(let transfer): end(transfer)
                 case .resume(let transfer):
                     if transfers[transfer.handle.easy] === transfer { nautilus_easy_resume(transfer.handle.easy) }
@@ -64,6 +66,15 @@
             return !overtaken.isEmpty
         }
 
+        /// Lets libcurl do what the jobs before have made due.
+        ///
+        /// A transfer may be answered at once, and its connection be the next one's, in one go of libcurl's: what the server
+        /// has sent behind that answer would then pass for the next one. So the connection has to come to rest in between.
+        private mutating func settle() {
+            begin()
+            gather()
+        }
+
         private mutating func start(_ transfer: CurlTransfer) {
             guard !transfer.exchange.isAnswered else {
                 return outcomes.append(CurlOutcome(transfer: transfer, result: .failure(CancellationError())))
@@ -90,6 +101,12 @@
 
         /// Those that have ended since this was last asked.
         mutating func ended() -> [CurlOutcome] {
+            gather()
+            defer { outcomes = [] }
+            return outcomes
+        }
+
+        private mutating func gather() {
             var code: Int32 = 0
             while let easy = nautilus_loop_ended(loop, &code) {
                 guard let transfer = transfers.removeValue(forKey: easy) else {
@@ -101,8 +118,6 @@
                 _ = nautilus_loop_remove(loop, easy)
                 outcomes.append(CurlOutcome(transfer: transfer, result: result))
             }
-            defer { outcomes = [] }
-            return outcomes
         }
 
         /// Whether nothing is under way.
