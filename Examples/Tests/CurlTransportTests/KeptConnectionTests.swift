@@ -163,6 +163,33 @@ struct KeptConnectionTests {
         }
     }
 
+    @Test("and closed under what may run twice, and no other one made in time: maybe executed")
+    func closedAndUnreachable() async throws {
+        let (turns, turn) = AsyncStream.makeStream(of: Void.self)
+        turn.yield()
+        turn.finish()
+        try await ScriptedServer.run { connection in
+            // SOCKS (RFC 1928), so that the second connection is not made before that is answered.
+            var turns = turns.makeAsyncIterator()
+            guard await turns.next() != nil else { return try await connection.hang() }
+            _ = try await connection.read(Int(connection.read(2)[1]))
+            try await connection.write(Data([5, 0]))
+            _ = try await connection.read(10)
+            try await connection.write(Data([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]))
+            _ = try await connection.readRequest()
+            try await connection.respond()
+            _ = try await connection.readRequest()
+        } whileOpen: { server in
+            let route = CurlTransport.Route.proxy(.init("socks5://127.0.0.1:\(server.port)"))
+            let transport = CurlTransport(configuration: .init(connectTimeout: .seconds(1), route: route))
+            let url = try #require(URL(string: "http://127.0.0.1/"))
+            _ = try await send(.get, url, through: transport)
+            let failure = try await failure { try await send(.put, url, through: transport) }
+            #expect(failure == Failure(code: .timedOut, delivery: .maybeExecuted))
+            #expect(await server.requests.map(\.requestLine) == ["GET / HTTP/1.1", "PUT / HTTP/1.1"])
+        }
+    }
+
     /// A request on a kept connection that the server closes when it has read it.
     private func closedUnder(
         _ method: HttpMethod,

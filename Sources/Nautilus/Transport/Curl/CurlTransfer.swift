@@ -86,7 +86,7 @@
             }
             if let refusal { return .failure(refusal) }
             guard code == 0 else {
-                if code == CurlFailure.timedOut { return .failure(TransportError.notConnected) }
+                if code == CurlFailure.timedOut { return .failure(TransportError.notConnected(isSent: isSent)) }
                 let failure = CurlFailure(
                     code: code,
                     text: handle.errorText,
@@ -265,11 +265,12 @@
 
     extension TransportError {
         /// The one limit of time that libcurl knows is that for connecting.
-        fileprivate static let notConnected = TransportError.failed(
-            .timedOut,
-            delivery: .notSent,
-            reason: "The connection was not made in time."
-        )
+        ///
+        /// - Parameter isSent: Whether a kept connection has died under the request before.
+        fileprivate static func notConnected(isSent: Bool) -> TransportError {
+            let reason = "The connection was not made in time."
+            return .failed(.timedOut, delivery: isSent ? .maybeExecuted : .notSent, reason: reason)
+        }
 
         fileprivate init(_ refusal: CurlResponseHead.Refusal) {
             switch refusal {
