@@ -158,6 +158,36 @@ struct RequestTests {
             #expect(response.text == "no")
         }
     }
+
+    @Test(
+        "an answer that is whole is the response, though the connection is lost under the rest of the body",
+        arguments: [
+            (HttpMethod.post, "200 OK", "Content-Length: 2\r\n\r\nok", "ok"), (.put, "204 No Content", "\r\n", ""),
+        ]
+    )
+    func lostBehindAnswer(method: HttpMethod, status: String, rest: String, text: String) async throws {
+        for isStreamed in [false, true] {
+            try await ScriptedServer.run { connection in
+                try await connection.readHead()
+                try await connection.write("HTTP/1.1 \(status)\r\n\(rest)")
+                // Until the client has read it, which a reset would take away.
+                try await connection.skip(1_000_000)
+                await connection.reset()
+            } whileOpen: { server in
+                let data = Data(count: 32_000_000)
+                let stream = HttpBodyStream {
+                    AsyncStream { chunks in
+                        for _ in 0..<32 { chunks.yield(Data(count: 1_000_000)) }
+                        chunks.finish()
+                    }
+                }
+                let body = isStreamed ? HttpBody.Payload.stream(stream) : .data(data)
+                let response = try await send(method, server.url, body: body)
+                #expect("\(response.status)" == status.prefix(3))
+                #expect(response.text == text)
+            }
+        }
+    }
 }
 
 /// The request as the server sees it.

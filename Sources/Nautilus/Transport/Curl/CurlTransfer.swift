@@ -37,6 +37,8 @@
         private(set) var head: CurlResponseHead
         private var decoder: ContentDecoder?
         private var received = Data()
+        /// How many bytes of the answer's body have been taken, as they came.
+        private var bodyCount: Int64 = 0
         /// Why it was ended from here; nil when it was not.
         private var refusal: TransportError?
         /// Whether libcurl was allowed to write the request.
@@ -85,7 +87,8 @@
                 return .failure(TransportError(error).delivered(isSent ? .maybeExecuted : .notSent))
             }
             if let refusal { return .failure(refusal) }
-            guard code == 0 else {
+            // An answer that is whole stands, whatever becomes of the rest of the request's body.
+            guard code == 0 || isAnswerWhole else {
                 if code == CurlFailure.timedOut { return .failure(TransportError.notConnected(isSent: isSent)) }
                 let failure = CurlFailure(
                     code: code,
@@ -99,6 +102,11 @@
             guard head.isComplete else { return .failure(TransportError(.networkConnectionLost)) }
             if let decoder, !decoder.isWhole { return .failure(TransportError(.cannotDecodeContentData)) }
             return .success(CurlExchange.Answer(head: head, body: received))
+        }
+
+        /// Whether all of an answer has come, as far as its length tells.
+        private var isAnswerWhole: Bool {
+            head.isComplete && (!head.hasBody(inAnswerTo: method) || head.contentLength == bodyCount)
         }
 
         /// How it has come to its connection, as far as it has come.
@@ -208,6 +216,7 @@
         private func takeBody(_ bytes: UnsafeRawBufferPointer) -> Int {
             // libcurl keeps bytes that are not taken now, and brings them again.
             if exchange.download?.isFull() == true { return Int(NAUTILUS_CURL_PAUSE.rawValue) }
+            bodyCount += Int64(bytes.count)
             guard let decoder else { return keep(bytes) ? bytes.count : 0 }
             var isKept = true
             do throws(ContentDecoder.Broken) {
