@@ -56,7 +56,8 @@ extension SharedCredential {
                 }
                 (state.isKnown, state.record, state.version) = (true, look.stored, look.version)
                 state.lastNumber = max(state.lastNumber, look.stored?.number ?? 0)
-                (state.unsaved, state.isChanging, state.isTorn) = (nil, false, false)
+                (state.unsaved, state.overruled) = (nil, [])
+                (state.isChanging, state.isTorn) = (false, false)
                 return true
             }
         }

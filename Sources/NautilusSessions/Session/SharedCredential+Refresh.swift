@@ -11,13 +11,17 @@ import Nautilus
 /// 6. give the lock back, and only now let the coordinator publish it to the calls of this process.
 extension SharedCredential {
     func refresh(_ tried: Credential) async throws -> Credential {
+        let session = state.withLock { $0.record?.session }
         let lock: any CredentialLock
         switch try await lockForRefresh(of: tried) {  // 1
         case .answered(let adopted): return adopted
         case .locked(let taken): lock = taken
         }
         defer { release(lock) }  // 6
+        await saveSignIn(with: tried)
         let base = try await latest(after: tried)  // 2
+        // A sign-in of another process has come before that of this one.
+        guard base.session == session else { throw SessionError(.superseded) }
         if base.credential != tried && serves(base.credential) { return base.credential }
         do {
             let renewed = try await renew(base)  // 3 to 5
@@ -27,6 +31,16 @@ extension SharedCredential {
             // The server's word goes for this very credential only: another process may have a newer one.
             if !(error is TerminalRefreshFailure) { await endIfOver(base.session) }
             throw error
+        }
+    }
+
+    /// Saves a sign-in that could not be saved before. If that fails again, it is refreshed in memory.
+    private func saveSignIn(with credential: Credential) async {
+        guard case .signIn(let record) = state.withLock({ $0.unsaved }), record.credential == credential else { return }
+        do throws(SessionError) {
+            try await saveSignIn(record.session)
+        } catch {
+            storeFailed(error)
         }
     }
 
@@ -58,27 +72,28 @@ extension SharedCredential {
     /// The lock; or, while another process holds it, the credential that it was taken for.
     private func lockForRefresh(of tried: Credential) async throws(SessionError) -> Locking<Credential> {
         try await store.lock(orKept: takeKeptLock) { () throws(SessionError) in
-            guard let stored = try await self.changed()?.credential else { return nil }
+            guard let stored = try await self.changed(since: tried)?.credential else { return nil }
             return stored != tried && self.serves(stored) ? stored : nil
         }
     }
 
     /// The record if it has changed since it was last looked at; nil when it has not.
-    private func changed() async throws(SessionError) -> Record? {
+    private func changed(since tried: Credential) async throws(SessionError) -> Record? {
         let known = state.withLock { $0.version }
         guard try await store.version() != known else { return nil }
-        return try await latest()
+        return try await latest(after: tried)
     }
 
     /// The record to go on with: the store's, or what could not be saved to it.
     ///
     /// - Throws: ``SessionError/Kind/superseded`` when the session is over; calls have heard of it by then.
-    func latest(after tried: Credential? = nil) async throws(SessionError) -> Record {
+    func latest(after tried: Credential) async throws(SessionError) -> Record {
         while true {
             let (epoch, known) = present()
             guard let record = known.record else { throw SessionError(.superseded) }
             switch known.unsaved {
             case .renewal: return record
+            case .signIn(let record) where record.credential == tried: return record
             // The refresh is of the session before.
             case .signIn, .signOut: throw SessionError(.superseded)
             case nil: break

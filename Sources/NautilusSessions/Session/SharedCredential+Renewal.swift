@@ -56,6 +56,8 @@ extension SharedCredential {
     /// Notes how often the credential has been sent. Without the note the refresh goes on: what it prevents is rare,
     /// and a full disk is not.
     private func mark(_ record: Record) async {
+        // No other process knows it.
+        guard !replaceSignIn(by: record) else { return }
         do throws(SessionError) {
             try await save(record)
         } catch {
@@ -66,11 +68,26 @@ extension SharedCredential {
     /// The record, saved or, where the store fails, kept in memory: what the server has issued is never lost.
     private func saved(_ record: Record) async -> Record {
         do throws(SessionError) {
-            try await save(record)
+            if replaceSignIn(by: record) {
+                try await saveSignIn(record.session)
+            } else {
+                try await save(record)
+            }
         } catch {
             keep(record, because: error)
         }
         return record
+    }
+
+    /// Has a renewed credential saved in the place of its sign-in's, which is still unsaved.
+    ///
+    /// - Returns: False when nothing is: the sign-in has been saved.
+    private func replaceSignIn(by record: Record) -> Bool {
+        state.withLock { state in
+            guard case .signIn(let signIn) = state.unsaved, signIn.session == record.session else { return false }
+            (state.record, state.unsaved) = (record, .signIn(record))
+            return true
+        }
     }
 
     /// The credential's successor in the store, for a record whose refresh failed; nil when there is none.
@@ -80,7 +97,7 @@ extension SharedCredential {
     private func successor(of record: Record) async throws(SessionError) -> Record? {
         let latest: Record
         do throws(SessionError) {
-            latest = try await self.latest()
+            latest = try await self.latest(after: record.credential)
         } catch  where error.kind != .superseded && !error.isOfAnother {
             // The store cannot be read: then what is known counts.
             return nil

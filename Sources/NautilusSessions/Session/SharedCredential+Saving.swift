@@ -31,7 +31,7 @@ extension SharedCredential {
             guard state.record?.session == record.session else { return }
             (state.record, state.version, state.isKnown) = (record, look.version, true)
             switch state.unsaved {
-            case .signIn, .renewal: state.unsaved = nil
+            case .signIn, .renewal: (state.unsaved, state.overruled) = (nil, [])
             case .signOut, nil: break
             }
         }
@@ -39,7 +39,7 @@ extension SharedCredential {
     }
 
     /// Saves a sign-in with the lock held, unless another process has signed in since, which counts then.
-    private func saveSignIn(_ session: UUID) async throws(SessionError) {
+    func saveSignIn(_ session: UUID) async throws(SessionError) {
         let glance = try? await store.glance()
         if let glance { number(session, after: glance.stored) }
         let (epoch, known) = present()
@@ -58,7 +58,13 @@ extension SharedCredential {
     func keep(_ record: Record, because error: SessionError) {
         state.withLock { state in
             guard state.record?.session == record.session else { return }
-            (state.record, state.unsaved) = (record, .renewal(record))
+            state.record = record
+            // A sign-in stays one: the store still has the session before.
+            if case .signIn = state.unsaved {
+                state.unsaved = .signIn(record)
+            } else {
+                state.unsaved = .renewal(record)
+            }
         }
         storeFailed(error)
         tryAgain()
@@ -69,10 +75,14 @@ extension SharedCredential {
     func expire(_ tried: Record) async throws(SessionError) {
         let stored = try await store.glance().stored
         // A record that cannot be decoded is another one, renewed by another version of the app.
-        if let stored, stored.session == tried.session, (try? stored.credential()) == tried.credential {
+        if let stored, isCredential(of: tried, in: stored) || isOverruled(stored.session) {
             try await store.expire(tried)
         }
         noteRemoval(of: tried.session, isKnown: false)
+    }
+
+    private func isCredential(of record: Record, in stored: StoredCredential) -> Bool {
+        stored.session == record.session && (try? stored.credential()) == record.credential
     }
 
     /// Removes a session from the store with the lock held, unless something else has taken its place.
@@ -91,6 +101,7 @@ extension SharedCredential {
         state.withLock { state in
             guard state.unsaved == .signOut(session: session) else { return }
             (state.unsaved, state.isKnown, state.version) = (nil, isKnown, nil)
+            state.overruled = []
         }
         storeWorked()
     }
@@ -99,7 +110,7 @@ extension SharedCredential {
         do throws(SessionError) {
             // A store that shows nothing may still hold a session that has been ended.
             guard let stored = try await store.glance().stored else { return true }
-            return session == nil || stored.session == session
+            return session == nil || stored.session == session || isOverruled(stored.session)
         } catch {
             switch error.kind {
             // It does not show any session any more.
@@ -110,6 +121,8 @@ extension SharedCredential {
             }
         }
     }
+
+    private func isOverruled(_ session: UUID) -> Bool { state.withLock { $0.overruled.contains(session) } }
 
     /// Gives the lock back, unless what it protects is still unsaved.
     func release(_ lock: any CredentialLock) {

@@ -11,6 +11,8 @@ extension SharedCredential {
         let replaced = change { state in
             let replaced = state.record
             if revokesReplaced { state.revokedSession = replaced?.session }
+            if let replaced { state.overruled.insert(replaced.session) }
+            if case .signOut(let session?) = state.unsaved { state.overruled.insert(session) }
             state.lastNumber += 1
             let record = Record(session: session, number: state.lastNumber, credential: credential)
             // First: from here on the store is overruled, and nothing that it has is adopted any more.
@@ -34,6 +36,7 @@ extension SharedCredential {
         state.withLock { state in
             guard !state.isNumbered, let record = state.record, record.session == session else { return }
             state.isNumbered = true
+            if let stored { state.overruled.insert(stored.session) }
             state.lastNumber = max(state.lastNumber, (stored?.number ?? 0) + 1)
             let numbered = Record(session: session, number: state.lastNumber, credential: record.credential)
             (state.record, state.unsaved) = (numbered, .signIn(numbered))
@@ -48,14 +51,22 @@ extension SharedCredential {
         let record = change { state in
             let record = state.record
             state.revokedSession = record?.session
+            var ended = record?.session
+            // A sign-in that has not looked at the store yet takes the place of whatever is there.
+            if let session = ended, case .signIn = state.unsaved, !state.isNumbered {
+                state.overruled.insert(session)
+                ended = nil
+            }
             // If no user is known here, the sign-out is meant for the stored session, whichever it is.
-            (state.record, state.unsaved, state.isKnown) = (nil, .signOut(session: record?.session), true)
+            (state.record, state.unsaved, state.isKnown) = (nil, .signOut(session: ended), true)
             return record
         } following: {
             $0.signOut()
         }
-        let ended = await endForAll()
-        return (try? ended?.credential(as: Credential.self)) ?? record?.credential
+        let stored = await endForAll()
+        // Another session that is stored was replaced before, by a sign-in that has not been saved.
+        if let record, stored?.session != record.session { return record.credential }
+        return (try? stored?.credential(as: Credential.self)) ?? record?.credential
     }
 
     /// Ends the session that was signed out of here in the store, without the lock.
@@ -63,7 +74,10 @@ extension SharedCredential {
     /// - Returns: The stored record; nil when there was none, or it cannot be read.
     @discardableResult
     func endForAll() async -> StoredCredential? {
-        guard case .signOut(let known) = state.withLock({ $0.unsaved }) else { return nil }
+        let (unsaved, overruled) = state.withLock { ($0.unsaved, $0.overruled) }
+        guard case .signOut(let known) = unsaved else { return nil }
+        // If that fails, the removal of the record tells.
+        for session in overruled { _ = try? await store.end(session) }
         do throws(SessionError) {
             if let known { return try await store.end(known) }
             // A process that has just started has to learn which session it ends.
@@ -72,7 +86,8 @@ extension SharedCredential {
             state.withLock { state in
                 guard state.unsaved == .signOut(session: nil) else { return }
                 if let session {
-                    (state.unsaved, state.revokedSession) = (.signOut(session: session), session)
+                    state.unsaved = .signOut(session: session)
+                    state.revokedSession = state.revokedSession ?? session
                 } else if glance.version == nil {
                     (state.unsaved, state.version) = (nil, nil)
                 }

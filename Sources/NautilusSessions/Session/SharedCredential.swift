@@ -48,6 +48,9 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         /// Whether the last change has left them so, until the next look at the store.
         var isTorn = false
         var unsaved: Unsaved?
+        /// The sessions whose place an unsaved sign-in takes: they may still be stored, and must not come back when it
+        /// ends.
+        var overruled: Set<UUID> = []
         /// The largest number of a session that this process has heard of.
         var lastNumber = 0
         /// Whether the last sign-in is numbered after what was stored at that time; it has to be read for that.

@@ -91,6 +91,43 @@ struct FailingStoreTests {
         }
     }
 
+    @Test("a user whose sign-in could not be saved is refreshed all the same, and saved as soon as that works")
+    func refreshOfUnsavedSignIn() async throws {
+        try await SessionWorld.run { world in
+            _ = try await world.signedIn()
+            let session = world.process()
+            world.store.failSaves(with: Self.full)
+            let credential = world.server.signIn("bert", at: world.date)
+            try? await session.signIn(credential)
+            for _ in 1...2 {
+                try await world.sleep(.seconds(3600))
+                #expect(await world.call(session).isOk)
+            }
+            #expect(world.server.spent == ["bert-r1", "bert-r2"])
+            world.store.failSaves(with: nil)
+            try await world.sleep(.seconds(60))
+            #expect(try await world.stored(session)?.credential.refreshToken == "bert-r3")
+            #expect(await world.call(world.process()).isOk)
+        }
+    }
+
+    @Test("when the server ends a session whose sign-in could not be saved, the user before does not come back")
+    func endOfUnsavedSignIn() async throws {
+        try await SessionWorld.run { world in
+            _ = try await world.signedIn()
+            let session = world.process()
+            world.store.failSaves(with: Self.full)
+            try? await session.signIn(world.server.signIn("bert", at: world.date))
+            world.server.endSession(of: "bert")
+            try await world.sleep(.seconds(3600))
+            #expect(await world.call(session).oauthKind == .invalidGrant)
+            world.store.failSaves(with: nil)
+            try await world.sleep(.seconds(60))
+            for process in [session, world.process()] { #expect(!(await world.call(process).isOk)) }
+            #expect(world.server.carried.isEmpty)
+        }
+    }
+
     @Test("a sign-out that cannot be stored counts in this process, and is carried out as soon as that works")
     func signOut() async throws {
         try await SessionWorld.run { world in

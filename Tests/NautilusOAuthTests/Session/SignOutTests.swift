@@ -190,6 +190,34 @@ struct SignOutTests {
         }
     }
 
+    /// How a process has learnt of the user who is stored, before another one signs in.
+    enum Look: CaseIterable { case before, atSignIn, underWay }
+
+    @Test("a sign-out before the sign-in could be saved does not bring back the user before", arguments: Look.allCases)
+    func unsavedSignIn(look: Look) async throws {
+        try await SessionWorld.run { world in
+            _ = try await world.signedIn()
+            let session = world.process()
+            if look == .before { try await session.restore() }
+            let lock = try await world.store.lock(session.key)
+            if look == .underWay { world.store.slowLoads(to: .seconds(1)) }
+            let credential = world.server.signIn("bert", at: world.date)
+            async let signIn: Void? = try? session.signIn(credential)
+            try await world.sleep(.milliseconds(1))
+            async let signOut: Void? = try? session.signOut()
+            try await world.sleep(.seconds(5))
+            #expect(await world.call(world.process()).isSignedOut)
+            lock?.unlock()
+            _ = await (signIn, signOut)
+            try await world.sleep(.seconds(60))
+            #expect(await world.call(session).isSignedOut)
+            #expect(await world.call(world.process()).isSignedOut)
+            #expect(try await world.store.version(of: session.key) == nil)
+            #expect(world.server.revoked == ["bert-r1", "bert-a1"])
+            #expect(world.server.carried.isEmpty)
+        }
+    }
+
     @Test("somebody who is not signed in can sign out, and nothing is asked of a server or saved")
     func nobody() async throws {
         try await SessionWorld.run { world in
