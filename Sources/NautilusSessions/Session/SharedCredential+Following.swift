@@ -9,7 +9,7 @@ extension SharedCredential {
             // Before the look, so that what is adopted is never older than what is here.
             let (epoch, known) = present()
             // Memory is newer than the store.
-            guard known.unsaved == nil else { return }
+            guard known.unsaved == nil else { return await heedEndWhileUnsaved() }
             do throws(SessionError) {
                 let version = try await store.version()
                 guard !known.isKnown || version != known.version else { return storeWorked() }
@@ -18,6 +18,23 @@ extension SharedCredential {
                 guard known.isKnown else { throw error }
                 return storeFailed(error)
             }
+        }
+    }
+
+    /// Follows the end of a session whose renewed credential is still unsaved. Its record in the store is older than
+    /// that, but another process may sign out, for which it needs no lock.
+    func heedEndWhileUnsaved() async {
+        while true {
+            let (epoch, known) = present()
+            guard case .renewal(let record) = known.unsaved else { return }
+            // A store that cannot be read tells nothing.
+            guard let look = try? await store.look(), look.version != known.version else { return }
+            if look.stored?.session == record.session {
+                return state.withLock { if Known($0) == known { $0.version = look.version } }
+            }
+            guard follow(look, from: known, since: epoch) else { continue }
+            takeKeptLock()?.unlock()
+            return
         }
     }
 

@@ -19,6 +19,7 @@ extension SharedCredential {
         }
         defer { release(lock) }  // 6
         await saveSignIn(with: tried)
+        await heedEndWhileUnsaved()
         let base = try await latest(after: tried)  // 2
         // A sign-in of another process has come before that of this one.
         guard base.session == session else { throw SessionError(.superseded) }

@@ -12,7 +12,9 @@ extension SharedCredential {
             defer { release(lock) }
             switch state.withLock({ $0.unsaved }) {
             case nil: break
-            case .renewal(let record): try await save(record)
+            case .renewal(let record):
+                await heedEndWhileUnsaved()
+                if state.withLock({ $0.unsaved != nil }) { try await save(record) }
             case .signIn(let record): try await saveSignIn(record.session)
             case .signOut(let session): try await remove(session)
             }
@@ -25,11 +27,13 @@ extension SharedCredential {
 
     /// Saves with the lock held, and notes that the store has what is known here.
     func save(_ record: Record) async throws(SessionError) {
-        let look = try await store.save(record)
+        let glance = try await store.save(record)
         state.withLock { state in
             // Somebody has signed in or out meanwhile, which has not been written yet: that goes on being known.
             guard state.record?.session == record.session else { return }
-            (state.record, state.version, state.isKnown) = (record, look.version, true)
+            let isStored = glance.stored?.session == record.session
+            // If another process has ended the session meanwhile, the next call looks anew.
+            (state.record, state.version, state.isKnown) = (record, glance.version, isStored)
             switch state.unsaved {
             case .signIn, .renewal: (state.unsaved, state.overruled) = (nil, [])
             case .signOut, nil: break

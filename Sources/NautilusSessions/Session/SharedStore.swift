@@ -60,11 +60,12 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
     }
 
     /// Saves, with the lock held.
-    func save(_ record: Record) async throws(SessionError) -> Look {
-        try await translated {
-            try await store.save(record.stored(), for: key)
-            return Look(stored: record, version: try await store.version(of: key))
-        }
+    ///
+    /// - Returns: The record that is stored then; none when another process has ended the session, for which it needs
+    ///   no lock.
+    func save(_ record: Record) async throws(SessionError) -> Glance {
+        try await translated { try await store.save(record.stored(), for: key) }
+        return try await glance()
     }
 
     /// Saves, with the lock held, that the server has ended a session.

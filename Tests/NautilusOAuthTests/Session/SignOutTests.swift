@@ -218,6 +218,48 @@ struct SignOutTests {
         }
     }
 
+    @Test(
+        "a sign-out in another process reaches one that could not save what its refresh brought",
+        arguments: [0, 1_800]
+    )
+    func elsewhereWhileUnsaved(later seconds: Int64) async throws {
+        try await SessionWorld.run { world in
+            let (first, second) = (try await world.signedIn(), world.process())
+            try await second.restore()
+            try await world.sleep(.seconds(3_600))
+            world.store.failSaves(with: .full(place: "disk"))
+            #expect(await world.call(first).isOk)
+            world.store.failSaves(with: nil)
+            let id = try #require(first.id)
+            // The other process ends before it has the lock, which is kept here.
+            _ = try await world.store.end(id, for: first.key)
+            try await world.sleep(.seconds(seconds))
+            #expect(await world.call(first).isSignedOut)
+            #expect(await world.call(second).isSignedOut)
+            #expect(world.server.carried == ["anna-a2"])
+            try await second.signIn(world.server.signIn("bert", at: world.date))
+            #expect(await world.call(first).isOk)
+            #expect(world.server.carried == ["anna-a2", "bert-a1"])
+        }
+    }
+
+    @Test("a sign-out in another process during a refresh that the server puts off is noticed by the next call")
+    func elsewhereDuringFailure() async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn()
+            let (store, id) = (world.store, try #require(session.id))
+            world.server.transport.on(.post, "/token") { _, _ in
+                _ = try await store.end(id, for: session.key)
+                return .status(503)
+            }
+            // Within the leeway: the refresh goes on in the background, and the token still serves.
+            try await world.sleep(.seconds(3_590))
+            #expect(await world.call(session).isOk)
+            try await world.sleep(.seconds(1))
+            #expect(await world.call(session).isSignedOut)
+        }
+    }
+
     @Test("somebody who is not signed in can sign out, and nothing is asked of a server or saved")
     func nobody() async throws {
         try await SessionWorld.run { world in
