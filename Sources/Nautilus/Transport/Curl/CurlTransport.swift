@@ -32,7 +32,8 @@
     ///   slows the other side down.
     /// - Interim responses (1xx) are passed over, ``HttpResponse/trailers`` handed over, and a 101 that was not asked for
     ///   is an error.
-    /// - HTTP/1.1 is spoken, over TLS as well.
+    /// - HTTP/1.1 is spoken, over TLS as well. HTTP/2 is not: in the versions of libcurl that are about, an upload that is
+    ///   answered early never ends, and a connection that the server has given up may be used once more.
     /// - A child process that forks without `exec` cannot use it, as it cannot use anything that is built on threads.
     ///
     /// Share one: connections are kept per instance, and each has a thread that waits for all its sockets, from its

@@ -19,7 +19,9 @@ public enum ServerChild {
             while !FileHandle.standardInput.availableData.isEmpty {}
             exit(0)
         }
-        let response = ServerAnswer(rawValue: CommandLine.arguments.last ?? "")?.response ?? Data()
-        response.withUnsafeBytes { loopback_server_serve(listener, $0.baseAddress, $0.count) }
+        let arguments = CommandLine.arguments.suffix(2)
+        let response = arguments.first.flatMap { ServerAnswer(rawValue: $0)?.response } ?? Data()
+        let delay = arguments.last.flatMap { UInt32($0) } ?? 0
+        response.withUnsafeBytes { loopback_server_serve(listener, $0.baseAddress, $0.count, delay) }
     }
 }

@@ -8,11 +8,14 @@ public struct ServerProcess {
 
     /// Starts it.
     ///
+    /// - Parameters:
+    ///   - answer: The answer to every request.
+    ///   - delay: For how many milliseconds it is held back. Default: none, since mostly the client is measured.
     /// - Throws: ``ServerFailure``, or why the program cannot be run.
-    public init(_ answer: ServerAnswer) throws {
+    public init(_ answer: ServerAnswer, delay: Int = 0) throws {
         process = Process()
         process.executableURL = Bundle.main.executableURL
-        process.arguments = [ServerChild.argument, answer.rawValue]
+        process.arguments = [ServerChild.argument, answer.rawValue, "\(delay)"]
         let output = Pipe()
         process.standardOutput = output
         process.standardInput = Pipe()

@@ -14,6 +14,7 @@ typedef struct {
     int socket;
     const void *response;
     size_t size;
+    unsigned delay;
 } connection;
 
 int loopback_server_listen(uint16_t *port) {
@@ -50,6 +51,7 @@ static void *serve_connection(void *argument) {
             matched = buffer[index] == end[matched] ? matched + 1 : buffer[index] == '\r';
             if (matched < 4) continue;
             matched = 0;
+            if (open.delay > 0) usleep(open.delay * 1000);
             if (write_all(open.socket, open.response, open.size) != 0) break;
         }
     }
@@ -57,7 +59,7 @@ static void *serve_connection(void *argument) {
     return NULL;
 }
 
-void loopback_server_serve(int listener, const void *response, size_t size) {
+void loopback_server_serve(int listener, const void *response, size_t size, unsigned delay) {
     signal(SIGPIPE, SIG_IGN);
     for (;;) {
         int socket = accept(listener, NULL, NULL);
@@ -67,7 +69,7 @@ void loopback_server_serve(int listener, const void *response, size_t size) {
         connection *open = malloc(sizeof *open);
         pthread_t thread;
         if (open == NULL) abort();
-        *open = (connection){.socket = socket, .response = response, .size = size};
+        *open = (connection){.socket = socket, .response = response, .size = size, .delay = delay};
         if (pthread_create(&thread, NULL, serve_connection, open) != 0) abort();
         pthread_detach(thread);
     }

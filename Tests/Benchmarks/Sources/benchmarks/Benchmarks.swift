@@ -30,8 +30,9 @@ struct Benchmarks {
         }
         // Memory first, while the process is still small.
         let all =
-            MemorySuite.all + ParserSuite.all + CallSuite.all + TrafficSuite.all + CrowdTime.all + CacheSuite.all
-            + CoordinatorSuite.all + SessionSuite.all + BudgetSuite.all
+            MemorySuite.all(servers[0].process) + ParserSuite.all + CallSuite.all + TrafficSuite.all + CrowdTime.all
+            + CacheSuite.all
+            + CoordinatorSuite.all + SessionSuite.all + BudgetSuite.all + WaitingSuite.all
             + servers.flatMap { LoopbackSuite.all($0.answer, port: $0.process.port) }
         var lines: [Line] = []
         for measurable in all.filter(options.wants) {

@@ -51,6 +51,9 @@ struct Effort: Sendable {
     /// For CI, to see that everything runs: a few seconds in all.
     static let quick = Effort(rounds: 5, block: .milliseconds(2))
 
+    /// Whether the figures only show that everything runs.
+    var isQuick: Bool { rounds < Self.full.rounds }
+
     /// How many calls fill a block; finding out warms everything up, too.
     func count(for subject: Subject) async throws -> Int {
         var count = 1

@@ -39,7 +39,7 @@ struct Growth: Measurable {
             suspects.append((try await line(of: shape, rounds: 1, short: 1 << 13).ratio ?? 0, shape))
         }
         var worst: Line?
-        let isQuick = effort.rounds < Effort.full.rounds
+        let isQuick = effort.isQuick
         for (index, suspect) in suspects.sorted(by: { $0.ratio > $1.ratio }).enumerated() {
             guard index < (isQuick ? 1 : 3), worst?.ratio ?? 0 <= Self.limit else { break }
             let line = try await line(of: suspect.shape, rounds: isQuick ? 3 : 7)

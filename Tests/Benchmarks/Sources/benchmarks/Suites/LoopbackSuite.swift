@@ -29,7 +29,7 @@ enum LoopbackSuite {
     }
 
     /// Backoff with its budget, a timeout, JSON.
-    private static func defaults(_ port: Int) -> NotesService {
+    static func defaults(_ port: Int) -> NotesService {
         NotesService(apiUrl: "http://127.0.0.1:\(port)/v1", transport: PlatformTransport.shared)
             .with(BackoffRetrier.factory())
     }
@@ -39,7 +39,8 @@ enum LoopbackSuite {
         defaults(port).with(AuthorizationRetrier.withBackoff()).withInterceptors(2)
     }
 
-    private static func bare(_ port: Int) -> Subject {
+    /// The same by Foundation alone.
+    static func bare(_ port: Int) -> Subject {
         Subject("URLSession.data(for:)") {
             guard let url = URL(string: "http://127.0.0.1:\(port)/v1/notes/7") else { return }
             var request = URLRequest(url: url)

@@ -1,28 +1,45 @@
+import BenchmarkServer
 import Nautilus
 
-/// Memory after many calls with a timeout: what a finished call leaves behind must not pile up.
+/// Memory after many calls: a finished call must leave nothing behind that piles up.
 enum MemorySuite {
-    static let all: [any Measurable] = [ResidentSize(name: "after calls with a timeout of 60 s", timeout: .seconds(60))]
+    static func all(_ server: ServerProcess) -> [any Measurable] {
+        let request = GetBytes(timeout: .seconds(60))
+        let service = LoopbackSuite.defaults(server.port)
+        return [
+            ResidentSize(
+                calls: Subject("calls with a timeout of 60 s") {
+                    _ = try await request.schedule(with: NotesService.instant)
+                }.atOnce(8),
+                count: { $0.isQuick ? 10_000 : 100_000 }
+            ),
+            ResidentSize(
+                calls: Subject("calls to a server, 64 at once") { _ = try await request.schedule(with: service) }
+                    .atOnce(64),
+                count: { _ in 10_000 }
+            ),
+        ]
+    }
 }
 
-/// The resident size after many calls against the size before them.
+/// The resident size after many calls against the size after the first thousand of them.
 private struct ResidentSize: Measurable {
+    let calls: Subject
+    let count: @Sendable (Effort) -> Int
     let group = "Resident memory"
-    let name: String
-    let timeout: Duration?
+    var name: String { "after \(calls.name)" }
 
     func lines(_ effort: Effort) async throws -> [Line] {
-        let request = GetBytes(timeout: timeout)
-        let calls = Subject(name) { _ = try await request.schedule(with: NotesService.instant) }.atOnce(8)
         // Once before, for what is made once: pages of the runtime, arenas of the allocator.
         try await calls.run(1_000)
         let before = ProcessUsage.residentSize
-        try await calls.run(effort.callCount)
+        let count = count(effort)
+        try await calls.run(count)
         let after = ProcessUsage.residentSize
         return [
             Line(
                 group: group,
-                name: "\(effort.callCount) \(name)",
+                name: "\(count) \(calls.name)",
                 value: after.map(Double.init),
                 unit: "bytes",
                 baselineValue: before.map(Double.init),
@@ -32,8 +49,4 @@ private struct ResidentSize: Measurable {
             )
         ]
     }
-}
-
-extension Effort {
-    fileprivate var callCount: Int { rounds < Self.full.rounds ? 10_000 : 100_000 }
 }
