@@ -51,16 +51,21 @@ struct nautilus_loop {
     // The lent sockets that the last step has found to be ready.
     int ready[events_at_once];
     int ready_count;
+    // The handles whose connections the last step has found to be ended while the library wants nothing of them.
+    nautilus_easy *left[events_at_once];
+    int left_count;
 };
 
 static int socket_changed(nautilus_easy *easy, int socket, int what, void *context, void *unused) {
-    (void)easy, (void)unused;
+    (void)unused;
     struct nautilus_loop *loop = context;
     if (what == poll_remove) {
         sockets_unwant(&loop->sockets, socket);
         return 0;
     }
-    return sockets_want(&loop->sockets, socket, what) ? 0 : -1;
+    if (!sockets_want(&loop->sockets, socket, what)) return -1;
+    loop->sockets.users[socket] = easy;
+    return 0;
 }
 
 static int timer_changed(curl_multi *multi, long milliseconds, void *context) {
@@ -116,6 +121,7 @@ void nautilus_loop_destroy(struct nautilus_loop *loop) {
     if (loop->wake >= 0) close(loop->wake);
     if (loop->sockets.epoll >= 0) close(loop->sockets.epoll);
     free(loop->sockets.flags);
+    free(loop->sockets.users);
     free(loop);
 }
 
@@ -182,6 +188,16 @@ static void run_timers(struct nautilus_loop *loop) {
     }
 }
 
+// A paused transfer's socket: the library asks for it again. But when it has read its end, it waits for the rest of a body
+// that is to be sent, however long that is in coming.
+static void leave_alone(struct nautilus_loop *loop, int descriptor) {
+    if (!(sockets_flags(&loop->sockets, descriptor) & socket_watched)) return;
+    sockets_unwatch(&loop->sockets, descriptor);
+    char byte;
+    if (recv(descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0) return;
+    if (loop->left_count < events_at_once) loop->left[loop->left_count++] = loop->sockets.users[descriptor];
+}
+
 static void handle(struct nautilus_loop *loop, int descriptor, uint32_t events) {
     if (descriptor == loop->wake) return take_count(loop->wake);
     if (descriptor == loop->timer) {
@@ -198,8 +214,7 @@ static void handle(struct nautilus_loop *loop, int descriptor, uint32_t events) 
         if (loop->ready_count < events_at_once) loop->ready[loop->ready_count++] = descriptor;
         return;
     }
-    // A paused transfer's: the library asks for it again.
-    if (!(flags & socket_wanted)) return sockets_unwatch(&loop->sockets, descriptor);
+    if (!(flags & socket_wanted)) return leave_alone(loop, descriptor);
     int bits = 0;
     if (events & EPOLLIN) bits |= select_in;
     if (events & EPOLLOUT) bits |= select_out;
@@ -251,6 +266,10 @@ int32_t nautilus_loop_watch(struct nautilus_loop *loop, nautilus_easy *easy, int
 
 int32_t nautilus_loop_ready(struct nautilus_loop *loop) {
     return loop->ready_count > 0 ? loop->ready[--loop->ready_count] : -1;
+}
+
+nautilus_easy *nautilus_loop_left(struct nautilus_loop *loop) {
+    return loop->left_count > 0 ? loop->left[--loop->left_count] : NULL;
 }
 
 nautilus_easy *nautilus_loop_ended(struct nautilus_loop *loop, int32_t *result) {

@@ -23,6 +23,10 @@ static int make_room(struct sockets *sockets, int socket) {
     if (!flags) return 0;
     memset(flags + sockets->capacity, 0, (size_t)(capacity - sockets->capacity));
     sockets->flags = flags;
+    void **users = realloc(sockets->users, (size_t)capacity * sizeof *users);
+    if (!users) return 0;
+    memset(users + sockets->capacity, 0, (size_t)(capacity - sockets->capacity) * sizeof *users);
+    sockets->users = users;
     sockets->capacity = capacity;
     return 1;
 }

@@ -26,6 +26,8 @@ struct sockets {
     int epoll;
     // Flags by descriptor.
     uint8_t *flags;
+    // By descriptor, the handle that last wanted something of it; stale for a resting one.
+    void **users;
     int capacity;
 };
 

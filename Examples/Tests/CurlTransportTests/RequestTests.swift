@@ -188,6 +188,23 @@ struct RequestTests {
             }
         }
     }
+
+    @Test("a server that leaves without an answer ends a stream that waits for its next chunk", arguments: [0, 3])
+    func leftWhileWaiting(count: Int) async throws {
+        try await ScriptedServer.run { connection in
+            try await connection.readHead()
+            // With its size before it, and two ends of lines.
+            if count > 0 { _ = try await connection.read(1 + 2 + count + 2) }
+            await connection.close()
+        } whileOpen: { server in
+            let (chunks, give) = AsyncStream.makeStream(of: Data.self)
+            if count > 0 { give.yield(Data(count: count)) }
+            let body = HttpBodyStream(once: chunks)
+            let failure = try await failure { try await send(.post, server.url, body: .stream(body)) }
+            #expect(failure == .connectionLost)
+            give.finish()
+        }
+    }
 }
 
 /// The request as the server sees it.

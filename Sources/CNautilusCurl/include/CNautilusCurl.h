@@ -190,6 +190,10 @@ int nautilus_loop_remove(struct nautilus_loop *_Nonnull loop, nautilus_easy *_No
 // The next transfer that has ended, and how; null when none has.
 nautilus_easy *_Nullable nautilus_loop_ended(struct nautilus_loop *_Nonnull loop, int32_t *_Nonnull result);
 
+// The next transfer whose connection a step has found to be ended by the server, while the transfer is paused; null when
+// none is. One that has ended since may be among them, and its handle be another's.
+nautilus_easy *_Nullable nautilus_loop_left(struct nautilus_loop *_Nonnull loop);
+
 // Watches such a connection, to read it (1), to write to it (2), for both or for nothing (0). Returns its descriptor; -1
 // where the system refuses.
 int32_t nautilus_loop_watch(struct nautilus_loop *_Nonnull loop, nautilus_easy *_Nonnull easy, int32_t interest);

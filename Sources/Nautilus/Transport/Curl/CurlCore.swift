@@ -49,7 +49,8 @@
         /// Carries out `count` due events; on the loop's own thread.
         mutating func step(_ count: Int32) {
             nautilus_loop_step(loop, count)
-            if lookAgain() { nautilus_loop_step(loop, 0) }
+            let isAnyLeft = endLeft()
+            if lookAgain() || isAnyLeft { nautilus_loop_step(loop, 0) }
             sockets.moveReady(loop)
         }
 
@@ -57,6 +58,17 @@
         func begin() {
             nautilus_loop_begin(loop)
             if lookAgain() { nautilus_loop_begin(loop) }
+        }
+
+        /// Ends the uploads whose server has gone without an answer.
+        ///
+        /// - Returns: Whether there is one.
+        private func endLeft() -> Bool {
+            var isAnyLeft = false
+            while let easy = nautilus_loop_left(loop) {
+                if uploads[easy]?.leave() == true { isAnyLeft = true }
+            }
+            return isAnyLeft
         }
 
         /// - Returns: Whether there is a transfer that libcurl has to look at again.

@@ -89,3 +89,28 @@ struct CurlFailure {
         100: .badServerResponse,
     ]
 }
+
+extension TransportError {
+    /// The one limit of time that libcurl knows is that for connecting.
+    ///
+    /// - Parameter isSent: Whether a kept connection has died under the request before.
+    static func notConnected(isSent: Bool) -> TransportError {
+        let reason = "The connection was not made in time."
+        return .failed(.timedOut, delivery: isSent ? .maybeExecuted : .notSent, reason: reason)
+    }
+
+    init(_ refusal: CurlResponseHead.Refusal) {
+        switch refusal {
+        case .malformed, .unrequestedUpgrade: self.init(.badServerResponse)
+        case .tooLarge:
+            let reason = "The answer's header is larger than the transport takes."
+            self = .failed(.badServerResponse, delivery: .maybeExecuted, reason: reason)
+        }
+    }
+
+    /// The same failure, with a known delivery.
+    func delivered(_ delivery: Delivery) -> TransportError {
+        guard case .failed(let code, _, let reason) = self else { return self }
+        return .failed(code, delivery: delivery, reason: reason)
+    }
+}

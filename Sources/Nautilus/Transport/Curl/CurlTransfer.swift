@@ -47,6 +47,8 @@
         private var sizeBefore = 0
         /// Whether an answer has come that makes the rest of a streamed body pointless.
         private(set) var isOvertaken = false
+        /// Whether the server has gone while the body was to go on.
+        private var isLeft = false
         /// Whether it goes on without a caller, since ending it would have to wait.
         var isAbandoned = false
 
@@ -248,7 +250,18 @@
             nautilus_easy_resume(handle.easy)
         }
 
+        /// Ends it, since the server has gone and no answer can come any more.
+        ///
+        /// - Returns: False when an answer has come.
+        func leave() -> Bool {
+            guard !head.isComplete else { return false }
+            isLeft = true
+            nautilus_easy_resume(handle.easy)
+            return true
+        }
+
         private func giveBody(_ target: UnsafeMutableRawBufferPointer) -> Int {
+            if isLeft { return Int(NAUTILUS_CURL_ABORT.rawValue) }
             // An end would make a part of the body the whole, and a failure would cost the answer.
             guard !isOvertaken else { return Int(NAUTILUS_CURL_PAUSE.rawValue) }
             if case .large(let data) = body {
@@ -269,31 +282,6 @@
         private func rewind() -> Bool {
             bodyOffset = 0
             return exchange.upload?.hasBegun != true
-        }
-    }
-
-    extension TransportError {
-        /// The one limit of time that libcurl knows is that for connecting.
-        ///
-        /// - Parameter isSent: Whether a kept connection has died under the request before.
-        fileprivate static func notConnected(isSent: Bool) -> TransportError {
-            let reason = "The connection was not made in time."
-            return .failed(.timedOut, delivery: isSent ? .maybeExecuted : .notSent, reason: reason)
-        }
-
-        fileprivate init(_ refusal: CurlResponseHead.Refusal) {
-            switch refusal {
-            case .malformed, .unrequestedUpgrade: self.init(.badServerResponse)
-            case .tooLarge:
-                let reason = "The answer's header is larger than the transport takes."
-                self = .failed(.badServerResponse, delivery: .maybeExecuted, reason: reason)
-            }
-        }
-
-        /// The same failure, with a known delivery.
-        fileprivate func delivered(_ delivery: Delivery) -> TransportError {
-            guard case .failed(let code, _, let reason) = self else { return self }
-            return .failed(code, delivery: delivery, reason: reason)
         }
     }
 #endif
