@@ -21,7 +21,8 @@
     ///   came. That is let happen for idempotent methods and for requests with an `Idempotency-Key`, and costs one new
     ///   connection. Others fail with `networkConnectionLost`, maybe executed: the server gets them once.
     /// - A connection that is not made within ``Configuration/connectTimeout`` ends the exchange with `timedOut`,
-    ///   ``Delivery/notSent``.
+    ///   ``Delivery/notSent``; only a request that libcurl repeats may have been executed by then.
+    /// - An answer that is whole is the response, though the server has not read all of the request's body.
     /// - Header fields go out and come in in their order, several values of one name as several lines; of `Cookie`, as one
     ///   (RFC 6265 §5.4). Control characters in values are refused (RFC 9110 §5.5).
     /// - `Content-Encoding` gzip and deflate, and br and zstd where the system has libbrotlidec and libzstd, are asked
