@@ -20,19 +20,24 @@ public struct StoredCredential: Hashable, Sendable {
     /// credential.
     public let hasExpired: Bool
 
+    private static let maxCount = 1_000_000_000
+
     /// Creates a record of bytes.
     ///
     /// - Parameters:
     ///   - session: The session it belongs to.
-    ///   - number: The session's number. Default: 1, the first; less counts as that.
+    ///   - number: The session's number. Default: 1, the first; less counts as that, and more than a billion as a
+    ///     billion.
     ///   - content: The credential as bytes.
-    ///   - unanswered: How often it was sent for its renewal without a known answer. Default: 0, never.
+    ///   - unanswered: How often it was sent for its renewal without a known answer. Default: 0, never; bounded like the
+    ///     number.
     ///   - hasExpired: Whether the server has ended the session. Default: false.
     public init(session: UUID, number: Int = 1, content: Data, unanswered: Int = 0, hasExpired: Bool = false) {
         self.session = session
-        self.number = max(1, number)
+        // Whatever a store brings, it can be added to.
+        self.number = min(max(1, number), Self.maxCount)
         self.content = content
-        self.unanswered = unanswered
+        self.unanswered = min(max(0, unanswered), Self.maxCount)
         self.hasExpired = hasExpired
     }
 

@@ -43,6 +43,22 @@ struct TokenSessionTests {
         #expect(renewals.withLock { $0 } == 1)
     }
 
+    @Test("a record whose numbers are as large as there are is renewed and replaced like any other")
+    func largestNumbers() async throws {
+        try await TokenWorld.run { world in
+            let token = world.server.signIn("anna", at: world.date)
+            let stored = try StoredCredential(session: UUID(), number: .max, credential: token, unanswered: .max)
+            world.store.save(stored, for: world.key)
+            let session = world.process()
+            try await world.sleep(.seconds(3600))
+            #expect(await world.call(session).token == "anna-2")
+            for user in ["bert", "carl"] {
+                try await session.signIn(world.server.signIn(user, at: world.date))
+                #expect(await world.call(world.process()).token == "\(user)-1")
+            }
+        }
+    }
+
     @Test("a rejected token is renewed, and the call sent again")
     func rejected() async throws {
         try await TokenWorld.run { world in
