@@ -33,9 +33,14 @@ public final class FileStore: CredentialStore {
     public func load(_ key: CredentialKey) async throws(CredentialStoreError) -> StoredCredential? {
         let (folder, file) = (folder, folder.file(of: key))
         return try await queue.run { () throws(CredentialStoreError) in
-            guard try folder.exists(), let content = try file.read() else { return nil }
-            let stored = try CredentialFormat.decode(content.data, for: key, place: file.place)
-            return try file.isEnded(stored.session) ? nil : stored
+            guard try folder.exists() else { return nil }
+            while let content = try file.read() {
+                let stored = try CredentialFormat.decode(content.data, for: key, place: file.place)
+                if try file.isEnded(stored.session) { return nil }
+                // A delete that came in between has removed the note of an end with the file.
+                if try file.status()?.version == content.status.version { return stored }
+            }
+            return nil
         }
     }
 
@@ -75,7 +80,8 @@ public final class FileStore: CredentialStore {
         }
     }
 
-    /// Removes what is stored, and the notes of which sessions have been ended; nothing when nothing is.
+    /// Removes what is stored, with what killed saves have left of it, and the notes of which sessions have been ended;
+    /// nothing when nothing is.
     ///
     /// - Throws: ``CredentialStoreError``.
     public func delete(_ key: CredentialKey) async throws(CredentialStoreError) {
@@ -86,6 +92,7 @@ public final class FileStore: CredentialStore {
                 try file.remove()
                 try folder.synchronize()
             }
+            folder.removeLeftovers(of: file)
             folder.removeEnds(of: file)
         }
     }

@@ -209,6 +209,16 @@ struct FileStoreTests {
         #expect(try !folder.names().contains(leftover))
     }
 
+    @Test("a delete removes what a killed save has left since, so that no token outlives the sign-out")
+    func leftoversOfDelete() async throws {
+        let lock = try #require(try await store.lock(key))
+        try await store.save(.first, for: key)
+        try Data().write(to: folder.store.appendingPathComponent(name + ".1f.tmp"))
+        try await store.delete(key)
+        #expect(try folder.names() == [name + ".lock"])
+        withExtendedLifetime(lock) {}
+    }
+
     @Test("a lock whose file was removed is taken on a new one")
     func removedLock() async throws {
         try #require(try await store.lock(key)).unlock()

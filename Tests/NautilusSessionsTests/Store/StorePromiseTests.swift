@@ -1,4 +1,5 @@
 import Foundation
+import Nautilus
 import NautilusSessions
 import Testing
 
@@ -113,6 +114,33 @@ struct StorePromiseTests {
             #expect(try await one.version(of: place.key) == nil)
         }
         #expect(versions.count == 300)
+    }
+
+    @Test(
+        "no load shows a session that had been ended before, though a delete forgets the end meanwhile",
+        arguments: StoreSubject.all
+    )
+    func endedAndDeleted(_ subject: StoreSubject) async throws {
+        let place = try subject.open()
+        let (one, two) = (place.store(), place.store())
+        let (ended, isOver) = (Locked(0), Locked(false))
+        async let late = {
+            var late: [Int] = []
+            while !isOver.withLock({ $0 }) {
+                let before = ended.withLock { $0 }
+                if let shown = try await two.load(place.key)?.number, shown <= before { late.append(shown) }
+            }
+            return late
+        }()
+        for number in 1...1_000 {
+            let stored = StoredCredential(session: UUID(), number: number, content: Data("token".utf8))
+            try await one.save(stored, for: place.key)
+            try await one.end(stored.session, for: place.key)
+            ended.withLock { $0 = number }
+            try await one.delete(place.key)
+        }
+        isOver.withLock { $0 = true }
+        #expect(try await late.isEmpty)
     }
 
     @Test("a thousand saves and loads at once never show half a credential", arguments: StoreSubject.all)
