@@ -67,6 +67,8 @@ extension SharedCredential {
         // An unsaved record is not looked for; a store that cannot be read tells nothing.
         guard known.unsaved == nil, let look = try? await store.look() else { return }
         guard look.stored?.session != renewed.session, follow(look, from: known, since: epoch) else { return }
+        // The process where the user has signed out does not know of this credential.
+        if look.stored == nil, !look.hasExpired { revokeInBackground(renewed.credential) }
         throw SessionError(.superseded)
     }
 

@@ -8,8 +8,9 @@ extension SharedCredential {
     /// - Parameter revokesReplaced: Whether the server is asked to forget the credential of the session before.
     func signIn(_ credential: Credential, revokingReplaced revokesReplaced: Bool) async throws(SessionError) {
         let (session, credential) = (UUID(), Record.asStored(credential))
-        let replaced = change { state in
+        let (replaced, isReplacedStored) = change { state in
             let replaced = state.record
+            let isStored = if case .signIn = state.unsaved { false } else { true }
             if revokesReplaced { state.revokedSession = replaced?.session }
             if let replaced { state.overruled.insert(replaced.session) }
             if case .signOut(let session?) = state.unsaved { state.overruled.insert(session) }
@@ -18,14 +19,15 @@ extension SharedCredential {
             // First: from here on the store is overruled, and nothing that it has is adopted any more.
             (state.record, state.unsaved, state.isKnown) = (record, .signIn(record), true)
             state.isNumbered = false
-            return replaced
+            return (replaced, isStored)
         } following: {
             $0.signIn(credential)
         }
         // Before the wait for the lock, during which another process may sign in anew.
         let glance = try? await store.glance()
         if let glance { number(session, after: glance.stored) }
-        let over = try? glance?.stored?.credential(as: Credential.self)
+        // Unless what is stored was replaced before, by a sign-in that asked for nothing.
+        let over = isReplacedStored ? try? glance?.stored?.credential(as: Credential.self) : nil
         if revokesReplaced, let over = over ?? replaced?.credential { revokeInBackground(over) }
         try await write()
         guard state.withLock({ $0.record?.session == session }) else { throw SessionError(.superseded) }

@@ -260,6 +260,43 @@ struct SignOutTests {
         }
     }
 
+    @Test("what a refresh of another process brings after the sign-out is revoked there, where alone it is known")
+    func refreshedLateElsewhere() async throws {
+        try await SessionWorld.run { world in
+            let (first, second) = (try await world.signedIn(), world.process())
+            try await second.restore()
+            try await world.sleep(.seconds(3_600))
+            world.store.slowSaves(to: .seconds(1))
+            async let call = world.call(second)
+            // The note takes a second, the token request a tenth: the fresh credential is being saved.
+            try await world.sleep(.milliseconds(1_500))
+            try await first.signOut()
+            #expect(!(await call.isOk))
+            try await world.sleep(.seconds(10))
+            #expect(world.server.revoked == ["anna-r1", "anna-a1", "anna-r2", "anna-a2"])
+        }
+    }
+
+    @Test("of two users who are replaced at once, the tokens of the latter are revoked, whose sign-in asked for that")
+    func replacedBeforeSaved() async throws {
+        try await SessionWorld.run { world in
+            _ = try await world.signedIn()
+            let session = world.process()
+            let lock = try await world.store.lock(session.key)
+            let (bert, carl) = (
+                world.server.signIn("bert", at: world.date), world.server.signIn("carl", at: world.date)
+            )
+            async let first: Void? = try? session.signIn(bert)
+            try await world.sleep(.milliseconds(1))
+            async let second: Void? = try? session.signIn(carl, revokingReplaced: true)
+            try await world.sleep(.seconds(1))
+            lock?.unlock()
+            _ = await (first, second)
+            try await world.sleep(.seconds(1))
+            #expect(world.server.revoked == ["bert-r1", "bert-a1"])
+        }
+    }
+
     @Test("somebody who is not signed in can sign out, and nothing is asked of a server or saved")
     func nobody() async throws {
         try await SessionWorld.run { world in
