@@ -22,7 +22,7 @@ public struct SessionError: RefreshFailure, Sendable {
 
     /// The kind of failure.
     public let kind: Kind
-    /// The error underneath, for ``Kind/notRevoked``; nil for all others.
+    /// The error underneath, for ``Kind/notRevoked``; nil when no answer came within a minute, and for all others.
     public let underlying: (any Error)?
 
     /// Creates an error.
@@ -39,7 +39,7 @@ public struct SessionError: RefreshFailure, Sendable {
     public var isTransient: Bool {
         switch kind {
         case .lockTimeout: true
-        case .notRevoked: (underlying as? any RefreshFailure)?.isTransient ?? false
+        case .notRevoked: underlying.map { ($0 as? any RefreshFailure)?.isTransient ?? false } ?? true
         case .store, .superseded, .expired, .cancelled: false
         }
     }
@@ -81,7 +81,7 @@ extension SessionError: PrintableError, CustomDebugStringConvertible, CustomRefl
         switch underlying {
         case let error as any PrintableError: error.description
         case let error?: "\(type(of: error))"
-        case nil: "no reason is known"
+        case nil: "it did not answer in time"
         }
     }
 }

@@ -37,7 +37,7 @@ public struct SessionRules<Credential: Sendable>: Sendable {
     ///     then lies under the call's, which is of kind `authorization`. Nil for a failure that is about something
     ///     else. Default: always nil. Only asked of failures that no renewal can mend.
     ///   - revoke: Has the server forget a credential, when its user signs out; tried again later while its error is
-    ///     transient, see `RefreshFailure`. Default: nil, the server is not told.
+    ///     transient, see `RefreshFailure`, and when it has not ended within a minute. Default: nil, the server is not told.
     ///   - renew: Brings the credential that takes the place of one. One renewal at a time runs it, among all
     ///     processes. Its request must not wait for the session's own credential: send it through the service's
     ///     `signedOut`, and with a short timeout, since a request without an answer is sent again within the grace that

@@ -7,13 +7,26 @@ extension SharedCredential {
     ///
     /// - Returns: The failure; nil when it is revoked, or the server need not be told.
     func revoke(_ credential: Credential) async -> SessionError? {
-        guard let revoke = rules.revoke else { return nil }
-        do {
-            try await revoke(credential)
-            return nil
-        } catch {
-            if Self.isWorthAnotherTry(error) { revokeLater(credential) }
-            return SessionError(.notRevoked, underlying: error)
+        guard rules.revoke != nil else { return nil }
+        guard let outcome = await tryToRevoke(credential) else {
+            revokeLater(credential)
+            return SessionError(.notRevoked)
+        }
+        guard case .failure(let error) = outcome else { return nil }
+        if Self.isWorthAnotherTry(error) { revokeLater(credential) }
+        return SessionError(.notRevoked, underlying: error)
+    }
+
+    /// One try.
+    ///
+    /// - Returns: Nil when it has not ended within a minute: the two requests of OAuth's take 50 s at most.
+    private func tryToRevoke(_ credential: Credential) async -> Result<Void, any Error>? {
+        await store.wait(atMost: .seconds(60)) { [rules] in
+            do {
+                return .success(try await rules.revoke?(credential) ?? ())
+            } catch {
+                return .failure(error)
+            }
         }
     }
 
@@ -33,10 +46,10 @@ extension SharedCredential {
         BackgroundTask.start { [weak self, store] in
             for retry in 1... {
                 guard (try? await store.pause(beforeRetry: retry)) != nil, let self else { return }
-                do {
-                    return try await self.rules.revoke?(credential) ?? ()
-                } catch {
-                    guard Self.isWorthAnotherTry(error) else { return }
+                switch await self.tryToRevoke(credential) {
+                case .success: return
+                case .failure(let error) where !Self.isWorthAnotherTry(error): return
+                case .failure, nil: continue
                 }
             }
         }

@@ -65,7 +65,8 @@ extension SharedCredential {
         } following: {
             $0.signOut()
         }
-        let stored = await endForAll()
+        // The server is told whatever the store does.
+        let stored = await store.wait(atMost: store.sharing.lockWait) { [self] in await endForAll() } ?? nil
         // Another session that is stored was replaced before, by a sign-in that has not been saved.
         if let record, stored?.session != record.session { return record.credential }
         return (try? stored?.credential(as: Credential.self)) ?? record?.credential

@@ -122,6 +122,36 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
         try await sleep(for: sharing.backoff.delay(beforeRetry: retry, previous: .zero, random: random))
     }
 
+    /// Waits for `work`, but not for longer than `limit`: then it is cancelled, and goes on alone if it does not heed
+    /// that. When the caller is cancelled, the work is as well, and is waited for all the same.
+    ///
+    /// - Returns: Its result; nil when there is none in time.
+    func wait<Value: Sendable>(
+        atMost limit: Duration,
+        for work: @escaping @Sendable () async -> Value
+    ) async -> Value? {
+        let result = Locked<Value?>(nil)
+        let (end, ending) = AsyncStream.makeStream(of: Never.self)
+        let task = BackgroundTask.start {
+            let value = await work()
+            result.withLock { $0 = value }
+            ending.finish()
+        }
+        let timer = BackgroundTask.start {
+            try? await clock.sleep(for: limit.addable)
+            ending.finish()
+        }
+        let wait = BackgroundTask.start { for await _ in end {} }
+        await withTaskCancellationHandler {
+            await wait.value
+        } onCancel: {
+            task.cancel()
+        }
+        task.cancel()
+        timer.cancel()
+        return result.withLock { $0 }
+    }
+
     private func sleep(for duration: Duration) async throws(SessionError) {
         do {
             try await clock.sleep(for: duration.addable)

@@ -297,6 +297,21 @@ struct SignOutTests {
         }
     }
 
+    @Test("a store that hangs keeps the server from being told no longer than a lock would")
+    func hangingEnd() async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn()
+            world.store.slowEnds(to: .seconds(10_000))
+            async let signOut: Void? = try? session.signOut()
+            try await world.sleep(.milliseconds(29_999))
+            #expect(world.server.revoked.isEmpty)
+            try await world.sleep(.seconds(1))
+            #expect(world.server.revoked == ["anna-r1", "anna-a1"])
+            #expect(await world.call(session).isSignedOut)
+            _ = await signOut
+        }
+    }
+
     @Test("somebody who is not signed in can sign out, and nothing is asked of a server or saved")
     func nobody() async throws {
         try await SessionWorld.run { world in

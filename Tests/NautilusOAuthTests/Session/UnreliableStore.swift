@@ -8,6 +8,7 @@ final class UnreliableStore: CredentialStore {
     private struct State {
         var saveTime = Duration.zero
         var loadTime = Duration.zero
+        var endTime = Duration.zero
         var saveError: CredentialStoreError?
         var loadError: CredentialStoreError?
         var saves = 0
@@ -29,6 +30,8 @@ final class UnreliableStore: CredentialStore {
     func slowSaves(to duration: Duration) { state.withLock { $0.saveTime = duration } }
     /// From now on every load takes this long; it brings what was there at its beginning.
     func slowLoads(to duration: Duration) { state.withLock { $0.loadTime = duration } }
+    /// From now on every end of a session takes this long, and happens then.
+    func slowEnds(to duration: Duration) { state.withLock { $0.endTime = duration } }
     /// How many saves have succeeded.
     var saves: Int { state.withLock { $0.saves } }
 
@@ -49,6 +52,7 @@ final class UnreliableStore: CredentialStore {
 
     func end(_ session: UUID, for key: CredentialKey) async throws -> StoredCredential? {
         if let error = state.withLock({ $0.saveError }) { throw error }
+        await wait(state.withLock { $0.endTime })
         return memory.end(session, for: key)
     }
 

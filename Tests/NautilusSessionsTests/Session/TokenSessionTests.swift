@@ -59,6 +59,38 @@ struct TokenSessionTests {
         }
     }
 
+    @Test("a revocation without an answer is given up after a minute, whatever it heeds, told, and tried again")
+    func hangingRevocation() async throws {
+        try await TokenWorld.run { world in
+            let starts = Locked<[Duration]>([])
+            let watch = Stopwatch(world.clock)
+            let rules = SessionRules<ApiToken>(
+                stamp: { token, request in request.header["X-Api-Token"] = token.value },
+                revoke: { [clock = world.clock] _ in
+                    let count = starts.withLock { starts in
+                        starts.append(watch.elapsed)
+                        return starts.count
+                    }
+                    guard count < 3 else { return }
+                    await BackgroundTask.start { try? await clock.sleep(for: .seconds(10_000)) }.value
+                },
+                renew: { $0 }
+            )
+            let session = try await world.signedIn("anna", rules)
+            do throws(SessionError) {
+                try await session.signOut()
+                Issue.record("nothing is told")
+            } catch {
+                #expect(error.kind == .notRevoked)
+            }
+            #expect(watch.elapsed == .seconds(60))
+            try await world.sleep(.seconds(3600))
+            let times = starts.withLock { $0 }
+            #expect(times.count == 3)
+            #expect(times.last.map { $0 > .seconds(120) && $0 < .seconds(125) } == true)
+        }
+    }
+
     @Test("a rejected token is renewed, and the call sent again")
     func rejected() async throws {
         try await TokenWorld.run { world in
