@@ -165,13 +165,10 @@ struct KeptConnectionTests {
 
     @Test("and closed under what may run twice, and no other one made in time: maybe executed")
     func closedAndUnreachable() async throws {
-        let (turns, turn) = AsyncStream.makeStream(of: Void.self)
-        turn.yield()
-        turn.finish()
+        let isClosed = Flag()
         try await ScriptedServer.run { connection in
             // SOCKS (RFC 1928), so that the second connection is not made before that is answered.
-            var turns = turns.makeAsyncIterator()
-            guard await turns.next() != nil else { return try await connection.hang() }
+            guard await !isClosed.isSet else { return try await connection.hang() }
             _ = try await connection.read(Int(connection.read(2)[1]))
             try await connection.write(Data([5, 0]))
             _ = try await connection.read(10)
@@ -179,14 +176,16 @@ struct KeptConnectionTests {
             _ = try await connection.readRequest()
             try await connection.respond()
             _ = try await connection.readRequest()
+            await isClosed.set()
         } whileOpen: { server in
             let route = CurlTransport.Route.proxy(.init("socks5://127.0.0.1:\(server.port)"))
             let transport = CurlTransport(configuration: .init(connectTimeout: .seconds(1), route: route))
             let url = try #require(URL(string: "http://127.0.0.1/"))
-            _ = try await send(.get, url, through: transport)
+            // A busy machine may need more time, and other connections.
+            while (try? await send(.get, url, through: transport)) == nil {}
             let failure = try await failure { try await send(.put, url, through: transport) }
             #expect(failure == Failure(code: .timedOut, delivery: .maybeExecuted))
-            #expect(await server.requests.map(\.requestLine) == ["GET / HTTP/1.1", "PUT / HTTP/1.1"])
+            #expect(await server.requests.filter { $0.requestLine == "PUT / HTTP/1.1" }.count == 1)
         }
     }
 
@@ -210,4 +209,11 @@ struct KeptConnectionTests {
             return (failure, await server.requests)
         }
     }
+}
+
+/// Whether something has happened.
+private actor Flag {
+    private(set) var isSet = false
+
+    func set() { isSet = true }
 }
