@@ -63,3 +63,21 @@ extension RefreshCoordinator {
         return true
     }
 }
+
+extension RefreshCoordinator.Adoption: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The kind of change, never the credential.
+    public var description: String {
+        switch self {
+        case .refreshed: "refreshed"
+        case .signedIn: "signed in"
+        case .signedOut: "signed out"
+        case .expired: "expired"
+        }
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Shows what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: ["adoption": description]) }
+}

@@ -146,7 +146,8 @@ struct RefreshEventsTests {
         _ = await call.outcomes
         #expect("\(coordinator)" == "generation 1, cooling down")
         var texts: [String] = []
-        for value in [coordinator, grant] as [Any] {
+        let adoptions: [RefreshCoordinator<String>.Adoption] = [.refreshed("s3cret"), .signedIn("s3cret")]
+        for value in [coordinator, grant, adoptions] as [Any] {
             var dumped = ""
             dump(value, to: &dumped)
             texts += ["\(value)", String(reflecting: value), dumped]
