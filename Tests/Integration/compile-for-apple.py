@@ -47,7 +47,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
     ],
     targets: [
-        .target(name: "CompressionStandIn"), .target(name: "FoundationStandIn"), .target(name: "NetworkStandIn"),
+        .target(name: "CompressionStandIn"), .target(name: "FoundationStandIn", dependencies: ["SecurityStandIn"]), .target(name: "NetworkStandIn"),
         .target(name: "SecurityStandIn"),
         .target(name: "Nautilus", dependencies: frameworks, swiftSettings: alias),
         .target(name: "NautilusSessions", dependencies: ["Nautilus"] + frameworks, swiftSettings: alias),

@@ -49,8 +49,11 @@ final class ExchangeDelegate: NSObject, Sendable {
     let queue = DispatchQueue(label: "Nautilus.URLSessionTransport", qos: .userInitiated)
     let operations: OperationQueue
     private let traffic: Locked<Traffic>
+    /// Nil for any key.
+    private let pinnedKeys: PinnedKeys?
 
-    init(connectionsPerHost: Int) {
+    init(connectionsPerHost: Int, pinnedKeys: [Data] = []) {
+        self.pinnedKeys = pinnedKeys.isEmpty ? nil : PinnedKeys(hashes: pinnedKeys)
         #if canImport(FoundationNetworking)
             traffic = Locked(Traffic(lines: ConnectionLines(limit: connectionsPerHost)))
         #else
@@ -112,7 +115,7 @@ final class ExchangeDelegate: NSObject, Sendable {
         traffic.withLock { $0.lines.forget(origin, ObjectIdentifier(exchange)) }
     }
 
-    private func exchangeUnderWay(_ task: URLSessionTask) -> SessionExchange? {
+    func exchangeUnderWay(_ task: URLSessionTask) -> SessionExchange? {
         traffic.withLock { $0.underway[task.taskIdentifier] }
     }
 
@@ -209,7 +212,13 @@ extension ExchangeDelegate: URLSessionDataDelegate {
             queue.async { completionHandler(.cancelAuthenticationChallenge, nil) }
         #else
             switch challenge.protectionSpace.authenticationMethod {
-            case NSURLAuthenticationMethodServerTrust, NSURLAuthenticationMethodClientCertificate:
+            case NSURLAuthenticationMethodServerTrust:
+                guard let pinnedKeys, !pinnedKeys.contain(keyOf: challenge) else {
+                    return completionHandler(.performDefaultHandling, nil)
+                }
+                end(task)?.fail(TransportError(.serverCertificateUntrusted, delivery: .notSent))
+                completionHandler(.cancelAuthenticationChallenge, nil)
+            case NSURLAuthenticationMethodClientCertificate:
                 completionHandler(.performDefaultHandling, nil)
             default:
                 completionHandler(.rejectProtectionSpace, nil)

@@ -10,7 +10,10 @@ final class ExchangeSession: Sendable {
     let exchanges: ExchangeDelegate
 
     init(_ configuration: URLSessionTransport.Configuration) {
-        exchanges = ExchangeDelegate(connectionsPerHost: configuration.connectionsPerHost)
+        exchanges = ExchangeDelegate(
+            connectionsPerHost: configuration.connectionsPerHost,
+            pinnedKeys: configuration.pinnedKeys
+        )
         session = URLSession(
             configuration: configuration.sessionConfiguration(),
             delegate: exchanges,

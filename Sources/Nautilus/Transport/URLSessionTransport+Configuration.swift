@@ -25,6 +25,13 @@ extension URLSessionTransport {
         /// 6, as Foundation and the browsers have it: servers are used to it, and more gain little, since all
         /// connections of a session share one work queue.
         public var connectionsPerHost: Int
+        /// Public keys, one of which the server's certificate must have besides being valid: SHA-256 of the
+        /// SubjectPublicKeyInfo, 32 bytes each (RFC 7469 §2.4). A server with another key ends the exchange with
+        /// `serverCertificateUntrusted`, not sent. Default: none, any key.
+        ///
+        /// Pin a second key that is not in use yet: a server that has to change its only one cannot be reached any more.
+        /// On Linux, where Foundation does not show certificates, no exchange succeeds with pins; `CurlTransport` has them.
+        public var pinnedKeys: [Data]
         /// Adjusts Foundation's configuration before the session is made: proxies, TLS versions, cellular access.
         /// Nil for no adjustment, the default.
         ///
@@ -38,11 +45,13 @@ extension URLSessionTransport {
             responseLimit: Int = 67_108_864,
             spoolLimit: Int = 1_073_741_824,
             connectionsPerHost: Int = 6,
+            pinnedKeys: [Data] = [],
             adjust: (@Sendable (URLSessionConfiguration) -> Void)? = nil
         ) {
             self.responseLimit = responseLimit
             self.spoolLimit = spoolLimit
             self.connectionsPerHost = connectionsPerHost
+            self.pinnedKeys = pinnedKeys
             self.adjust = adjust
         }
     }

@@ -10,6 +10,7 @@ extension URLSessionTransport {
     ///
     /// - Throws: The errors of ``send(_:context:)``.
     public func stream(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<HttpBodyStream> {
+        try checkPins()
         // Before a stream that comes once is spent on a request that cannot go out.
         try request.validateForSession()
         let body = try await OutgoingBody(request.body, spoolLimit: configuration.spoolLimit)

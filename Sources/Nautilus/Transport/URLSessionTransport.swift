@@ -57,6 +57,7 @@ public final class URLSessionTransport: InterruptibleTransport {
     /// - Throws: ``TransportError``; ``InvalidRequest`` for a method or a header that cannot be sent; the error of a body
     ///   stream; `CancellationError`, at once when the task is cancelled.
     public func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+        try checkPins()
         let body: Data?
         switch request.body {
         case .empty: body = nil
@@ -84,6 +85,15 @@ public final class URLSessionTransport: InterruptibleTransport {
             session = made
             return made
         }
+    }
+
+    /// - Throws: ``TransportError``, not sent, where keys are pinned and cannot be seen.
+    func checkPins() throws(TransportError) {
+        #if canImport(FoundationNetworking)
+            guard !configuration.pinnedKeys.isEmpty else { return }
+            let reason = "URLSessionTransport cannot pin keys on Linux; CurlTransport can."
+            throw .failed(.serverCertificateUntrusted, delivery: .notSent, reason: reason)
+        #endif
     }
 
     /// The table of exchanges under way, for the tests.

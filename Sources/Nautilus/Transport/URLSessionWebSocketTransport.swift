@@ -9,10 +9,14 @@
         ///
         /// 1 MiB, as URL loading has it.
         public let messageLimit: Int
+        /// Public keys, one of which the server's certificate must have besides being valid; see
+        /// ``URLSessionTransport/Configuration/pinnedKeys``. Default: none, any key.
+        public let pinnedKeys: [Data]
 
         /// Creates a transport; every default gives its reason at the property.
-        public init(messageLimit: Int = 1_048_576) {
+        public init(messageLimit: Int = 1_048_576, pinnedKeys: [Data] = []) {
             self.messageLimit = messageLimit
+            self.pinnedKeys = pinnedKeys
         }
 
         /// Sends the opening request once.
@@ -24,7 +28,7 @@
             for field in request.header.fields where field.name != .contentLength {
                 urlRequest.addValue(field.value, forHTTPHeaderField: field.name.rawValue)
             }
-            let socket = SessionWebSocket()
+            let socket = SessionWebSocket(pinnedKeys: pinnedKeys)
             let configuration = URLSessionTransport.Configuration().sessionConfiguration()
             let session = URLSession(configuration: configuration, delegate: socket, delegateQueue: nil)
             let task = session.webSocketTask(with: urlRequest)
@@ -51,6 +55,12 @@
         }
 
         private let state = Locked(State())
+        /// Nil for any key.
+        private let pinnedKeys: PinnedKeys?
+
+        init(pinnedKeys: [Data]) {
+            self.pinnedKeys = pinnedKeys.isEmpty ? nil : PinnedKeys(hashes: pinnedKeys)
+        }
 
         func await(
             _ continuation: CheckedContinuation<WebSocketOpening, any Error>,
@@ -97,6 +107,19 @@
                 return end(with: .success(.declined(declined)), ending: error)
             }
             fail(TransportError(error ?? URLError(.networkConnectionLost)))
+        }
+
+        func urlSession(
+            _ session: URLSession,
+            task: URLSessionTask,
+            didReceive challenge: URLAuthenticationChallenge,
+            completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        ) {
+            guard challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodServerTrust,
+                let pinnedKeys, !pinnedKeys.contain(keyOf: challenge)
+            else { return completionHandler(.performDefaultHandling, nil) }
+            fail(TransportError(.serverCertificateUntrusted, delivery: .notSent))
+            completionHandler(.cancelAuthenticationChallenge, nil)
         }
 
         func urlSession(

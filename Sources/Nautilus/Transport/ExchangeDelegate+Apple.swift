@@ -1,0 +1,50 @@
+#if !canImport(FoundationNetworking)
+    import Foundation
+    import Security
+
+    extension PinnedKeys {
+        /// Whether the certificate that a server has shown has one of the keys. The system judges the rest of it.
+        func contain(keyOf challenge: URLAuthenticationChallenge) -> Bool {
+            guard let trust = challenge.protectionSpace.serverTrust,
+                let chain = SecTrustCopyCertificateChain(trust) as? [SecCertificate], let first = chain.first
+            else { return false }
+            return contain(keyOf: SecCertificateCopyData(first) as Data)
+        }
+    }
+
+    extension ExchangeDelegate {
+        /// Notes how the exchange came to its connection.
+        func urlSession(
+            _ session: URLSession,
+            task: URLSessionTask,
+            didFinishCollecting metrics: URLSessionTaskMetrics
+        ) {
+            guard let exchange = exchangeUnderWay(task), let last = metrics.transactionMetrics.last else { return }
+            exchange.context.noteConnection(CallTrace.Exchange.Connection(last))
+        }
+    }
+
+    extension CallTrace.Exchange.Connection {
+        fileprivate init(_ metrics: URLSessionTaskTransactionMetrics) {
+            guard !metrics.isReusedConnection else {
+                self = .reused
+                return
+            }
+            // The connection's end is that of TLS as well.
+            let connected = metrics.secureConnectionStartDate ?? metrics.connectEndDate
+            self.init(
+                nameLookup: .between(metrics.domainLookupStartDate, metrics.domainLookupEndDate),
+                connect: .between(metrics.connectStartDate, connected),
+                secure: .between(metrics.secureConnectionStartDate, metrics.secureConnectionEndDate)
+            )
+        }
+    }
+
+    extension Duration {
+        /// The time from one date to a later one; zero where one is missing, or the clock was set back.
+        fileprivate static func between(_ start: Date?, _ end: Date?) -> Duration {
+            guard let start, let end, end > start else { return .zero }
+            return .seconds(end.timeIntervalSince(start))
+        }
+    }
+#endif
