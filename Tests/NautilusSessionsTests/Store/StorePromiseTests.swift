@@ -3,6 +3,14 @@ import Nautilus
 import NautilusSessions
 import Testing
 
+/// How many sessions have been ended.
+private actor Progress {
+    /// Nil once it is all over.
+    private(set) var ended: Int? = 0
+
+    func end(_ number: Int?) { ended = number }
+}
+
 /// What a session builds on, for every kind of store.
 @Suite("Stores: locks, versions and whole credentials")
 struct StorePromiseTests {
@@ -123,11 +131,10 @@ struct StorePromiseTests {
     func endedAndDeleted(_ subject: StoreSubject) async throws {
         let place = try subject.open()
         let (one, two) = (place.store(), place.store())
-        let (ended, isOver) = (Locked(0), Locked(false))
+        let progress = Progress()
         async let late = {
             var late: [Int] = []
-            while !isOver.withLock({ $0 }) {
-                let before = ended.withLock { $0 }
+            while !Task.isCancelled, let before = await progress.ended {
                 if let shown = try await two.load(place.key)?.number, shown <= before { late.append(shown) }
             }
             return late
@@ -136,10 +143,10 @@ struct StorePromiseTests {
             let stored = StoredCredential(session: UUID(), number: number, content: Data("token".utf8))
             try await one.save(stored, for: place.key)
             try await one.end(stored.session, for: place.key)
-            ended.withLock { $0 = number }
+            await progress.end(number)
             try await one.delete(place.key)
         }
-        isOver.withLock { $0 = true }
+        await progress.end(nil)
         #expect(try await late.isEmpty)
     }
 
