@@ -36,8 +36,12 @@
         /// - Throws: ``CredentialStoreError``.
         public func load(_ key: CredentialKey) async throws(CredentialStoreError) -> StoredCredential? {
             try await run { () throws(CredentialStoreError) in
-                guard let stored = try self.stored(key) else { return nil }
-                return try self.isEnded(stored.session, key) ? nil : stored
+                while let mark = try self.mark(key, "load"), let stored = try self.stored(key) {
+                    if try self.isEnded(stored.session, key) { return nil }
+                    // A delete that came in between has removed the note of an end with the item.
+                    if try self.mark(key, "load") == mark { return stored }
+                }
+                return nil
             }
         }
 
@@ -102,14 +106,7 @@
         /// - Returns: Nil when nothing is stored.
         /// - Throws: ``CredentialStoreError``.
         public func version(of key: CredentialKey) async throws(CredentialStoreError) -> CredentialVersion? {
-            try await run { () throws(CredentialStoreError) in
-                guard let found = try self.find(key, kSecReturnAttributes as String, "version") else { return nil }
-                let attributes = found as? [String: Any]
-                let date = attributes?[kSecAttrModificationDate as String] as? Date
-                let mark = attributes?[kSecAttrGeneric as String] as? Data
-                let time = date?.timeIntervalSinceReferenceDate ?? 0
-                return CredentialVersion("\(time) \(String(decoding: mark ?? Data(), as: UTF8.self))")
-            }
+            try await run { () throws(CredentialStoreError) in try self.mark(key, "version") }
         }
 
         /// Takes the key's lock if it is free, and does not wait.
@@ -118,6 +115,16 @@
         /// - Throws: ``CredentialStoreError``, of the folder of the locks.
         public func lock(_ key: CredentialKey) throws(CredentialStoreError) -> (any CredentialLock)? {
             try locks.lock(key)
+        }
+
+        private func mark(_ key: CredentialKey, _ operation: String) throws(CredentialStoreError) -> CredentialVersion?
+        {
+            guard let found = try find(key, kSecReturnAttributes as String, operation) else { return nil }
+            let attributes = found as? [String: Any]
+            let date = attributes?[kSecAttrModificationDate as String] as? Date
+            let mark = attributes?[kSecAttrGeneric as String] as? Data
+            let time = date?.timeIntervalSinceReferenceDate ?? 0
+            return CredentialVersion("\(time) \(String(decoding: mark ?? Data(), as: UTF8.self))")
         }
 
         private func stored(_ key: CredentialKey) throws(CredentialStoreError) -> StoredCredential? {

@@ -5,7 +5,7 @@ import Testing
 @testable import NautilusSessions
 
 // An open that waits for a named pipe would never return.
-@Suite("FileStore", .timeLimit(.minutes(10)))
+@Suite("FileStore", .timeLimit(.minutes(60)))
 struct FileStoreTests {
     private let folder: TestFolder
     private let store: FileStore

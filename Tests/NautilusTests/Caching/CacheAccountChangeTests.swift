@@ -4,7 +4,7 @@ import Testing
 
 @testable import Nautilus
 
-@Suite("HttpCache: an account that changes while its stored answer is validated", .timeLimit(.minutes(10)))
+@Suite("HttpCache: an account that changes while its stored answer is validated", .endsInTime)
 struct CacheAccountChangeTests {
     /// What a call gets that begins as anna's, whose answer is stored and stale, and is stamped as bert's.
     private static func get(

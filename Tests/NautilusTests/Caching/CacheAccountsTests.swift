@@ -4,7 +4,7 @@ import Testing
 
 @testable import Nautilus
 
-@Suite("HttpCache: accounts", .timeLimit(.minutes(10)))
+@Suite("HttpCache: accounts", .endsInTime)
 struct CacheAccountsTests {
     private static func world(
         _ user: Locked<String?>,

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Nautilus
 
-@Suite("HttpCache on disk", .timeLimit(.minutes(10)))
+@Suite("HttpCache on disk", .endsInTime)
 struct CacheDiskTests {
     /// A folder's place, which nobody has created; removed with the value.
     private final class Place {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Nautilus
 
-@Suite("Layers that keep accounts apart in different ways", .timeLimit(.minutes(10)))
+@Suite("Layers that keep accounts apart in different ways", .endsInTime)
 struct CacheLayersTests {
     @Test(
         "an answer from a cache that knows its account is nobody else's for the cache around it",

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Nautilus
 
-@Suite("HttpCache: retries go to the server, and what failed is not kept", .timeLimit(.minutes(10)))
+@Suite("HttpCache: retries go to the server, and what failed is not kept", .endsInTime)
 struct CacheRetryTests {
     @Test("C9: a stored error is not the answer to the retry that it causes, nor what that is validated by")
     func storedError() async throws {

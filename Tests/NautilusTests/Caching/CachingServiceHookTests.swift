@@ -4,7 +4,7 @@ import Testing
 
 @testable import Nautilus
 
-@Suite("CachingServiceHook", .timeLimit(.minutes(10)))
+@Suite("CachingServiceHook", .endsInTime)
 struct CachingServiceHookTests {
     private struct GetNote: Request, Hashable {
         typealias Result = String

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Nautilus
 
-@Suite("RequestCoalescing: what is not everybody's answer any longer", .timeLimit(.minutes(10)))
+@Suite("RequestCoalescing: what is not everybody's answer any longer", .endsInTime)
 struct CoalescingChangeTests {
     @Test("a request made after a change leads anew, and a cache keeps its answer, not the one from before")
     func cacheBefore() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Nautilus
 
-@Suite("HttpCache", .timeLimit(.minutes(10)))
+@Suite("HttpCache", .endsInTime)
 struct HttpCacheTests {
     @Test("a fresh answer is given without an exchange, with its age; the trace says so, and there is no URL")
     func hit() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Nautilus
 
-@Suite("RequestCoalescing", .timeLimit(.minutes(10)))
+@Suite("RequestCoalescing", .endsInTime)
 struct RequestCoalescingTests {
     /// Ten calls at once against a server that takes a second; how they ended, and how many exchanges there were.
     private static func storm(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Nautilus
 
-@Suite("Hedging and what transports do", .timeLimit(.minutes(10)))
+@Suite("Hedging and what transports do", .endsInTime)
 struct HedgeTransportTests {
     /// A transport whose first send does as it is told, and whose second answers after 10 ms.
     private struct Peculiar: HttpTransport {

@@ -3,7 +3,7 @@ import Nautilus
 import NautilusTesting
 import Testing
 
-@Suite("Pages by link", .timeLimit(.minutes(10)))
+@Suite("Pages by link", .endsInTime)
 struct PageLinkTests {
     @Test(
         "a link is resolved against the page's URL, and takes the place of base, route and query",

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Nautilus
 
-@Suite("Pages: circles, and memory", .timeLimit(.minutes(10)))
+@Suite("Pages: circles, and memory", .endsInTime)
 struct PageLoopTests {
     @Test("a cursor that leads back is an error that says what to do, after the page that has it")
     func cursors() async throws {

@@ -2,7 +2,7 @@ import Nautilus
 import NautilusTesting
 import Testing
 
-@Suite("Pages: one ahead", .timeLimit(.minutes(10)))
+@Suite("Pages: one ahead", .endsInTime)
 struct PagePrefetchTests {
     @Test(
         "while a page is read, the next one comes",

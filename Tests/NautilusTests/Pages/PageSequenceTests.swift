@@ -3,7 +3,7 @@ import Nautilus
 import NautilusTesting
 import Testing
 
-@Suite("Pages of a list", .timeLimit(.minutes(10)))
+@Suite("Pages of a list", .endsInTime)
 struct PageSequenceTests {
     @Test("pages by number come in order and end with the first that is empty")
     func numbers() async throws {

@@ -4,7 +4,7 @@ import Nautilus
 import NautilusTesting
 import Testing
 
-@Suite("Calls with a completion handler", .timeLimit(.minutes(10)))
+@Suite("Calls with a completion handler", .endsInTime)
 struct CompletionTests {
     /// Keeps what a completion handler was told.
     private final class Outcomes<Success: Sendable, Failure: Error>: Sendable {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Nautilus
 
-@Suite("A call for several takers", .timeLimit(.minutes(10)))
+@Suite("A call for several takers", .endsInTime)
 struct SharedCallTests {
     /// One who takes outcomes.
     private final class Taker: Sendable {

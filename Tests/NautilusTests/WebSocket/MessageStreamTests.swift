@@ -4,7 +4,7 @@ import Testing
 
 @testable import Nautilus
 
-@Suite("A web socket: opened, and messages both ways", .timeLimit(.minutes(10)))
+@Suite("A web socket: opened, and messages both ways", .endsInTime)
 struct MessageStreamTests: WebSocketSuite {
     let clock = ManualClock()
 
