@@ -65,8 +65,9 @@ extension SharedCredential {
         } following: {
             $0.signOut()
         }
-        // The server is told whatever the store does.
-        let stored = await store.wait(atMost: store.sharing.lockWait) { [self] in await endForAll() } ?? nil
+        // The server is told whatever the store does. A session that waits for no lock gives the store time all the same.
+        let limit = max(store.sharing.lockWait, .seconds(10))
+        let stored = await store.wait(atMost: limit) { [self] in await endForAll() } ?? nil
         // Another session that is stored was replaced before, by a sign-in that has not been saved.
         if let record, stored?.session != record.session { return record.credential }
         return (try? stored?.credential(as: Credential.self)) ?? record?.credential
