@@ -6,6 +6,8 @@ let package = Package(
     platforms: [.iOS(.v16), .macOS(.v13), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .library(name: "Nautilus", targets: ["Nautilus"]),
+        .library(name: "NautilusTraffic", targets: ["NautilusTraffic"]),
+        .library(name: "NautilusCaching", targets: ["NautilusCaching"]),
         .library(name: "NautilusSessions", targets: ["NautilusSessions"]),
         .library(name: "NautilusOAuth", targets: ["NautilusOAuth"]),
         .library(name: "NautilusTesting", targets: ["NautilusTesting"]),
@@ -17,10 +19,12 @@ let package = Package(
             name: "Nautilus",
             dependencies: [.target(name: "CNautilusCurl", condition: .when(platforms: [.linux]))]
         ),
+        .target(name: "NautilusTraffic", dependencies: ["Nautilus"]),
+        .target(name: "NautilusCaching", dependencies: ["Nautilus"]),
         .target(name: "NautilusSessions", dependencies: ["Nautilus"]),
         .target(name: "NautilusOAuth", dependencies: ["Nautilus", "NautilusSessions"]),
         .target(name: "NautilusTesting", dependencies: ["Nautilus"]),
-        .testTarget(name: "NautilusTests", dependencies: ["Nautilus", "NautilusTesting"]),
+        .testTarget(name: "NautilusTests", dependencies: ["Nautilus", "NautilusTraffic", "NautilusCaching", "NautilusTesting"]),
         .testTarget(name: "NautilusSessionsTests", dependencies: ["Nautilus", "NautilusSessions", "NautilusTesting"]),
         .testTarget(
             name: "NautilusOAuthTests",

@@ -1,4 +1,5 @@
 import Nautilus
+import NautilusTraffic
 
 /// What a breaker did, and when.
 struct CircuitChange: Sendable {

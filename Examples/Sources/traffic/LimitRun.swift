@@ -1,5 +1,6 @@
 import DemoServers
 import Nautilus
+import NautilusTraffic
 
 /// Calls that come faster than the server takes them.
 struct LimitRun: Sendable {

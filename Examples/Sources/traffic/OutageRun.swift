@@ -1,5 +1,6 @@
 import DemoServers
 import Nautilus
+import NautilusTraffic
 
 /// Calls at a steady pace to a server that is down for a while.
 struct OutageRun: Sendable {

@@ -43,7 +43,7 @@ public struct HttpError: Error, Sendable {
     /// Whether it is the failure of a side request.
     var isAside = false
     /// Whether a call has ended with it: inside another call it is not that call's own.
-    var isFinal = false
+    public internal(set) var isFinal = false
 
     /// The most bytes of a response's body that an error keeps: 64 KiB, ample for an error document and small
     /// enough to keep errors around.

@@ -1,59 +1,59 @@
 /// Reads the value of a header field from its beginning to its end, byte by byte.
 ///
 /// A server may send anything, so nothing traps.
-struct FieldReader {
+package struct FieldReader {
     private let bytes: [UInt8]
-    private(set) var position = 0
+    package private(set) var position = 0
     /// How many bytes have been read, counted again where they were read again: the cost of a hostile field.
-    private(set) var steps = 0
+    package private(set) var steps = 0
 
     /// - Parameter maxLength: How many bytes of the text are read. Default: all.
-    init(_ text: String, maxLength: Int = .max) {
+    package init(_ text: String, maxLength: Int = .max) {
         bytes = Array(text.utf8.prefix(maxLength))
     }
 
-    var isAtEnd: Bool { position == bytes.count }
+    package var isAtEnd: Bool { position == bytes.count }
     /// The byte that is read next; nil at the end.
-    var current: UInt8? { isAtEnd ? nil : bytes[position] }
+    package var current: UInt8? { isAtEnd ? nil : bytes[position] }
 
     /// Goes on by one byte; at the end, nothing.
-    mutating func skip() {
+    package mutating func skip() {
         guard !isAtEnd else { return }
         position += 1
         steps += 1
     }
 
     /// Goes on if `expected` stands here; false if not.
-    mutating func skip(_ expected: Unicode.Scalar) -> Bool {
+    package mutating func skip(_ expected: Unicode.Scalar) -> Bool {
         guard current == UInt8(ascii: expected) else { return false }
         skip()
         return true
     }
 
-    mutating func skip(while isSkipped: (UInt8) -> Bool) {
+    package mutating func skip(while isSkipped: (UInt8) -> Bool) {
         while let byte = current, isSkipped(byte) { skip() }
     }
 
     /// Skips the blanks that RFC 9110 §5.6.3 allows nearly everywhere: spaces and tabs.
-    mutating func skipBlanks() {
+    package mutating func skipBlanks() {
         skip(while: \.isBlank)
     }
 
-    mutating func read(while isRead: (UInt8) -> Bool) -> String {
+    package mutating func read(while isRead: (UInt8) -> Bool) -> String {
         let start = position
         skip(while: isRead)
         return text(from: start)
     }
 
     /// A token (RFC 9110 §5.6.2); empty when none stands here.
-    mutating func readToken() -> String {
+    package mutating func readToken() -> String {
         read(while: \.isTokenCharacter)
     }
 
     /// A quoted string (RFC 9110 §5.6.4) without its quotes and backslashes, the first quote standing here.
     ///
     /// - Returns: Whether its second quote was there, too; without it, the text goes to the end of the field.
-    mutating func readQuoted() -> (text: String, isClosed: Bool) {
+    package mutating func readQuoted() -> (text: String, isClosed: Bool) {
         skip()
         var text: [UInt8] = []
         while let byte = current {
@@ -70,17 +70,17 @@ struct FieldReader {
     }
 
     /// The text that has been read since `start`.
-    func text(from start: Int) -> String {
+    package func text(from start: Int) -> String {
         String(decoding: bytes[start..<position], as: UTF8.self)
     }
 
     /// Goes back to where it was before, to read the same again.
-    mutating func goBack(to start: Int) {
+    package mutating func goBack(to start: Int) {
         position = start
     }
 }
 
 extension UInt8 {
     /// A space or a tab.
-    var isBlank: Bool { self == 0x20 || self == 0x09 }
+    package var isBlank: Bool { self == 0x20 || self == 0x09 }
 }

@@ -7,7 +7,7 @@ extension String {
 
     /// A reference as servers write it, with characters that do not belong in a URL percent-encoded, and encoded ones
     /// left as they are: Foundation refuses it on older systems, and on newer ones encodes every `%` of it again.
-    var urlReference: String {
+    package var urlReference: String {
         let segments = utf8.split(separator: UInt8(ascii: "/"), maxSplits: 2, omittingEmptySubsequences: false)
         guard segments.count == 3, segments[1].isEmpty else {
             return Self.percentEncoding(utf8) { $0.isUrlCharacter }

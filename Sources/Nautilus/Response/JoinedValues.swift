@@ -3,9 +3,9 @@
 ///
 /// URL loading joins fields that come twice, from a gateway and the server behind it, say. The comma within a date
 /// separates nothing.
-struct JoinedValues: Sequence, IteratorProtocol {
+package struct JoinedValues: Sequence, IteratorProtocol {
     /// One value.
-    enum Value {
+    package enum Value {
         case date(HttpDate)
         /// Anything else, without the blanks around it; never empty.
         case text(Substring)
@@ -22,12 +22,12 @@ struct JoinedValues: Sequence, IteratorProtocol {
     /// - Parameters:
     ///   - line: The field's value.
     ///   - year: The current year, against which the two-digit years of dates are read.
-    init(_ line: String, year: Int) {
+    package init(_ line: String, year: Int) {
         self.rest = line[...].utf8
         self.year = year
     }
 
-    mutating func next() -> Value? {
+    package mutating func next() -> Value? {
         while let comma = rest.indexOfComma {
             let piece = rest[..<comma]
             if piece.isEmpty {

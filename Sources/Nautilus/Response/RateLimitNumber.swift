@@ -1,14 +1,14 @@
 /// The number at the start of one of the older fields: digits, perhaps a fraction, and then nothing or further members.
 ///
 /// `60`, `12.5`, `-1` and `100, 100;w=60` are all sent by real servers.
-struct RateLimitNumber: Hashable, Sendable {
+package struct RateLimitNumber: Hashable, Sendable {
     /// The number without its fraction; a negative one is zero.
-    let roundedDown: Int64
+    package let roundedDown: Int64
     /// The next whole number; the same for one without a fraction.
-    let roundedUp: Int64
+    package let roundedUp: Int64
 
     /// Reads a number; nil when there is none. One with more digits than fit is as large as can be.
-    init?(_ value: Substring) {
+    package init?(_ value: Substring) {
         let bytes = value.utf8.drop { $0 == 0x20 || $0 == 0x09 }
         let isNegative = bytes.first == UInt8(ascii: "-")
         let digits = bytes.dropFirst(isNegative ? 1 : 0)

@@ -20,7 +20,7 @@ public enum Jitter: Hashable, Sendable {
 
 extension Duration {
     /// A fraction of the duration; never more than all of it, though a Double cannot express every Duration.
-    func scaled(by fraction: Double) -> Duration {
+    package func scaled(by fraction: Double) -> Duration {
         min(self, self * fraction)
     }
 }

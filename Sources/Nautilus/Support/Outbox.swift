@@ -1,23 +1,26 @@
 /// Messages put down under a lock and delivered outside of it, in the order in which they were put down.
 ///
 /// A thread that finds no other delivering delivers for all, so that two threads cannot overtake one another.
-struct Outbox<Message: Sendable>: Sendable {
+package struct Outbox<Message: Sendable>: Sendable {
     private var messages: [Message] = []
     private var isBeingEmptied = false
 
-    mutating func add(_ message: Message) {
+    /// Creates an empty outbox.
+    package init() {}
+
+    package mutating func add(_ message: Message) {
         messages.append(message)
     }
 
     /// The messages to deliver now; nil when there are none, or when another thread delivers them.
-    mutating func beginDelivery() -> [Message]? {
+    package mutating func beginDelivery() -> [Message]? {
         guard !isBeingEmptied, !messages.isEmpty else { return nil }
         isBeingEmptied = true
         return continueDelivery()
     }
 
     /// The messages that have come meanwhile; nil ends the delivery.
-    mutating func continueDelivery() -> [Message]? {
+    package mutating func continueDelivery() -> [Message]? {
         guard !messages.isEmpty else {
             isBeingEmptied = false
             return nil

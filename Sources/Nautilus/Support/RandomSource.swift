@@ -18,7 +18,7 @@ public struct SystemRandomSource: RandomSource {
 }
 
 extension RandomSource {
-    func clampedFraction() -> Double {
+    package func clampedFraction() -> Double {
         let draw = nextFraction()
         return draw.isNaN ? 0 : min(max(draw, 0), 1)
     }

@@ -19,7 +19,7 @@ extension StringProtocol where SubSequence == Substring {
     /// The text without the spaces and tabs around it (RFC 9110 §5.6.3).
     ///
     /// By bytes: from its end, Unicode's characters can only be found in a time that grows with their square.
-    var trimmingBlanks: Substring {
+    package var trimmingBlanks: Substring {
         let isBlank: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }
         let bytes = self[...].utf8
         guard let last = bytes.lastIndex(where: { !isBlank($0) }) else { return "" }

@@ -1,13 +1,13 @@
 /// Tells one waiter from all others, without a counter that all would share.
-final class WaiterTicket: Hashable, Sendable {
-    static func == (left: WaiterTicket, right: WaiterTicket) -> Bool { left === right }
+package final class WaiterTicket: Hashable, Sendable {
+    package static func == (left: WaiterTicket, right: WaiterTicket) -> Bool { left === right }
 
-    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+    package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
 /// A task that waits for a value that others bring it.
-struct Waiter<Success: Sendable>: Identifiable, Sendable {
-    let id: WaiterTicket
+package struct Waiter<Success: Sendable>: Identifiable, Sendable {
+    package let id: WaiterTicket
     private let continuation: CheckedContinuation<Success, any Error>
 
     fileprivate init(_ id: WaiterTicket, _ continuation: CheckedContinuation<Success, any Error>) {
@@ -15,16 +15,16 @@ struct Waiter<Success: Sendable>: Identifiable, Sendable {
     }
 
     /// It goes on with `value`.
-    func resume(returning value: Success) { continuation.resume(returning: value) }
+    package func resume(returning value: Success) { continuation.resume(returning: value) }
     /// It goes on with an error.
-    func resume(throwing error: any Error) { continuation.resume(throwing: error) }
+    package func resume(throwing error: any Error) { continuation.resume(throwing: error) }
     /// It goes on as `result` says.
-    func resume(with result: Result<Success, some Error>) { continuation.resume(with: result) }
+    package func resume(with result: Result<Success, some Error>) { continuation.resume(with: result) }
 }
 
 extension Waiter<Void> {
     /// It goes on.
-    func resume() { resume(returning: ()) }
+    package func resume() { resume(returning: ()) }
 }
 
 extension Locked {
@@ -43,7 +43,7 @@ extension Locked {
     ///     and has been or will be resumed elsewhere.
     /// - Throws: `CancellationError`, at once, when the task is or becomes cancelled. Otherwise the error that the
     ///   waiter is resumed with.
-    func wait<Success: Sendable, Joined: Sendable>(
+    package func wait<Success: Sendable, Joined: Sendable>(
         join: (inout Value, Waiter<Success>) -> Joined,
         joined: (Joined, Waiter<Success>) -> Void,
         leave: @escaping @Sendable (inout Value, WaiterTicket) -> Waiter<Success>?

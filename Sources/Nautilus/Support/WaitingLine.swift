@@ -2,7 +2,7 @@
 ///
 /// Joining, being served and leaving cost the same however many wait. That matters when all leave together: ten thousand
 /// calls that are cancelled at once must not hold the lock for minutes.
-struct WaitingLine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Sendable {
+package struct WaitingLine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Sendable {
     private struct Rank: Sendable {
         let urgency: Int
         var waiters = LinkedTable<Waiter.ID, Waiter>()
@@ -12,10 +12,13 @@ struct WaitingLine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
     private var ranks: [Rank] = []
 
     /// How many wait.
-    private(set) var count = 0
+    package private(set) var count = 0
+
+    /// Creates an empty line.
+    package init() {}
 
     /// Adds a waiter behind those that are as urgent.
-    mutating func append(_ waiter: Waiter, urgency: Int = 0) {
+    package mutating func append(_ waiter: Waiter, urgency: Int = 0) {
         let index = ranks.firstIndex { $0.urgency <= urgency } ?? ranks.count
         if index == ranks.count || ranks[index].urgency < urgency { ranks.insert(Rank(urgency: urgency), at: index) }
         ranks[index].waiters.append(waiter, for: waiter.id)
@@ -23,17 +26,17 @@ struct WaitingLine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
     }
 
     /// The first of the most urgent, which stays; nil when the line is empty.
-    var first: Waiter? { ranks.lazy.compactMap(\.waiters.first).first }
+    package var first: Waiter? { ranks.lazy.compactMap(\.waiters.first).first }
 
     /// Takes out the first of the most urgent; nil when the line is empty.
-    mutating func popFirst() -> Waiter? {
+    package mutating func popFirst() -> Waiter? {
         guard let index = ranks.firstIndex(where: { $0.waiters.count > 0 }) else { return nil }
         count -= 1
         return ranks[index].waiters.popFirst()
     }
 
     /// Takes out one waiter; nil when it does not, or no longer, wait.
-    mutating func remove(_ id: Waiter.ID) -> Waiter? {
+    package mutating func remove(_ id: Waiter.ID) -> Waiter? {
         for index in ranks.indices {
             guard let waiter = ranks[index].waiters.removeValue(for: id) else { continue }
             count -= 1
@@ -43,13 +46,13 @@ struct WaitingLine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
     }
 
     /// Takes out all that are concerned, in their order: for events that concern all, since it looks at each.
-    mutating func remove(where isConcerned: (Waiter) -> Bool) -> [Waiter] {
+    package mutating func remove(where isConcerned: (Waiter) -> Bool) -> [Waiter] {
         let ids = ranks.flatMap { $0.waiters.keys { isConcerned($1) } }
         return ids.compactMap { remove($0) }
     }
 
     /// Takes out all, in their order.
-    mutating func removeAll() -> [Waiter] {
+    package mutating func removeAll() -> [Waiter] {
         defer { self = WaitingLine() }
         return ranks.flatMap(\.waiters.values)
     }

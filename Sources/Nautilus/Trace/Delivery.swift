@@ -27,7 +27,11 @@ public enum Delivery: String, Hashable, Sendable, Comparable {
     /// another server is meant, 429 that the request was not let in. A 503 says so only when it names a time to come
     /// back: a gateway's 503 may follow an execution. A 408 should come from a request that never arrived whole, but
     /// some services answer it when the processing took too long.
-    init(status: Int, hasRetryAfter: Bool) {
+    ///
+    /// - Parameters:
+    ///   - status: The status of the answer.
+    ///   - hasRetryAfter: Whether the answer names a time to come back (RFC 9110 §10.2.3).
+    public init(status: Int, hasRetryAfter: Bool) {
         switch status {
         case 307, 308, 401, 407, 421, 425, 429: self = .rejected
         case 503 where hasRetryAfter: self = .rejected

@@ -6,7 +6,7 @@ import Foundation
 
 extension URLError.Code {
     /// The delivery of an exchange that ends with this code.
-    var delivery: Delivery { Self.meanings[self]?.delivery ?? .maybeExecuted }
+    package var delivery: Delivery { Self.meanings[self]?.delivery ?? .maybeExecuted }
 
     /// The code for people. Our own words: Foundation's may hold the URL with its query.
     var reason: String { Self.meanings[self]?.reason ?? "The exchange failed for a reason that is not known." }

@@ -1,4 +1,5 @@
 import Nautilus
+import NautilusTraffic
 import NautilusOAuth
 import Testing
 

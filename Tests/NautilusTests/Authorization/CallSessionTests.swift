@@ -1,6 +1,8 @@
 import Foundation
 import Nautilus
+import NautilusCaching
 import NautilusTesting
+import NautilusTraffic
 import Testing
 
 /// A call belongs to the session in which it begins, and not to that in which its first request happens to be stamped.

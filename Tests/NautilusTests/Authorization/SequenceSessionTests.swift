@@ -3,6 +3,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusCaching
 
 /// A session bounds everything that begins in it: pages, connections of a stream, what is asked again in the background.
 @Suite("A sequence of calls belongs to the session that it began in")

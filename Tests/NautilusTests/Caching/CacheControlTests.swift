@@ -2,6 +2,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusCaching
 
 @Suite("Cache-Control")
 struct CacheControlTests {

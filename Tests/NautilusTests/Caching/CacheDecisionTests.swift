@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Nautilus
+@testable import NautilusCaching
 
 @Suite("CacheDecision: RFC 9111 and RFC 5861, row by row")
 struct CacheDecisionTests {

@@ -3,6 +3,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusCaching
 
 @Suite("Layers that keep accounts apart in different ways", .endsInTime)
 struct CacheLayersTests {

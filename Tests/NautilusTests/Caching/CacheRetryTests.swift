@@ -3,6 +3,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusCaching
 
 @Suite("HttpCache: retries go to the server, and what failed is not kept", .endsInTime)
 struct CacheRetryTests {

@@ -3,6 +3,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusCaching
 
 @Suite("HttpCache: what interceptors further in change", .endsInTime)
 struct CacheStampTests {

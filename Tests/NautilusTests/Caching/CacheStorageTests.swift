@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import Nautilus
+@testable import NautilusCaching
 
 @Suite("CacheStorage: what may be stored, RFC 9111 §3")
 struct CacheStorageTests {

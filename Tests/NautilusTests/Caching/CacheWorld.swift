@@ -3,6 +3,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusCaching
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking

@@ -3,6 +3,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusCaching
 
 @Suite("What keeps answers: a call belongs to the account that it began with", .endsInTime)
 struct CallAccountTests {

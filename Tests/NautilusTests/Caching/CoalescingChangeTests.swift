@@ -3,6 +3,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusCaching
 
 @Suite("RequestCoalescing: what is not everybody's answer any longer", .endsInTime)
 struct CoalescingChangeTests {

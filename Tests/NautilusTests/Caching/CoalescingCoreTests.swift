@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Nautilus
+@testable import NautilusCaching
 
 @Suite("CoalescingCore: who leads, who follows, and what each is told")
 struct CoalescingCoreTests {

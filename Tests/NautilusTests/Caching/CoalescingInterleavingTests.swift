@@ -3,6 +3,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusCaching
 
 @Suite("RequestCoalescing: ten thousand interleavings")
 struct CoalescingInterleavingTests {

@@ -3,6 +3,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusCaching
 
 @Suite("RequestCoalescing: calls that wait for another to come again", .endsInTime)
 struct CoalescingReturnTests {

@@ -3,6 +3,8 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusCaching
+@testable import NautilusTraffic
 
 @Suite("RequestCoalescing: what one answer is to many calls", .endsInTime)
 struct CoalescingSharingTests {

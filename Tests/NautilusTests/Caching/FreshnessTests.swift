@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import Nautilus
+@testable import NautilusCaching
 
 @Suite("Freshness: the age of RFC 9111 §4.2.3")
 struct FreshnessTests {

@@ -3,6 +3,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusCaching
 
 @Suite("What one type makes of an answer, and what others are given", .endsInTime)
 struct RejectionSharingTests {

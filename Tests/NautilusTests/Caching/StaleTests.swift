@@ -3,6 +3,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusCaching
 
 @Suite("HttpCache: stale answers, RFC 5861", .endsInTime)
 struct StaleTests {

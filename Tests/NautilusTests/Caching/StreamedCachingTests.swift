@@ -3,6 +3,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusCaching
 
 @Suite("What is read while it comes is kept by nobody")
 struct StreamedCachingTests {

@@ -3,6 +3,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusTraffic
 
 @Suite("Hedging and what transports do", .endsInTime)
 struct HedgeTransportTests {

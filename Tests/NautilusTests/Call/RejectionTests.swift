@@ -3,6 +3,8 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusCaching
+@testable import NautilusTraffic
 
 /// 12.22: a 200 whose body says that it is a 429, beside a 429 that says so.
 @Suite("A failure in the body of a 200", .endsInTime)

@@ -3,6 +3,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusTraffic
 
 @Suite("What servers say of their limits")
 struct RateLimitTests {

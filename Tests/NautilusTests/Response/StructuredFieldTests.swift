@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Nautilus
+@testable import NautilusTraffic
 
 @Suite("Structured fields (RFC 9651)")
 struct StructuredFieldTests {

@@ -2,6 +2,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusCaching
 
 @Suite("What calls agree on that were given one answer", .endsInTime)
 struct SharedRetryTests {

@@ -3,6 +3,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusTraffic
 
 /// A service, a request on it, and what is to be found; `service` is what the service alone shows.
 struct DiagnosisCase: Sendable, CustomTestStringConvertible {

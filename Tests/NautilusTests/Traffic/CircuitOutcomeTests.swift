@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import Nautilus
+@testable import NautilusTraffic
 
 @Suite("CircuitOutcome: what counts against an origin")
 struct CircuitOutcomeTests {

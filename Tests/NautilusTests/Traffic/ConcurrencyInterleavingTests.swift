@@ -3,6 +3,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusTraffic
 
 @Suite("ConcurrencyLimit: a hundred thousand interleavings")
 struct ConcurrencyInterleavingTests {

@@ -3,6 +3,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusCaching
 
 @Suite("A web socket: opened, and messages both ways", .endsInTime)
 struct MessageStreamTests: WebSocketSuite {

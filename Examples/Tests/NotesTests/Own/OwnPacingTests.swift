@@ -1,6 +1,7 @@
 import Foundation
 import Nautilus
 import NautilusTesting
+import NautilusTraffic
 import Testing
 
 /// Lets so many requests go in each second, as somebody would write it who has only what is public.

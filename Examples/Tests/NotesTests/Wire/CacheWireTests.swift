@@ -1,5 +1,6 @@
 import Foundation
 import Nautilus
+import NautilusCaching
 import NautilusTesting
 import Testing
 

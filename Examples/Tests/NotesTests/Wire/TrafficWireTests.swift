@@ -2,6 +2,7 @@ import DemoServers
 import Foundation
 import Nautilus
 import NautilusTesting
+import NautilusTraffic
 import Testing
 
 /// Server and client measure on one clock that stands still between the steps, so that no count depends on the machine.

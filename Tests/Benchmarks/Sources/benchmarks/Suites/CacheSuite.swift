@@ -1,5 +1,6 @@
 import Foundation
 import Nautilus
+import NautilusCaching
 
 /// What an answer costs that the server is not asked for, and what looking for one costs when there is none.
 enum CacheSuite {

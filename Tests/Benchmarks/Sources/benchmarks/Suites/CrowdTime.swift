@@ -1,5 +1,6 @@
 import Foundation
 import Nautilus
+import NautilusTraffic
 
 /// The processor time of a crowd that comes, waits, and is cancelled all at once, against one that sleeps instead.
 ///

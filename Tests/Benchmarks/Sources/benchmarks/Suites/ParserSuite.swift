@@ -1,6 +1,8 @@
 import Foundation
 import Nautilus
+import NautilusCaching
 import NautilusOAuth
+import NautilusTraffic
 
 /// Everything that reads what a server sends, by the doors that a response comes in through.
 enum ParserSuite {

@@ -1,5 +1,6 @@
 import Foundation
 import Nautilus
+import NautilusTraffic
 
 /// What the interceptors that hold requests back cost while nothing fails and nobody waits, against the same call without.
 enum TrafficSuite {

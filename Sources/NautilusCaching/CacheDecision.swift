@@ -1,0 +1,94 @@
+import Nautilus
+
+/// A cache's decision about a request: a pure function of the stored response, the request and the time.
+enum CacheDecision: Hashable, Sendable {
+    /// Answer with the stored response; its age in seconds.
+    case serve(age: Int64)
+    /// Answer with the stored response, and see meanwhile whether it has changed.
+    case serveWhileRevalidating(age: Int64)
+    /// Ask the server whether it has changed.
+    case validate
+    /// Ask the server as if nothing were stored.
+    case forward
+    /// Do not ask the server: the request wants only a stored response.
+    case unavailable
+
+    /// - Parameters:
+    ///   - stored: The stored response to the request; nil when there is none.
+    ///   - freshness: How fresh that is.
+    ///   - request: The request's `Cache-Control`.
+    ///   - isRetry: Whether an attempt of the same call has failed before. What is stored may be what failed, or as old
+    ///     as that: the server is asked, and unconditionally about an error, to which a 304 would be the same error.
+    init(stored: StoredResponse?, freshness: Freshness?, request: CacheControl, isRetry: Bool = false) {
+        guard let stored, let freshness else {
+            // §5.2.1.7: nothing is stored, and the server is not to be asked.
+            self = request.onlyIfCached ? .unavailable : .forward
+            return
+        }
+        switch isRetry ? .notAsItIs : Self.use(of: stored, freshness, request) {
+        case .asItIs: self = .serve(age: freshness.age)
+        case .whileRevalidating where request.onlyIfCached: self = .serve(age: freshness.age)
+        case .whileRevalidating: self = .serveWhileRevalidating(age: freshness.age)
+        case .notAsItIs where request.onlyIfCached: self = .unavailable
+        case .notAsItIs where isRetry && stored.status >= 400: self = .forward
+        case .notAsItIs: self = stored.hasValidator ? .validate : .forward
+        }
+    }
+
+    private enum Use { case asItIs, whileRevalidating, notAsItIs }
+
+    private static func use(of stored: StoredResponse, _ freshness: Freshness, _ request: CacheControl) -> Use {
+        // §5.2.1.4, §5.2.2.4: either side wants the server asked, or it is unknown whether it is the right response.
+        if request.noCache || stored.mustBeValidated { return .notAsItIs }
+        // §5.2.1.5 is about storing; but a request that forbids to keep an answer does not want a kept one.
+        if request.noStore { return .notAsItIs }
+        // §5.2.1.1: too old for this request, however fresh.
+        if let maxAge = request.maxAge, freshness.age > maxAge, request.maxStale == nil { return .notAsItIs }
+        // §5.2.1.3: not fresh for long enough.
+        if let minFresh = request.minFresh, freshness.lifetime - freshness.age < minFresh { return .notAsItIs }
+        if isFresh(freshness, for: request) { return .asItIs }
+
+        // §4.2.4, §5.2.2.2: from here on it would be served stale.
+        if stored.control.mustRevalidate { return .notAsItIs }
+        // §5.2.1.2: as stale as the request takes it, beyond whichever limit is the earlier.
+        let limit = min(freshness.lifetime, request.maxAge ?? .max)
+        if let maxStale = request.maxStale {
+            return freshness.age - limit <= maxStale ? .asItIs : .notAsItIs
+        }
+        // RFC 5861 §3: as stale as the server allows for as long as it is being validated.
+        if let window = stored.control.staleWhileRevalidate, freshness.staleness < window { return .whileRevalidating }
+        return .notAsItIs
+    }
+
+    /// Whether it is fresh (§4.2), and as fresh as the request wants it (§5.2.1.1, §5.2.1.3).
+    private static func isFresh(_ freshness: Freshness, for request: CacheControl) -> Bool {
+        freshness.isFresh && freshness.age <= request.maxAge ?? .max
+            && freshness.lifetime - freshness.age >= request.minFresh ?? 0
+    }
+
+    /// Whether a stored response may stand in for an answer that failed (RFC 5861 §4).
+    ///
+    /// - Parameters:
+    ///   - stored: The response.
+    ///   - freshness: How fresh it is.
+    ///   - request: The request's `Cache-Control`, which may allow it by itself.
+    ///   - standard: For how long it may where neither says so, in seconds.
+    static func allowsStaleIfError(
+        _ stored: StoredResponse,
+        _ freshness: Freshness,
+        request: CacheControl,
+        standard: Int64
+    ) -> Bool {
+        if request.noCache || request.noStore || stored.mustBeValidated { return false }
+        // An error is no better than another.
+        if stored.status >= 500 { return false }
+        // It would have answered without an error.
+        if isFresh(freshness, for: request) { return true }
+        // §5.2.2.2: a server that fails is no reason to serve it stale.
+        if stored.control.mustRevalidate, !freshness.isFresh { return false }
+        // Neither side allows it: a fresh one, too, is not what the request wants.
+        let window = request.staleIfError ?? stored.control.staleIfError ?? standard
+        guard window > 0 else { return false }
+        return freshness.staleness < window
+    }
+}

@@ -1,0 +1,48 @@
+import Foundation
+import Nautilus
+
+/// The target that a stored response belongs to: a URL without its fragment, which is never sent.
+struct CacheTarget: Hashable, Sendable {
+    let origin: HttpOrigin
+    /// Path and query as they are sent; `/` for none (RFC 9110 §4.2.3).
+    let path: String
+
+    /// The target of a request; nil for one without an origin.
+    init?(_ request: HttpRequest) {
+        guard let origin = request.origin else { return nil }
+        self.init(origin: origin, url: request.url)
+    }
+
+    /// The target of a URL; nil for one without an origin.
+    init?(_ url: URL) {
+        guard let origin = HttpOrigin(url) else { return nil }
+        self.init(origin: origin, url: url)
+    }
+
+    /// By hand: taking a URL apart costs more than everything else about a hit.
+    private init(origin: HttpOrigin, url: URL) {
+        self.origin = origin
+        let bytes = url.absoluteString.utf8.prefix { $0 != UInt8(ascii: "#") }
+        var (start, slashes) = (bytes.startIndex, 0)
+        while start < bytes.endIndex, slashes < 2 {
+            if bytes[start] == UInt8(ascii: "/") { slashes += 1 }
+            start = bytes.index(after: start)
+        }
+        let rest = bytes[start...].drop { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
+        let path = String(decoding: rest, as: UTF8.self)
+        self.path = path.hasPrefix("/") ? path : "/" + path
+    }
+
+    /// The target that a field of a response names, if that is within this target's origin (RFC 9111 §4.4): no origin
+    /// may remove another's answers.
+    func related(_ location: String, to url: URL) -> CacheTarget? {
+        // Read as a redirect's is: with what a server has left unencoded.
+        guard let other = URL(string: location.urlReference, relativeTo: url).flatMap({ CacheTarget($0.absoluteURL) }),
+            other.origin == origin
+        else { return nil }
+        return other
+    }
+
+    /// Names the target without telling it: URLs have tokens in them.
+    var digest: String { Sha256.hash("\(origin)\(path)".utf8).hexadecimal }
+}

@@ -1,0 +1,118 @@
+import Nautilus
+
+/// Remembers the results of requests for a while, and answers the same requests from memory.
+///
+/// ```swift
+/// struct NotesService: HttpService {
+///     let cache = CachingServiceHook(for: .seconds(300), account: { "" })
+///     var apiUrl: any UrlConvertible { "api.example.com/v1" }
+///     var hook: any ServiceHook { cache }
+/// }
+/// ```
+/// It remembers the decoded result, so that an answer costs nothing but a look into a dictionary: nothing is built or
+/// decoded. The server is not asked how long that may be; an ``HttpCache`` heeds what servers say.
+///
+/// Requests are told apart by their type and value, so only those that are `Hashable` are remembered, and only GET and
+/// HEAD, which change nothing. Anything else that decides about the answer, such as a header of the service that the
+/// user can change, is not seen: call ``removeAll()`` then. And when a call has changed something, ``remove(_:)`` the
+/// requests that showed it before.
+///
+/// Requests are compared and hashed, and results that are replaced or removed are released, while the hook is locked:
+/// `==`, `hash(into:)` and `deinit` of their types must not call the hook, or they wait for themselves.
+///
+/// Calls that miss at the same time are all sent; ``RequestCoalescing`` makes one exchange of them. Keep the hook in a
+/// stored property: one that is made anew in `hook` remembers nothing.
+public final class CachingServiceHook: ServiceHook {
+    private let account: @Sendable () -> String?
+    private let stopwatch: Stopwatch
+    private let core: Locked<ResultCore>
+    private typealias Beginning = ResultCore.Beginning
+
+    /// Creates a hook that remembers nothing yet.
+    ///
+    /// - Parameters:
+    ///   - timeToLive: How long a result is good. No default: it is how outdated an answer may be for your users.
+    ///   - maxCount: How many results are remembered; the one that was not used for longest goes first; less than 1
+    ///     counts as 1. Default: 100, a few screens' worth: their size is not known here.
+    ///   - account: The account of the results, which are given to no other. Nil while nobody is signed in, and then
+    ///     nothing is remembered or answered. No default: a service whose answers are the same for all users says so by
+    ///     an account that is always the same. A call belongs to the account that is named when it begins, before its
+    ///     retrier is made; it is asked again before a call is answered and when it has succeeded, and one that has
+    ///     changed leaves the call without either. It must answer at once.
+    ///   - clock: The clock that measures time. Default: `ContinuousClock`, since the server's data go on changing
+    ///     while the device sleeps.
+    public init(
+        for timeToLive: Duration,
+        maxCount: Int = 100,
+        account: @escaping @Sendable () -> String?,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.account = account
+        self.stopwatch = Stopwatch(clock)
+        self.core = Locked(ResultCore(timeToLive: timeToLive.addable, maxCount: maxCount))
+    }
+
+    /// How many results are remembered, outdated ones included.
+    public var count: Int { core.withLock { $0.count } }
+
+    /// Forgets the result of a request, for all accounts. What calls under way bring is not remembered, since it may be
+    /// older than the change.
+    public func remove<R: Request & Hashable>(_ request: R) {
+        let key = RequestKey(value: request)
+        core.withLock { $0.removeAll { $0 == key } }
+    }
+
+    /// Forgets the results of all requests of a type, for all accounts; calls under way as in ``remove(_:)``.
+    public func removeAll<R: Request & Hashable>(of type: R.Type) {
+        core.withLock { $0.removeAll { $0.value is R } }
+    }
+
+    /// Forgets everything: call it when the user signs out. Calls under way as in ``remove(_:)``.
+    public func removeAll() {
+        core.withLock { $0.removeAll { _ in true } }
+    }
+
+    /// The hook, which has a memory.
+    public var sharedObjects: [any AnyObject & Sendable] { [self] }
+
+    /// Notes the account of a call.
+    public func noteFacts<R: Request>(of request: R, in facts: inout CallFacts) {
+        guard let account = account() else { return }
+        let removals = core.withLock { $0.removals }
+        facts.note(Beginning(account: account, environment: facts.environment, removals: removals), by: self)
+    }
+
+    /// Answers with a result that is still good.
+    public func onSchedule<R: Request>(_ request: R) async throws -> HttpResponse<R.Result>? {
+        guard let key = RequestKey(request), let beginning else { return nil }
+        let now = stopwatch.elapsed
+        return core.withLock { $0.find(key, beginning, at: now) } as? HttpResponse<R.Result>
+    }
+
+    /// Remembers a result, unless the account has changed since the call began, or the result was removed meanwhile.
+    public func onSuccess<R: Request>(_ request: R, response: HttpResponse<R.Result>) async {
+        guard let key = RequestKey(request), let beginning else { return }
+        let now = stopwatch.elapsed
+        var response = response
+        // It is that of another call.
+        response.trace = CallTrace()
+        core.withLock { [response] in $0.store(response, for: key, beginning, at: now) }
+    }
+
+    /// The call's beginning; nil when it has no account, or is not known here, or when the account has changed since.
+    private var beginning: Beginning? {
+        guard let beginning = CallFacts.current?.fact(notedBy: self) as? Beginning, account() == beginning.account
+        else {
+            return nil
+        }
+        return beginning
+    }
+}
+
+extension CachingServiceHook: CustomStringConvertible, CustomReflectable {
+    /// The number of results, and nothing of their content.
+    public var description: String { "CachingServiceHook with \(count) results" }
+
+    /// Shows the description.
+    public var customMirror: Mirror { Mirror(self, children: ["hook": description]) }
+}

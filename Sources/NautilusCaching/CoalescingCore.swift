@@ -1,0 +1,260 @@
+import Nautilus
+
+/// The verdict for those that have waited for another's exchange.
+enum CoalescingVerdict<Outcome: Sendable>: Sendable {
+    /// This is the outcome for all.
+    case share(Outcome)
+    /// So it is, but for those that have to ask for themselves, as this call has: it comes again for them.
+    case shareWhileAway(Outcome, call: UInt64)
+    /// Make the exchange, in the place of a leader whose outcome is its own: it was cancelled, above all.
+    case lead(Int)
+    /// Go on alone: the outcome turned out to be one call's.
+    case goAlone
+}
+
+/// The state that coalescing guards by its lock: the exchanges under way, and the calls that wait for each. Pure
+/// transitions, without lock or task.
+struct CoalescingCore<Key: Hashable & Sendable, Outcome: Sendable, Waiter: Identifiable & Sendable>: Sendable
+where Waiter.ID: Sendable {
+    typealias Verdict = CoalescingVerdict<Outcome>
+
+    /// The key of a request, its urgency, and its call.
+    struct Visit: Sendable {
+        let key: Key
+        var urgency = 0
+        var call = CallIdentity.none
+    }
+
+    /// The role of a request.
+    enum Role: Hashable, Sendable {
+        /// Make the exchange, for all that come meanwhile.
+        case lead(Int)
+        /// Wait for the one that is under way.
+        case follow
+        /// Neither.
+        case goAlone
+    }
+
+    private struct Leader: Sendable {
+        let number: Int
+        let urgency: Int
+        let call: UInt64
+    }
+
+    private struct Follower: Identifiable, Sendable {
+        let waiter: Waiter
+        let urgency: Int
+        let call: UInt64
+        var id: Waiter.ID { waiter.id }
+    }
+
+    private struct Flight: Sendable {
+        /// How many changes had ended when it began: its answer may be older than a later one.
+        let changes: Int64
+        /// Those that make the exchange: one, and any that was more urgent than those before it.
+        var leaders: [Leader] = []
+        /// The one whose credential was refused, until its call comes again or ends; nil for none.
+        var absent: Leader?
+        /// Whether some that wait for the absent one may still be on their way to the line.
+        var isAwaited = false
+        var followers = WaitingLine<Follower>()
+
+        /// How urgent the most urgent of those is that the followers wait for; nil when there is none.
+        var urgency: Int? { (leaders.map(\.urgency) + [absent].compactMap { $0?.urgency }).max() }
+    }
+
+    /// For each key, one for each number of changes: nearly always one.
+    private var flights: [Key: [Flight]] = [:]
+    private var lastNumber = 0
+    /// How often each call leads, or is waited for in its absence.
+    private var waitedFor: [UInt64: Int] = [:]
+    /// How many requests have ended that may have changed something.
+    private(set) var changes: Int64 = 0
+
+    /// How many exchanges are under way, and how many wait for one.
+    var counts: (flights: Int, followers: Int) {
+        flights.values.joined().reduce((0, 0)) { ($0.0 + 1, $0.1 + $1.followers.count) }
+    }
+
+    /// Something may have changed: a request that comes from now on is not answered by an exchange from before.
+    mutating func noteChange() {
+        changes += 1
+    }
+
+    /// Leads, unless another does that is as urgent: behind a less urgent one it would stand in every line further in.
+    mutating func begin(_ visit: Visit) -> Role {
+        // A call around it leads, and waits for it: the one that it waited for might be waiting for that call.
+        if visit.call.ancestors.contains(where: { waitedFor[$0] != nil }) { return .goAlone }
+        let waiting = takeBack(visit)
+        defer { for follower in waiting { add(follower, visit.key) } }
+        if let urgency = current(visit.key)?.urgency, urgency >= visit.urgency { return .follow }
+        return .lead(addLeader(visit.key, urgency: visit.urgency, call: visit.call.id))
+    }
+
+    /// Waits for the exchange under way, unless that has ended since the first look.
+    ///
+    /// - Parameter call: The call that is to make it; nil for any.
+    mutating func join(_ visit: Visit, _ waiter: Waiter, awaiting call: UInt64? = nil) -> Role {
+        // One call after the other would have its turn to find out the same.
+        if let call, !isExpected(call, visit.key) { return .goAlone }
+        let role = begin(visit)
+        if role == .follow { add(Follower(waiter: waiter, urgency: visit.urgency, call: visit.call.id), visit.key) }
+        return role
+    }
+
+    /// Removes a waiter; nil when it does not wait, because it has had its verdict.
+    mutating func leave(_ key: Key, _ id: Waiter.ID) -> Waiter? {
+        defer { removeIdle(key) }
+        for index in flights[key]?.indices ?? 0..<0 {
+            if let follower = flights[key]?[index].followers.remove(id) { return follower.waiter }
+        }
+        return nil
+    }
+
+    /// Ends the exchange of a leader, with an outcome for all.
+    ///
+    /// - Returns: The verdict for each, the most urgent first; nothing when the leader does not lead any longer.
+    mutating func end(_ key: Key, leader number: Int, sharing outcome: Outcome) -> [(Waiter, Verdict)] {
+        guard let (_, index) = removeLeader(key, number) else { return [] }
+        return removeFollowers(key, index).map { ($0, .share(outcome)) }
+    }
+
+    /// Ends the exchange of a leader, with an outcome for all but those that cannot take it either: the leader's call
+    /// comes again, and so do they.
+    mutating func endForReturn(_ key: Key, leader number: Int, sharing outcome: Outcome) -> [(Waiter, Verdict)] {
+        guard let (leader, index) = removeLeader(key, number) else { return [] }
+        if flights[key]?[index].leaders.isEmpty == true {
+            setAbsent(leader, key, index)
+            flights[key]?[index].isAwaited = true
+        }
+        return removeFollowers(key, index).map { ($0, .shareWhileAway(outcome, call: leader.call)) }
+    }
+
+    /// A leader has left: the most urgent of those that wait leads in its place, and of these the one that has waited
+    /// for longest; none where others lead that are as urgent as that one.
+    mutating func leave(_ key: Key, leader number: Int) -> [(Waiter, Verdict)] {
+        guard let (_, index) = removeLeader(key, number), let flight = flights[key]?[index] else { return [] }
+        defer { removeIdle(key) }
+        guard let next = flight.followers.first, next.urgency > flight.urgency ?? .min else { return [] }
+        _ = flights[key]?[index].followers.popFirst()
+        return [(next.waiter, .lead(addLeader(key, index, urgency: next.urgency, call: next.call)))]
+    }
+
+    /// The credential of a leader was refused: those that wait go on waiting until its call comes again, or ends.
+    mutating func leaveForReturn(_ key: Key, leader number: Int) {
+        guard let (leader, index) = removeLeader(key, number) else { return }
+        if flights[key]?[index].leaders.isEmpty == true { setAbsent(leader, key, index) }
+        removeIdle(key)
+    }
+
+    /// A call has ended, in whose absence others may have waited: they go alone, unless another leads.
+    mutating func endCall(_ key: Key, _ call: UInt64) -> [(Waiter, Verdict)] {
+        guard let index = absence(of: call, key) else { return [] }
+        removeAbsent(key, index)
+        guard flights[key]?[index].leaders.isEmpty == true else { return [] }
+        return removeFollowers(key, index).map { ($0, .goAlone) }
+    }
+
+    /// The exchange of a leader turns out to be of no use to others; it goes on, and they go alone.
+    mutating func disband(_ key: Key, leader number: Int) -> [(Waiter, Verdict)] {
+        guard let (_, index) = removeLeader(key, number) else { return [] }
+        return removeFollowers(key, index).map { ($0, .goAlone) }
+    }
+}
+
+// MARK: - Flights
+
+extension CoalescingCore {
+    /// The flight for the present request; nil when there is none.
+    private func current(_ key: Key) -> Flight? { flights[key]?.last { $0.changes == changes } }
+
+    private mutating func currentIndex(_ key: Key) -> Int {
+        if let index = flights[key]?.lastIndex(where: { $0.changes == changes }) { return index }
+        flights[key, default: []].append(Flight(changes: changes))
+        return flights[key, default: []].count - 1
+    }
+
+    private mutating func add(_ follower: Follower, _ key: Key) {
+        let index = currentIndex(key)
+        flights[key]?[index].followers.append(follower, urgency: follower.urgency)
+    }
+
+    private mutating func addLeader(_ key: Key, urgency: Int, call: UInt64) -> Int {
+        addLeader(key, currentIndex(key), urgency: urgency, call: call)
+    }
+
+    private mutating func addLeader(_ key: Key, _ index: Int, urgency: Int, call: UInt64) -> Int {
+        lastNumber += 1
+        flights[key]?[index].leaders.append(Leader(number: lastNumber, urgency: urgency, call: call))
+        waitedFor[call, default: 0] += 1
+        return lastNumber
+    }
+
+    /// - Returns: The leader, and the place of its flight; nil when it does not lead any longer.
+    private mutating func removeLeader(_ key: Key, _ number: Int) -> (Leader, Int)? {
+        for (index, flight) in (flights[key] ?? []).enumerated() {
+            guard let place = flight.leaders.firstIndex(where: { $0.number == number }) else { continue }
+            flights[key]?[index].leaders.remove(at: place)
+            release(flight.leaders[place])
+            return (flight.leaders[place], index)
+        }
+        return nil
+    }
+
+    private mutating func removeFollowers(_ key: Key, _ index: Int) -> [Waiter] {
+        defer { removeIdle(key) }
+        return flights[key]?[index].followers.removeAll().map(\.waiter) ?? []
+    }
+
+    private mutating func release(_ leader: Leader) {
+        let count = waitedFor[leader.call] ?? 0
+        waitedFor[leader.call] = count > 1 ? count - 1 : nil
+    }
+
+    private mutating func removeIdle(_ key: Key) {
+        for index in (flights[key]?.indices ?? 0..<0).reversed() {
+            guard let flight = flights[key]?[index], flight.leaders.isEmpty, flight.followers.count == 0,
+                !flight.isAwaited || flight.absent == nil
+            else { continue }
+            removeAbsent(key, index)
+            flights[key]?.remove(at: index)
+        }
+        if flights[key]?.isEmpty == true { flights[key] = nil }
+    }
+}
+
+// MARK: - Calls that come again
+
+extension CoalescingCore {
+    private func absence(of call: UInt64, _ key: Key) -> Int? { flights[key]?.firstIndex { $0.absent?.call == call } }
+
+    /// Whether a call leads, or is to come again.
+    private func isExpected(_ call: UInt64, _ key: Key) -> Bool {
+        flights[key]?.contains { flight in
+            flight.absent?.call == call || flight.leaders.contains { $0.call == call }
+        } == true
+    }
+
+    private mutating func setAbsent(_ leader: Leader, _ key: Key, _ index: Int) {
+        removeAbsent(key, index)
+        flights[key]?[index].absent = leader
+        waitedFor[leader.call, default: 0] += 1
+    }
+
+    private mutating func removeAbsent(_ key: Key, _ index: Int) {
+        if let absent = flights[key]?[index].absent.take() { release(absent) }
+        flights[key]?[index].isAwaited = false
+    }
+
+    /// Takes back a call that comes again and that others wait for.
+    ///
+    /// - Returns: Those of them that are to wait for the exchange that it asks for now. Its answer is newer than any
+    ///   change that has ended since: nothing of the exchange they wait for has been sent yet.
+    private mutating func takeBack(_ visit: Visit) -> [Follower] {
+        guard let index = absence(of: visit.call.id, visit.key) else { return [] }
+        removeAbsent(visit.key, index)
+        guard flights[visit.key]?[index].leaders.isEmpty == true else { return [] }
+        defer { removeIdle(visit.key) }
+        return flights[visit.key]?[index].followers.removeAll() ?? []
+    }
+}

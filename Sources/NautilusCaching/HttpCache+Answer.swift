@@ -1,0 +1,124 @@
+import Foundation
+import Nautilus
+
+extension HttpCache {
+    /// Answers with the stored response, where the rules allow it.
+    func answer(_ question: CacheQuestion, _ next: Next) async throws -> HttpResponse<Data> {
+        let stored = await find(question)
+        if CacheRevalidation.current(for: question.target, in: self) != nil {
+            return try await fetch(question, knowing: stored, next)
+        }
+        let decision = CacheDecision(
+            stored: stored,
+            freshness: stored.map(freshness(of:)),
+            request: question.control,
+            isRetry: question.context.number > 1
+        )
+        switch decision {
+        case .serve(let age):
+            guard let stored else { break }
+            return serve(stored, age: age, question)
+        case .serveWhileRevalidating(let age):
+            guard let stored else { break }
+            guard begin(question) else { return serve(stored, age: age, question) }
+            // Served at once, where the server can be asked besides: by the call itself, once more, in the background.
+            if let callAgain = question.context.callAgain {
+                revalidate(question, callAgain)
+                return serve(stored, age: age, question)
+            }
+            defer { end(question) }
+            return try await fetch(question, knowing: stored, next)
+        case .validate:
+            return try await fetch(question, knowing: stored, next)
+        case .forward:
+            return try await fetch(question, knowing: stored, validates: false, next)
+        case .unavailable:
+            break
+        }
+        throw HttpError(
+            .refused(.notStored),
+            stage: .intercept,
+            delivery: .notSent,
+            response: HttpResponse(status: 504, body: Data())
+        )
+    }
+
+    /// A stored response as the answer to `question`, with its age (RFC 9111 §4, §5.1), as long as it can be decoded.
+    ///
+    /// - Parameter answer: The server's answer that allows it to be served, whose exchange it is then; nil when nothing
+    ///   was sent.
+    func serve(
+        _ stored: StoredResponse,
+        age: Int64,
+        _ question: CacheQuestion,
+        from answer: HttpResponse<Data>? = nil
+    ) -> HttpResponse<Data> {
+        forgetUndecodable(stored, question)
+        var response = answer ?? HttpResponse(body: Data())
+        response.status = stored.status
+        response.header = stored.header
+        response.header[.age] = String(max(0, min(age, CacheControl.longest)))
+        response.body = question.request.method == .head ? Data() : stored.body
+        return response
+    }
+
+    /// Forgets a response when the attempt that is given it cannot decode it.
+    ///
+    /// A page of a network that wants a user to sign in comes with the URL, the status and the headers of an answer:
+    /// only the request's type knows that it is none.
+    func forgetUndecodable(_ stored: StoredResponse, _ question: CacheQuestion) {
+        let (target, partition, bodyID) = (question.target, question.partition, stored.bodyID)
+        question.context.follow { [self] event in
+            guard case .failed(let error) = event, error.isUndecodable else { return }
+            core.withLock { core in
+                core.remove(bodyID: bodyID, target, partition)
+                disk?.write(core.variants(target, partition), target, partition)
+            }
+        }
+    }
+
+    /// The stored response for a request, in memory or else on disk.
+    private func find(_ question: CacheQuestion) async -> StoredResponse? {
+        let (request, target, partition) = (question.request, question.target, question.partition)
+        if let stored = core.withLock({ $0.find(target, partition, request) }) { return stored }
+        guard let disk else { return nil }
+        let fetch = core.withLock { $0.begin(target, partition) }
+        let variants = await disk.read(target, partition)
+        return core.withLock { core in
+            // A response that has come meanwhile is newer.
+            if core.variants(target, partition).isEmpty {
+                for stored in variants { _ = core.store(stored, from: fetch) }
+            }
+            core.end(fetch)
+            return core.find(target, partition, request)
+        }
+    }
+}
+
+extension HttpCache {
+    private func begin(_ question: CacheQuestion) -> Bool {
+        core.withLock { $0.beginRevalidation(question.target, question.partition) }
+    }
+
+    private func end(_ question: CacheQuestion) {
+        core.withLock { $0.endRevalidation(question.target, question.partition) }
+    }
+
+    /// Asks the server in a call of its own, with its own retrier, in the background.
+    private func revalidate(_ question: CacheQuestion, _ callAgain: @escaping @Sendable () async -> Void) {
+        BackgroundTask.start { [self] in
+            await CacheRevalidation(question, in: self).run(callAgain)
+            end(question)
+        }
+    }
+}
+
+extension HttpError {
+    /// Whether the answer was none that its request understands.
+    fileprivate var isUndecodable: Bool {
+        guard stage == .decode else { return false }
+        // The caller, or the clock, has ended the call while it was being decoded.
+        if case .deadline = kind { return false }
+        return kind != .cancelled
+    }
+}

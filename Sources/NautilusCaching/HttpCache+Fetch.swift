@@ -1,0 +1,160 @@
+import Foundation
+import Nautilus
+
+extension HttpCache {
+    /// Has the server answer, and keeps what may be kept.
+    ///
+    /// - Parameters:
+    ///   - question: The request to answer.
+    ///   - stored: The response that would answer it; nil when nothing is stored.
+    ///   - validates: Whether the server is asked if that has changed, where it can be.
+    ///   - next: The rest of the path.
+    func fetch(
+        _ question: CacheQuestion,
+        knowing stored: StoredResponse?,
+        validates: Bool = true,
+        _ next: Next
+    ) async throws -> HttpResponse<Data> {
+        let fetch = core.withLock { $0.begin(question.target, question.partition) }
+        defer { core.withLock { $0.end(fetch) } }
+        let (watch, requestTime) = (ExchangeWatch(question.account, question.context), now)
+        question.context.follow { event in
+            if case .sending(let request, let role) = event { watch.note(request, role) }
+        }
+        // A HEAD is answered by the server, and its answer compared with the stored response.
+        let canValidate = validates && question.request.method == .get && stored?.hasValidator == true
+        let validated = canValidate ? stored : nil
+        let response: HttpResponse<Data>
+        do {
+            response = try await next(validated?.validating(question.request) ?? question.request)
+        } catch {
+            guard error.mayBeServerTrouble, let substitute = substitute(stored, question, watch) else { throw error }
+            return substitute
+        }
+        if Self.serverErrors.contains(response.status), let substitute = substitute(stored, question, watch) {
+            return substitute
+        }
+        let answer = CacheAnswer(response, question, fetch, watch, requestTime: requestTime, responseTime: now)
+        if let validated, response.status == 304 {
+            if !watch.hasChanged, let renewed = renew(validated, answer) { return renewed }
+            // It spoke of something else: a redirect has led elsewhere, the resource has changed its tag, or it was
+            // asked as another account, or with another value of what the response varies by.
+            return try await self.fetch(question, knowing: nil, next)
+        }
+        if question.request.method == .head {
+            compare(stored, answer)
+        } else if question.context.isAnswer(response) {
+            store(answer, replacing: stored)
+        }
+        return response
+    }
+
+    /// The substitute for an answer that failed (RFC 5861 §4); nil when there must be none.
+    private func substitute(
+        _ stored: StoredResponse?,
+        _ question: CacheQuestion,
+        _ watch: ExchangeWatch
+    ) -> HttpResponse<Data>? {
+        guard let stored, !watch.hasChanged else { return nil }
+        let freshness = freshness(of: stored)
+        let isAllowed = CacheDecision.allowsStaleIfError(
+            stored,
+            freshness,
+            request: question.control,
+            standard: staleIfError
+        )
+        return isAllowed ? serve(stored, age: freshness.age, question) : nil
+    }
+
+    /// The statuses that count as an error (RFC 5861 §4).
+    private static let serverErrors: Set<Int> = [500, 502, 503, 504]
+
+    /// Stores the answer to a GET, or forgets what it replaces.
+    private func store(_ answer: CacheAnswer, replacing stored: StoredResponse?) {
+        guard answer.isOwn else { return }
+        if let fresh = answer.stored, keep(fresh, answer) { return forgetUndecodable(fresh, answer.question) }
+        // An error leaves the stored response valid; and an answer that must not be kept does not replace it.
+        guard let stored, answer.response.status < 400, !answer.mustNotBeKept else { return }
+        forget(stored, answer)
+    }
+
+    /// The stored response, renewed by a 304 (RFC 9111 §4.3.4); nil when that is about another one.
+    private func renew(_ stored: StoredResponse, _ answer: CacheAnswer) -> HttpResponse<Data>? {
+        guard answer.isOfTarget, stored.isValidated(by: answer.response), stored.selectors.match(sent: answer.sent)
+        else {
+            return nil
+        }
+        guard let renewed = answer.renewed(stored) else {
+            // It is the one, and must not be kept any longer.
+            if answer.isOwn { forget(stored, answer) }
+            return serve(stored, age: 0, answer.question, from: answer.response)
+        }
+        // An answer that must not be kept does not replace the stored one.
+        if answer.isOwn, !answer.mustNotBeKept, !keep(renewed, answer) { forget(stored, answer) }
+        return serve(renewed, age: freshness(of: renewed).age, answer.question, from: answer.response)
+    }
+
+    /// Takes the answer to a HEAD for a word about what is stored (RFC 9111 §4.3.5).
+    private func compare(_ stored: StoredResponse?, _ answer: CacheAnswer) {
+        guard answer.isOwn, let stored, answer.response.status == 200, stored.status == 200, !answer.mustNotBeKept,
+            stored.selectors.match(sent: answer.sent)
+        else { return }
+        let renewed = stored.isDescribed(by: answer.response) ? answer.renewed(stored) : nil
+        if let renewed, keep(renewed, answer) { return }
+        forget(stored, answer)
+    }
+
+    /// - Returns: Whether it is kept.
+    private func keep(_ stored: StoredResponse, _ answer: CacheAnswer) -> Bool {
+        let lifetime = freshness(of: stored).lifetime
+        guard !answer.mustNotBeKept,
+            CacheStorage.allows(
+                stored,
+                request: answer.question.control,
+                lifetime: lifetime,
+                staleIfError: staleIfError
+            )
+        else { return false }
+        return core.withLock { core in
+            guard core.store(stored, from: answer.fetch) else { return false }
+            writeVariants(answer, of: core)
+            return true
+        }
+    }
+
+    /// Removes a stored response that is outdated by an answer which must not be stored.
+    private func forget(_ stored: StoredResponse, _ answer: CacheAnswer) {
+        core.withLock { core in
+            core.remove(stored, from: answer.fetch)
+            writeVariants(answer, of: core)
+        }
+    }
+
+    /// Begun under the lock, as removals are, so that nothing is written after it has been removed.
+    private func writeVariants(_ answer: CacheAnswer, of core: CacheCore) {
+        let (target, partition) = (answer.question.target, answer.question.partition)
+        disk?.write(core.variants(target, partition), target, partition)
+    }
+}
+
+extension AttemptContext {
+    /// Whether a response is what its status says. One type's word on it is not another's, and a page that does not
+    /// decode is none of this server's: neither says anything of what is stored.
+    fileprivate func isAnswer(_ response: HttpResponse<Data>) -> Bool {
+        guard !response.isRejected else { return false }
+        if case .undecodable = verdict(on: response) { return false }
+        return true
+    }
+}
+
+extension Error {
+    /// Whether it stands for what a server in trouble, or the way to it, makes of a request: not for what this side
+    /// did.
+    fileprivate var mayBeServerTrouble: Bool {
+        guard let error = self as? HttpError else { return false }
+        switch error.kind {
+        case .transport, .timeout, .refused: return true
+        default: return false
+        }
+    }
+}

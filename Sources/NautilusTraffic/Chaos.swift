@@ -1,0 +1,125 @@
+import Foundation
+import Nautilus
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Makes the trouble that networks and servers make, so that a staging build meets it before users do.
+///
+/// ```swift
+/// struct NotesService: HttpService {
+///     let chaos = Chaos(
+///         seed: 7,
+///         .delay(.zero ... .seconds(2), rate: 0.2),
+///         .failure(rate: 0.05),
+///         .answer(status: 503, header: ["Retry-After": "1"], rate: 0.05),
+///         .droppedAnswer(rate: 0.02)
+///     )
+///     var apiUrl: any UrlConvertible { "staging.example.com/v1" }
+///     var interceptors: [any HttpInterceptor] { [chaos] }
+/// }
+/// ```
+/// It is off until ``isOn`` is set, so that one which is left in a service does no harm in a release:
+/// ```swift
+/// service.chaos.isOn = true
+/// ```
+/// Put it last, next to the wire, so that everything else takes its trouble for the network's.
+///
+/// The fate of a request is decided by the seed and the request's number alone: the first is number 1, and so on in the
+/// order of arrival, each retry with a number of its own. The faults are tried in order, each at its rate: delays add
+/// up, and the first of the others that strikes ends it. Failures made here are marked by a ``ChaosError`` underneath,
+/// answers by the field ``mark``.
+public final class Chaos: HttpInterceptor {
+    private struct State {
+        var isOn: Bool
+        var lastNumber = 0
+    }
+
+    /// The field that marks an answer as made here, `X-Chaos`; its value says for which request of which seed.
+    public static let mark = HttpHeader.Name("X-Chaos")
+
+    private let seed: UInt64
+    private let faults: [ChaosFault]
+    private let clock: any Clock<Duration>
+    private let state: Locked<State>
+
+    /// Creates a chaos.
+    ///
+    /// - Parameters:
+    ///   - seed: The seed that decides. No default: write it down, and a run can be seen again.
+    ///   - faults: The faults, each with its rate. Without any, nothing goes wrong.
+    ///   - isOn: Whether it begins at once. Default: false, so that trouble comes only on request.
+    ///   - clock: The clock that delays sleep on. Default: `ContinuousClock`, as a service's own default.
+    public init(
+        seed: UInt64,
+        _ faults: ChaosFault...,
+        isOn: Bool = false,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.seed = seed
+        self.faults = faults
+        self.clock = clock
+        self.state = Locked(State(isOn: isOn))
+    }
+
+    /// Whether there is any trouble. Requests that come while it is off have no number.
+    public var isOn: Bool {
+        get { state.withLock { $0.isOn } }
+        set { state.withLock { $0.isOn = newValue } }
+    }
+
+    /// Sends the request, or has it fail, as the seed decides.
+    ///
+    /// - Throws: ``HttpError`` of kind `transport`, with ``ChaosError`` underneath; `CancellationError` when the call
+    ///   is cancelled during a delay. Otherwise what the exchange throws.
+    public func intercept(
+        _ request: HttpRequest,
+        context: AttemptContext,
+        next: Next
+    ) async throws -> HttpResponse<Data> {
+        guard let number = takeNumber() else { return try await next(request) }
+        var draws = ChaosDraws(seed: seed, number: number)
+        for fault in faults where draws.strikes(at: fault.rate) {
+            switch fault.kind {
+            case .delay(let range):
+                let spread = range.upperBound - range.lowerBound
+                try await clock.sleep(for: range.lowerBound + spread.scaled(by: draws.nextFraction()))
+            case .failure(let code):
+                throw failure(code, code.delivery, number)
+            case .answer(let status, let header):
+                return HttpResponse(status: status, header: header.merging(marks(number)), body: Data())
+            case .droppedAnswer:
+                _ = try await next(request)
+                throw failure(.networkConnectionLost, .maybeExecuted, number)
+            }
+        }
+        return try await next(request)
+    }
+
+    /// Next to the wire.
+    public var place: InterceptorPlace { .network }
+    /// Itself: it counts requests.
+    public var sharedObjects: [any AnyObject & Sendable] { [self] }
+
+    private func takeNumber() -> Int? {
+        state.withLock { state in
+            guard state.isOn else { return nil }
+            state.lastNumber += 1
+            return state.lastNumber
+        }
+    }
+
+    private func failure(_ code: URLError.Code, _ delivery: Delivery, _ number: Int) -> HttpError {
+        HttpError(
+            .transport(code),
+            stage: .intercept,
+            delivery: delivery,
+            underlying: ChaosError(seed: seed, number: number)
+        )
+    }
+
+    private func marks(_ number: Int) -> HttpHeader {
+        HttpHeader([.init(name: Self.mark, value: "request \(number) of seed \(seed)")])
+    }
+}

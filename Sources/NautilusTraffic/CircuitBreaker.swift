@@ -1,0 +1,142 @@
+import Foundation
+import Nautilus
+
+/// Stops sending to an origin that keeps failing, and sends one request now and then to see whether it has recovered.
+///
+/// A call to a server that is down costs its caller a timeout, and the server the chance to come back. With a circuit
+/// breaker it costs neither: while the circuit is open, requests fail at once with `FailureKind.refused`, nothing of
+/// them is sent, and the error says when to come back. `BackoffRetrier` waits for that if it fits into its cap.
+///
+/// ```swift
+/// struct NotesService: HttpService {
+///     let breaker = CircuitBreaker()
+///     var apiUrl: any UrlConvertible { "api.example.com/v1" }
+///     var interceptors: [any HttpInterceptor] { [breaker] }
+/// }
+/// ```
+/// Each origin has a circuit of its own, shared by all calls that pass the same instance: keep it in a stored property.
+/// One that is made anew in `interceptors` never sees a second request. Put it last, next to the wire, so that a
+/// request that has waited for something else is still held back when the circuit has opened meanwhile.
+///
+/// These count as failures of the origin: the failing statuses of ``CircuitLimits``, timeouts, deadlines when most of
+/// the attempt's time has passed after the request was sent, and failures of the network other than those of the device
+/// itself. A request that was cancelled, or has stood in line until its deadline, counts for nothing, and when it was
+/// the probe, the next request is.
+public final class CircuitBreaker: HttpInterceptor {
+    /// A change of a circuit.
+    public typealias Event = CircuitEvent
+
+    private let limits: CircuitLimits
+    private let random: any RandomSource
+    private let stopwatch: Stopwatch
+    private let core: Locked<CircuitCore>
+    private let broadcast = Broadcast<Event>(bufferLimit: 100)
+
+    /// Creates a breaker whose circuits are closed.
+    ///
+    /// - Parameters:
+    ///   - limits: The limits at which circuits open, and for how long. Default: those of ``CircuitLimits``.
+    ///   - clock: The clock that measures windows and pauses. Default: `ContinuousClock`, since the server's time goes
+    ///     on while the device sleeps.
+    ///   - random: The source of the pauses' jitter. Default: the system's generator, which no two clients share.
+    public init(
+        limits: CircuitLimits = CircuitLimits(),
+        clock: any Clock<Duration> = ContinuousClock(),
+        random: any RandomSource = SystemRandomSource()
+    ) {
+        self.limits = limits
+        self.random = random
+        self.stopwatch = Stopwatch(clock)
+        self.core = Locked(CircuitCore(limits: limits))
+    }
+
+    /// The state of the circuit to `origin` now.
+    public func state(of origin: HttpOrigin) -> CircuitState {
+        let now = stopwatch.elapsed
+        return core.withLock { $0.state(of: origin, at: now) }
+    }
+
+    /// The changes from now on, in order: a new stream for each access, any number at a time.
+    ///
+    /// A stream keeps the latest 100 events for a slow reader, and ends with the breaker.
+    public var events: AsyncStream<Event> { broadcast.stream() }
+
+    /// Lets the request through, and counts how it ends; or refuses it.
+    ///
+    /// - Throws: ``HttpError`` of kind `refused` while the circuit is open; its `retryAfter` is the time until the next
+    ///   probe, nil while one is under way. Otherwise what the exchange throws.
+    public func intercept(
+        _ request: HttpRequest,
+        context: AttemptContext,
+        next: Next
+    ) async throws -> HttpResponse<Data> {
+        guard let origin = request.origin else { return try await next(request) }
+        guard let permit = try ask(origin) else { return try await next(request) }
+        do {
+            let response = permit.isProbe ? try await probe(request, origin, next) : try await next(request)
+            end(permit, CircuitOutcome(response, from: origin, failing: limits.failingStatuses), of: origin)
+            return response
+        } catch {
+            end(permit, CircuitOutcome(error, remaining: context.remaining), of: origin)
+            throw error
+        }
+    }
+}
+
+extension CircuitBreaker {
+    /// Sends the probe, together with what it may need from its origin itself.
+    private func probe(_ request: HttpRequest, _ origin: HttpOrigin, _ next: Next) async throws -> HttpResponse<Data> {
+        let scope = TrafficScope(self, origin)
+        defer { scope.end() }
+        return try await TrafficScope.$current.withValue(scope) { try await next(request) }
+    }
+
+    /// The permit to send; nil for a request that serves the probe under way.
+    private func ask(_ origin: HttpOrigin) throws(HttpError) -> CircuitMachine.Permit? {
+        if let permit = core.withLock({ $0.immediatePermit(for: origin) }) { return permit }
+        if TrafficScope.contains(self, origin) { return nil }
+        let now = stopwatch.elapsed
+        let answer = core.withLock { $0.ask(origin, at: now) }
+        deliverEvents()
+        switch answer {
+        case .go(let permit): return permit
+        case .refuse(let nextProbe): throw HttpError(refusal: .circuitOpen(nextProbe: nextProbe))
+        }
+    }
+
+    private func end(_ permit: CircuitMachine.Permit, _ outcome: CircuitOutcome, of origin: HttpOrigin) {
+        let outcome: CircuitMachine.Outcome =
+            switch outcome {
+            case .success: .success
+            // Drawn here, since the source is the user's and must not run under the lock.
+            case .failure: .failure(pause: limits.pause(after: permit, drawing: random))
+            case .nothing: .nothing
+            }
+        let now = stopwatch.elapsed
+        let hasChanged = core.withLock { $0.end(permit, outcome, of: origin, at: now) }
+        if hasChanged { deliverEvents() }
+    }
+
+    private func deliverEvents() {
+        var batch = core.withLock { $0.outbox.beginDelivery() }
+        while let events = batch {
+            events.forEach(broadcast.send)
+            batch = core.withLock { $0.outbox.continueDelivery() }
+        }
+    }
+}
+
+extension CircuitBreaker {
+    /// Asked last: a request that has waited is still held back when the circuit has opened meanwhile.
+    public var place: InterceptorPlace { .refusing }
+    /// Itself.
+    public var sharedObjects: [any AnyObject & Sendable] { [self] }
+
+    /// Lets it go while the circuit is closed: a probe is one request, and stays one.
+    ///
+    /// How the exchange has ended is counted once, by its outcome: sent twice, it is still one that has failed or not.
+    public func admitSecondSend(of request: HttpRequest, context: AttemptContext) -> SecondSend {
+        guard let origin = request.origin, state(of: origin) != .closed else { return .admitted() }
+        return .refused
+    }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import Nautilus
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// The verdict on an origin at the end of a request that was sent to it.
+enum CircuitOutcome: Hashable, Sendable {
+    /// It has answered.
+    case success
+    /// It has failed, or cannot be reached.
+    case failure
+    /// Nothing: the request was cancelled, or failed on this side.
+    case nothing
+}
+
+extension CircuitOutcome {
+    /// The verdict of an answer on `origin`.
+    init(_ response: HttpResponse<Data>, from origin: HttpOrigin, failing statuses: HttpStatusCodes) {
+        // Anything else is an answer that was meant.
+        guard statuses.contains(response.status) else {
+            self = .success
+            return
+        }
+        // A redirect has led elsewhere, and it is the other origin that fails.
+        self = response.url.map { HttpOrigin($0) == origin } ?? true ? .failure : .success
+    }
+
+    /// The verdict of a failure on the origin.
+    ///
+    /// - Parameter remaining: The time that was left until the call's deadline when the attempt began; nil when
+    ///   unknown.
+    init(_ thrown: any Error, remaining: Duration? = nil) {
+        switch thrown {
+        case let error as HttpError: self.init(error, remaining: remaining)
+        case let error as URLError: self.init(error.code)
+        case TransportError.failed(let code, _, _): self.init(code)
+        case TransportError.responseTooLarge: self = .success
+        default: self = .nothing
+        }
+    }
+
+    private init(_ error: HttpError, remaining: Duration?) {
+        // Another call's failure, or one before the request was sent: a refresh that could not reach its own server.
+        guard !error.isFinal, error.stage != .prepare else {
+            self = .nothing
+            return
+        }
+        // The origin has answered with a redirect, and another one failed.
+        if error.redirects?.leftOrigin == true {
+            self = .success
+            return
+        }
+        switch error.kind {
+        // The wait for a connection does not count for it.
+        case .timeout: self = .failure
+        case .deadline(let limit): self = error.hasWaitedForServer(of: remaining ?? limit) ? .failure : .nothing
+        case .transport(let code): self.init(code)
+        case .redirect, .responseTooLarge: self = .success
+        case .cancelled, .invalidRequest, .status, .decoding, .environmentChanged, .authorization, .custom, .refused:
+            self = .nothing
+        }
+    }
+
+    private init(_ code: URLError.Code) {
+        self = Self.failingCodes.contains(code) ? .failure : .nothing
+    }
+
+    /// Failures that only the origin, or the way to it, can cause.
+    ///
+    /// A device without a network, a request that is wrong in itself and a full disk say nothing of the server; that a
+    /// phone was in a tunnel must not keep it from the server afterwards.
+    private static let failingCodes: Set<URLError.Code> = [
+        // It is not there.
+        .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed, .resourceUnavailable,
+        // It is there, and does not answer, or not with HTTP.
+        .timedOut, .networkConnectionLost, .badServerResponse, .zeroByteResource, .cannotParseResponse, .unknown,
+        .cannotDecodeRawData, .cannotDecodeContentData,
+        // It is there, but is not the right server.
+        .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
+        .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid,
+    ]
+}
+
+extension HttpError {
+    /// Whether most of the time that an attempt had has passed after its request was sent.
+    ///
+    /// A call that has stood in line until its deadline says nothing of the server, whether it was sent at the last
+    /// moment or not at all.
+    fileprivate func hasWaitedForServer(of time: Duration) -> Bool {
+        guard let exchange else { return false }
+        return (exchange.duration - exchange.connectionWait) * 2 >= time
+    }
+}

@@ -1,0 +1,113 @@
+import Nautilus
+
+/// A part of an origin whose requests draw on the same quotas.
+struct PaceLane: Hashable, Sendable {
+    let origin: HttpOrigin
+    /// The user's name for it.
+    let partition: String
+}
+
+/// The state that pacing guards by its lock: what is known of each lane, and the requests that wait there.
+struct PaceCore<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Sendable {
+    typealias Machine = PaceMachine<Waiter>
+
+    private var lanes = OriginTable<PaceLane, Machine>()
+    private let rules: PaceRules
+
+    init(rules: PaceRules) {
+        self.rules = rules
+    }
+
+    /// The number of a request that goes at once; nil when ``ask(_:at:remaining:)`` has to answer.
+    mutating func immediateNumber(in lane: PaceLane) -> Int? {
+        lanes.place(of: lane).flatMap { lanes[$0].immediateNumber() }
+    }
+
+    /// A request wants to go.
+    mutating func ask(_ lane: PaceLane, at now: Duration, remaining: Duration?) -> Machine.Answer {
+        let place = place(of: lane, at: now)
+        return lanes[place].ask(at: now, remaining: remaining)
+    }
+
+    /// Asks again, since something may have changed since the first time, and waits if it has not.
+    ///
+    /// - Returns: The answer; and when to ring an alarm, nil when the one that is set rings early enough.
+    mutating func join(
+        _ lane: PaceLane,
+        _ entrant: Machine.Entrant,
+        draw: Double,
+        at now: Duration
+    ) -> (answer: Machine.Answer, alarm: Duration?) {
+        let place = place(of: lane, at: now)
+        let answer = lanes[place].ask(at: now, remaining: entrant.remaining)
+        guard answer == .wait else { return (answer, nil) }
+        lanes[place].wait(entrant, draw: draw)
+        return (.wait, setAlarm(place, at: now))
+    }
+
+    /// Waits no longer; nil when it does not wait, because it has been released.
+    mutating func cancel(_ lane: PaceLane, _ id: Waiter.ID) -> Waiter? {
+        lanes.place(of: lane).flatMap { lanes[$0].cancel(id) }
+    }
+
+    /// Releases the first in line, if its turn has come.
+    mutating func release(_ lane: PaceLane, at now: Duration, draw: Double) -> (waiter: Waiter, number: Int)? {
+        lanes.place(of: lane).flatMap { lanes[$0].release(at: now, draw: draw) }
+    }
+
+    /// A request was answered.
+    ///
+    /// - Returns: Those that wait no longer; whether any still do.
+    mutating func answered(
+        _ lane: PaceLane,
+        _ number: Int,
+        limits: [RateLimit],
+        retryAfter: Duration?,
+        at now: Duration
+    ) -> (turnedAway: [(waiter: Waiter, refusal: TrafficRefusal)], hasWaiters: Bool) {
+        guard let place = lanes.place(of: lane) else { return ([], false) }
+        let turnedAway = lanes[place].answered(number, limits: limits, retryAfter: retryAfter, at: now)
+        return (turnedAway, lanes[place].waiting > 0)
+    }
+
+    /// Counts a request that has ended without an answer that says anything.
+    ///
+    /// - Returns: Whether any request waits.
+    mutating func ended(_ lane: PaceLane, mayCount: Bool) -> Bool {
+        guard let place = lanes.place(of: lane) else { return false }
+        lanes[place].ended(mayCount: mayCount)
+        return lanes[place].waiting > 0
+    }
+
+    /// The time to ring an alarm; nil when nothing waits, or when the one that is set rings early enough.
+    mutating func alarm(for lane: PaceLane, at now: Duration) -> Duration? {
+        lanes.place(of: lane).flatMap { setAlarm($0, at: now) }
+    }
+
+    /// The alarm for `time` rings, which is the one that counts unless an earlier one was set; false when it is not.
+    mutating func endAlarm(for lane: PaceLane, at time: Duration) -> Bool {
+        guard let place = lanes.place(of: lane), lanes[place].alarm == time else { return false }
+        lanes[place].alarm = nil
+        return true
+    }
+
+    /// How many wait in all lanes of `origin`.
+    func waitingCount(for origin: HttpOrigin) -> Int {
+        lanes.sum { $0.origin == origin ? $1.waiting : 0 }
+    }
+
+    private mutating func setAlarm(_ place: Int, at now: Duration) -> Duration? {
+        guard let next = lanes[place].nextRelease(at: now) else { return nil }
+        if let alarm = lanes[place].alarm, alarm <= next { return nil }
+        lanes[place].alarm = next
+        return next
+    }
+
+    private mutating func place(of lane: PaceLane, at now: Duration) -> Int {
+        lanes.place(of: lane) {
+            Machine(rules: rules)
+        } worth: { machine in
+            machine.worth(at: now)
+        }
+    }
+}

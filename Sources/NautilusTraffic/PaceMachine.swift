@@ -1,0 +1,182 @@
+import Nautilus
+
+/// The rules by which requests to one partition wait, as pure transitions: no clock, no lock, no randomness.
+///
+/// Waiting requests are released in turns, one after the other: each turn is as long as the interval, and within it the
+/// release is drawn at random, so that clients which were sent away together do not come back together. No turn begins
+/// before the server's pause, or the window of a limit that is used up, is over.
+struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Sendable {
+    /// The answer to a request that wants to go.
+    enum Answer: Hashable, Sendable {
+        /// It goes, under this number.
+        case go(number: Int)
+        case wait
+        case refuse(TrafficRefusal)
+    }
+
+    /// A request that waits, and for how long at most.
+    struct Entrant: Identifiable, Sendable {
+        let waiter: Waiter
+        /// When it came.
+        let start: Duration
+        /// The time that was left until the call's deadline then; nil when there is none.
+        let remaining: Duration?
+
+        var id: Waiter.ID { waiter.id }
+    }
+
+    private let rules: PaceRules
+    private var limits = PaceLimits()
+    /// When the pause that the server has ordered ends; nil when it has ordered none.
+    private var pauseEnd: Duration?
+    private var line = WaitingLine<Entrant>()
+    private var underWay = 0
+    private var lastNumber = 0
+    /// When the last block ended, or will end.
+    private var blockEnd = Duration.zero
+    /// When the next turn may begin, a block apart.
+    private var nextTurn = Duration.zero
+    /// The moment in its turn at which the first in line is released, from 0 to 1.
+    private var draw = 0.0
+    /// When the alarm rings that is set; nil when none is.
+    var alarm: Duration?
+
+    init(rules: PaceRules) {
+        self.rules = rules
+    }
+
+    /// How many wait.
+    var waiting: Int { line.count }
+
+    /// The value of keeping it: for how much longer the server's word holds.
+    func worth(at now: Duration) -> OriginWorth {
+        guard waiting == 0, underWay == 0 else { return .indispensable }
+        let end = max(pauseEnd ?? now, limits.lastEnd ?? now)
+        return end > now ? .some((end - now) / .seconds(1)) : .nothing
+    }
+
+    /// The number of a request that goes at once, for which no time has to be known; nil when ``ask(at:remaining:)``
+    /// has to answer.
+    mutating func immediateNumber() -> Int? {
+        guard waiting == 0, pauseEnd == nil, limits.count == 0 else { return nil }
+        return begin()
+    }
+
+    /// A request wants to go.
+    mutating func ask(at now: Duration, remaining: Duration?) -> Answer {
+        let block = updateBlock(at: now)
+        guard waiting > 0 || block != nil else { return .go(number: begin()) }
+        let wait = waitEnd(ahead: waiting, at: now) - now
+        if let refusal = rules.refusal(of: wait, remaining: remaining) { return .refuse(refusal) }
+        return waiting < rules.maxWaiting ? .wait : .refuse(.tooManyWaiting(limit: rules.maxWaiting))
+    }
+
+    /// Adds a request that was just told to wait.
+    ///
+    /// - Parameter draw: From 0 to 1; counts when it is the first.
+    mutating func wait(_ entrant: Entrant, draw: Double) {
+        if waiting == 0 { self.draw = draw }
+        line.append(entrant)
+    }
+
+    /// Waits no longer; nil when it does not wait, because it has been released.
+    mutating func cancel(_ id: Waiter.ID) -> Waiter? {
+        line.remove(id)?.waiter
+    }
+
+    /// Releases the first in line, if its turn has come.
+    ///
+    /// - Parameter draw: From 0 to 1; counts for the one behind it.
+    /// - Returns: The request that goes, and its number; nil when none is due.
+    mutating func release(at now: Duration, draw: Double) -> (waiter: Waiter, number: Int)? {
+        guard let due = nextRelease(at: now), due <= now, let entrant = line.popFirst() else { return nil }
+        // After a sleep of the whole machine, turns are not made up for: that would release all at once.
+        nextTurn = max(max(blockEnd, nextTurn) + rules.interval, now)
+        self.draw = draw
+        return (entrant.waiter, begin())
+    }
+
+    /// The time at which the first in line is released, if nothing changes; nil when none waits.
+    mutating func nextRelease(at now: Duration) -> Duration? {
+        guard waiting > 0 else { return nil }
+        let block = updateBlock(at: now)
+        return max(max(blockEnd, nextTurn) + rules.interval * draw, block ?? .zero)
+    }
+
+    /// A request was answered.
+    ///
+    /// - Returns: Those that wait no longer, since it would take too long now.
+    mutating func answered(
+        _ number: Int,
+        limits reports: [RateLimit],
+        retryAfter: Duration?,
+        at now: Duration
+    ) -> [(waiter: Waiter, refusal: TrafficRefusal)] {
+        underWay -= 1
+        if let retryAfter { pauseEnd = max(pauseEnd ?? .zero, now + retryAfter.addable) }
+        // If a response has both, `Retry-After` takes precedence (draft-11 §7).
+        let reports = retryAfter.map { hint in reports.map { $0.resetting(in: hint) } } ?? reports
+        limits.report(reports, by: number, lastNumber: lastNumber, at: now)
+        return turnAway(at: now)
+    }
+
+    /// A request has ended without an answer.
+    ///
+    /// - Parameter mayCount: Whether the server may have counted it.
+    mutating func ended(mayCount: Bool) {
+        underWay -= 1
+        if mayCount { limits.charge() }
+    }
+}
+
+extension PaceMachine {
+    private mutating func begin() -> Int {
+        underWay += 1
+        lastNumber += 1
+        return lastNumber
+    }
+
+    /// How long nothing may go; nil when one may.
+    private mutating func updateBlock(at now: Duration) -> Duration? {
+        limits.reset(at: now, lastNumber: lastNumber)
+        if let end = pauseEnd, end <= now { (pauseEnd, blockEnd) = (nil, max(blockEnd, end)) }
+        let block = limits.blockedUntil(underWay: underWay, at: now).map { max($0, pauseEnd ?? $0) } ?? pauseEnd
+        // It ended when it was due to, or just now: an answer has reported more than was known.
+        blockEnd = block ?? min(blockEnd, now)
+        return block
+    }
+
+    /// The time until which a request that comes now would wait, for certain.
+    ///
+    /// Only the server's word counts: when a limit is used up only if all under way count, their answers may say
+    /// otherwise.
+    private func waitEnd(ahead: Int, at now: Duration) -> Duration {
+        let turn = ahead > 0 ? nextTurn : now
+        let end = max(now, pauseEnd ?? now, limits.blockedUntil(underWay: 0, at: now) ?? now, turn)
+        // The turns of those before it.
+        return end + rules.interval * ahead
+    }
+
+    /// Takes out those for which the wait has become too long.
+    private mutating func turnAway(at now: Duration) -> [(waiter: Waiter, refusal: TrafficRefusal)] {
+        guard waiting > 0 else { return [] }
+        _ = updateBlock(at: now)
+        let end = waitEnd(ahead: 0, at: now)
+        let reason = { [rules] (entrant: Entrant) in
+            rules.refusal(of: end - entrant.start, remaining: entrant.remaining)
+        }
+        return line.remove { reason($0) != nil }.compactMap { entrant in
+            reason(entrant).map { (entrant.waiter, $0) }
+        }
+    }
+}
+
+extension RateLimit {
+    /// The same limit, used up until `Retry-After` is over.
+    fileprivate func resetting(in hint: Duration) -> RateLimit {
+        guard remaining == 0 else { return self }
+        var limit = self
+        limit.reset = hint
+        return limit
+    }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import Nautilus
+
+/// Has requests wait for as long as the server says that it takes no more: `Retry-After`, `RateLimit` and its
+/// ancestors.
+///
+/// A server that answers 429 has done work for nothing, and counts the request against the client all the same. The
+/// limits that one answer reports hold here for all calls: a call that would exceed them waits before it is sent, not
+/// after.
+///
+/// ```swift
+/// struct NotesService: HttpService {
+///     let pacing = Pacing()
+///     var apiUrl: any UrlConvertible { "api.example.com/v1" }
+///     var interceptors: [any HttpInterceptor] { [pacing] }
+/// }
+/// ```
+/// The limits are shared by all calls that pass the same instance: keep it in a stored property. One that is made anew
+/// in `interceptors` knows nothing. Put it behind every other interceptor that has requests wait, such as a
+/// ``ConcurrencyLimit``: it has to be asked when a request could be sent, since a crowd that has passed it before the
+/// first answer came cannot be called back.
+///
+/// - While a limit lasts, requests go at once. One that would exceed it waits until it is reset. Requests that are
+///   under way count as if the server had not counted them yet.
+/// - `Retry-After` counts on answers from 400 on, and takes precedence over the reset of a limit that is used up.
+/// - Waiting requests are released in the order of arrival, in turns of
+///   ``init(maxWaiting:maxWait:interval:partition:clock:random:)``'s interval, each at a random moment of its turn, and
+///   never before the time that the server has said.
+/// - A cancelled call leaves at once. One whose wait would reach its deadline, or the longest wait, fails at once. The
+///   wait counts for the call's deadline, and not for the request's timeout.
+///
+/// The fields are those of draft-ietf-httpapi-ratelimit-headers in all its versions, and the `X-RateLimit-…` that came
+/// before. The server's `pk` names the partition of its quota: when it changes, the known limits of the same policy
+/// were another partition's, and are forgotten. The server cannot say in advance which requests belong together; tell
+/// it by `partition` where one client serves several users, say.
+public final class Pacing: HttpInterceptor {
+    private let partition: (@Sendable (HttpRequest) -> String)?
+    let clock: any Clock<Duration>
+    let stopwatch: Stopwatch
+    let random: any RandomSource
+    let core: Locked<PaceCore<Waiter<Int>>>
+
+    /// Creates pacing that knows of no limits yet.
+    ///
+    /// - Parameters:
+    ///   - maxWaiting: How many requests may wait for one partition; more fail at once. Less than 0 counts as 0.
+    ///     Default: 100: behind a hundred others a request is no longer of use to its caller.
+    ///   - maxWait: The longest wait; a request that would have to wait longer fails at once. Default: 60 s, as a
+    ///     backoff's cap: a caller would rather know. It also bounds what a server can order by mistake.
+    ///   - interval: The mean time between two that are released after a wait. Default: 20 ms, fifty a second: a server
+    ///     that has just asked for patience does not get the whole line at once, and the last of a hundred waits two
+    ///     seconds longer. Limits hold beside it.
+    ///   - partition: A name for the quotas that a request draws on; requests are kept apart by it, and it is shown
+    ///     nowhere. Default: nil, all requests to an origin share them.
+    ///   - clock: The clock that measures limits and that waits sleep on. Default: `ContinuousClock`, since the
+    ///     server's time goes on while the device sleeps.
+    ///   - random: The source of a release's moment within its turn. Default: the system's generator, which no two
+    ///     clients share.
+    public init(
+        maxWaiting: Int = 100,
+        maxWait: Duration = .seconds(60),
+        interval: Duration = .milliseconds(20),
+        partition: (@Sendable (HttpRequest) -> String)? = nil,
+        clock: any Clock<Duration> = ContinuousClock(),
+        random: any RandomSource = SystemRandomSource()
+    ) {
+        self.partition = partition
+        self.clock = clock
+        self.stopwatch = Stopwatch(clock)
+        self.random = random
+        self.core = Locked(PaceCore(rules: PaceRules(maxWaiting: maxWaiting, maxWait: maxWait, interval: interval)))
+    }
+
+    /// How many requests to `origin` wait now.
+    public func waitingCount(for origin: HttpOrigin) -> Int {
+        core.withLock { $0.waitingCount(for: origin) }
+    }
+
+    /// The lane of the requests that draw on the same quotas as this one; nil for a URL without an origin.
+    func lane(of request: HttpRequest) -> PaceLane? {
+        request.origin.map { PaceLane(origin: $0, partition: partition?(request) ?? "") }
+    }
+
+    /// Sends the request as soon as the server takes it.
+    ///
+    /// - Throws: ``HttpError`` of kind `refused` when it would wait for too long, or too many wait already;
+    ///   `CancellationError`, at once, when the call is cancelled while it waits. Otherwise what the exchange throws.
+    public func intercept(
+        _ request: HttpRequest,
+        context: AttemptContext,
+        next: Next
+    ) async throws -> HttpResponse<Data> {
+        guard let lane = lane(of: request) else { return try await next(request) }
+        let number: Int
+        // Asked here, without a suspension: nearly always it goes at once.
+        if let immediate = try pass(lane, context) {
+            number = immediate
+        } else {
+            number = try await wait(in: lane, context)
+        }
+        do {
+            let response = try await next(request)
+            heed(response, to: request, number, lane)
+            return response
+        } catch {
+            end(lane, mayCount: (error as? HttpError)?.delivery != .notSent)
+            throw error
+        }
+    }
+}
