@@ -24,7 +24,10 @@ let package = Package(
         .target(name: "NautilusSessions", dependencies: ["Nautilus"]),
         .target(name: "NautilusOAuth", dependencies: ["Nautilus", "NautilusSessions"]),
         .target(name: "NautilusTesting", dependencies: ["Nautilus"]),
-        .testTarget(name: "NautilusTests", dependencies: ["Nautilus", "NautilusTraffic", "NautilusCaching", "NautilusTesting"]),
+        .testTarget(
+            name: "NautilusTests",
+            dependencies: ["Nautilus", "NautilusTraffic", "NautilusCaching", "NautilusTesting"]
+        ),
         .testTarget(name: "NautilusSessionsTests", dependencies: ["Nautilus", "NautilusSessions", "NautilusTesting"]),
         .testTarget(
             name: "NautilusOAuthTests",

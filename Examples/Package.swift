@@ -33,7 +33,8 @@ let package = Package(
         .executableTarget(
             name: "traffic",
             dependencies: [
-                "DemoServers", "Nautilus", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "DemoServers", "Nautilus", .product(name: "NautilusTraffic", package: "Nautilus"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
         .target(
@@ -62,6 +63,8 @@ let package = Package(
             name: "NotesTests",
             dependencies: [
                 "DemoServers", "FlyingFox", "Nautilus", "NotesAPI", "ScriptedSockets",
+                .product(name: "NautilusCaching", package: "Nautilus"),
+                .product(name: "NautilusTraffic", package: "Nautilus"),
                 .product(name: "NautilusTesting", package: "Nautilus"),
             ]
         ),

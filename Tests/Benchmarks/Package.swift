@@ -19,7 +19,9 @@ let package = Package(
             name: "benchmarks",
             dependencies: [
                 "AllocationCounter", "BenchmarkServer", .product(name: "Nautilus", package: "Nautilus"),
+                .product(name: "NautilusCaching", package: "Nautilus"),
                 .product(name: "NautilusOAuth", package: "Nautilus"),
+                .product(name: "NautilusTraffic", package: "Nautilus"),
             ]
         ),
         .executableTarget(

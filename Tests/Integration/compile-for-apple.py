@@ -19,7 +19,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-MODULES = ["Nautilus", "NautilusSessions", "NautilusOAuth", "NautilusTesting"]
+MODULES = ["Nautilus", "NautilusTraffic", "NautilusCaching", "NautilusSessions", "NautilusOAuth", "NautilusTesting"]
 
 # Modules that Apple's platforms lack, and those that only they have, with their stand-ins here.
 ABSENT = {"FoundationNetworking", "Glibc", "Musl", "CNautilusCurl"}
@@ -50,6 +50,8 @@ let package = Package(
         .target(name: "CompressionStandIn"), .target(name: "FoundationStandIn", dependencies: ["SecurityStandIn"]), .target(name: "NetworkStandIn"),
         .target(name: "SecurityStandIn"),
         .target(name: "Nautilus", dependencies: frameworks, swiftSettings: alias),
+        .target(name: "NautilusTraffic", dependencies: ["Nautilus"] + frameworks, swiftSettings: alias),
+        .target(name: "NautilusCaching", dependencies: ["Nautilus"] + frameworks, swiftSettings: alias),
         .target(name: "NautilusSessions", dependencies: ["Nautilus"] + frameworks, swiftSettings: alias),
         .target(name: "NautilusOAuth", dependencies: ["Nautilus", "NautilusSessions"] + frameworks, swiftSettings: alias),
         .target(name: "NautilusTesting", dependencies: ["Nautilus"] + frameworks, swiftSettings: alias),

@@ -1,6 +1,6 @@
 import Nautilus
-import NautilusTraffic
 import NautilusOAuth
+import NautilusTraffic
 import Testing
 
 @Suite("Sign-ins and sign-outs, here and in other processes")
