@@ -1,3 +1,4 @@
+import Foundation
 import Nautilus
 
 /// How answers are kept apart that the server gives to one user and not to another.
@@ -52,4 +53,24 @@ struct CallAccount: Sendable {
 
     /// Whether the account is still the same, so that what comes may be kept, and what is kept given.
     var isCurrent: Bool { name() == partition.account }
+}
+
+/// The account whose answers belong together.
+struct CachePartition: Hashable, Sendable {
+    /// Nil for answers that belong to no account.
+    let account: String?
+
+    /// Names the partition without showing the account.
+    var digest: String {
+        let text = account.map { "account \($0)" } ?? "nobody"
+        return String(Sha256.hash(text.precomposedStringWithCanonicalMapping.utf8).hexadecimal.prefix(32))
+    }
+}
+
+extension CachePartition: CustomStringConvertible, CustomReflectable {
+    /// Whether there is an account, not which.
+    var description: String { account == nil ? "nobody's" : "an account's" }
+
+    /// Shows the description.
+    var customMirror: Mirror { Mirror(self, children: ["partition": description]) }
 }

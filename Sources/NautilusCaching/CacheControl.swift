@@ -1,3 +1,4 @@
+import Foundation
 import Nautilus
 
 /// The directives of `Cache-Control`, of a request or of a response (RFC 9111 §5.2).
@@ -82,4 +83,111 @@ extension HttpHeader.Name {
     static let lastModified = HttpHeader.Name("Last-Modified")
     static let pragma = HttpHeader.Name("Pragma")
     static let vary = HttpHeader.Name("Vary")
+}
+
+/// The directives of one `Cache-Control` field, one after the other (RFC 9111 §5.2): a token, and for some `=` with
+/// another token or a quoted text.
+///
+/// A malformed directive is skipped up to the next comma, and every byte is looked at once.
+struct DirectiveList {
+    private var field: FieldReader
+
+    init(_ field: String) {
+        self.field = FieldReader(field)
+    }
+
+    /// The next directive, its name in small letters; nil at the end.
+    mutating func next() -> (name: String, value: String?)? {
+        while !field.isAtEnd {
+            field.skip { $0 == UInt8(ascii: ",") || $0.isBlank }
+            let name = field.readToken()
+            field.skipBlanks()
+            let value = field.current == UInt8(ascii: "=") ? readValue() : nil
+            // Up to the comma stands what belongs to nothing.
+            let rest = field.read { $0 != UInt8(ascii: ",") }
+            guard !name.isEmpty else { continue }
+            // `max-age=1 0` is no number, and must not be read as one.
+            return (name.lowercased(), rest.utf8.allSatisfy(\.isBlank) ? value : value.map { $0 + rest } ?? rest)
+        }
+        return nil
+    }
+
+    private mutating func readValue() -> String {
+        field.skip()
+        field.skipBlanks()
+        return field.current == UInt8(ascii: "\"") ? field.readQuoted().text : field.readToken()
+    }
+}
+
+/// How old a stored response is, and how old it may become (RFC 9111 §4.2), in seconds.
+struct Freshness: Hashable, Sendable {
+    /// Its age (§4.2.3).
+    let age: Int64
+    /// The age from which on it is stale (§4.2.1).
+    let lifetime: Int64
+
+    /// - Parameters:
+    ///   - stored: The response.
+    ///   - now: In seconds since 1970.
+    ///   - heuristicCap: The longest lifetime for a response that does not name one.
+    init(_ stored: StoredResponse, now: Int64, heuristicCap: Int64) {
+        let date = stored.date ?? stored.responseTime
+        // A clock that was set back tells nothing of how old it is: too old, then.
+        let residence = now < stored.responseTime ? CacheControl.longest : now.subtracting(stored.responseTime)
+        let delay = max(0, stored.responseTime.subtracting(stored.requestTime))
+        let apparent = max(0, stored.responseTime.subtracting(date))
+        let corrected = stored.ageField + min(CacheControl.longest, delay)
+        age = min(CacheControl.longest, max(apparent, corrected)) + min(CacheControl.longest, residence)
+        lifetime = Self.lifetime(of: stored, date: date, heuristicCap: heuristicCap)
+    }
+
+    /// Whether it may be served as it is (§4.2).
+    var isFresh: Bool { lifetime > age }
+
+    /// For how long it has been stale; 0 in the second from which on it is, and negative while it is fresh.
+    var staleness: Int64 { age - lifetime }
+
+    private static func lifetime(of stored: StoredResponse, date: Int64, heuristicCap: Int64) -> Int64 {
+        if let maxAge = stored.control.maxAge { return maxAge }
+        // An `Expires` that is no date, `0` above all, lies in the past (§5.3).
+        if stored.header[.expires] != nil {
+            return stored.seconds(of: .expires).map { max(0, $0.subtracting(date)) } ?? 0
+        }
+        // Without a word of the server, a tenth of the time for which it has not changed (§4.2.2).
+        guard stored.allowsHeuristics, let modified = stored.seconds(of: .lastModified) else { return 0 }
+        return min(heuristicCap, max(0, date.subtracting(modified)) / 10)
+    }
+}
+
+extension StoredResponse {
+    /// Statuses that may be kept although nothing says for how long (RFC 9110 §15.1), without those that never are
+    /// here: parts and redirects.
+    static let heuristicStatuses: Set<Int> = [200, 203, 204, 300, 404, 405, 410, 414, 501]
+
+    fileprivate var allowsHeuristics: Bool { Self.heuristicStatuses.contains(status) || control.isStorable }
+
+    /// Its age on receipt, as caches on the way say: the first value counts, and what is no number does not (§5.1).
+    fileprivate var ageField: Int64 {
+        let first = header[.age]?.split(separator: ",").first
+        return CacheControl.seconds(first.map { String($0.trimmingBlanks) }) ?? 0
+    }
+
+    fileprivate func seconds(of name: HttpHeader.Name) -> Int64? { header.seconds(of: name, now: responseTime) }
+}
+
+extension HttpHeader {
+    /// A date, in seconds since 1970; nil without one, and for an invalid one.
+    func seconds(of name: Name, now: Int64) -> Int64? {
+        guard let value = values(of: name).first else { return nil }
+        let year = Int(1970 + now / 31_556_952)  // the Gregorian mean; only two-digit years look at it
+        return HttpDate(value.trimmingBlanks, year: year)?.secondsSince1970
+    }
+}
+
+extension Int64 {
+    /// The difference, cut where it would overflow: dates come from servers, and clocks may not be set.
+    fileprivate func subtracting(_ other: Int64) -> Int64 {
+        let (difference, overflow) = subtractingReportingOverflow(other)
+        return overflow ? (self < other ? .min : .max) : difference
+    }
 }

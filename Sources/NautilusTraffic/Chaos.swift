@@ -123,3 +123,108 @@ public final class Chaos: HttpInterceptor {
         HttpHeader([.init(name: Self.mark, value: "request \(number) of seed \(seed)")])
     }
 }
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// One kind of trouble that ``Chaos`` makes, and how often.
+///
+/// A rate is a part of all requests, from 0 to 1: less counts as 0, more as 1, and NaN as 0, so that no arithmetic on the
+/// way from a settings screen can stop an app.
+public struct ChaosFault: Sendable {
+    enum Kind: Hashable, Sendable {
+        case delay(ClosedRange<Duration>)
+        case failure(URLError.Code)
+        case answer(status: Int, HttpHeader)
+        case droppedAnswer
+    }
+
+    let kind: Kind
+    let rate: Double
+
+    private init(_ kind: Kind, rate: Double) {
+        self.kind = kind
+        self.rate = rate.isNaN ? 0 : min(max(rate, 0), 1)
+    }
+
+    /// A request goes later: a slow network.
+    ///
+    /// - Parameters:
+    ///   - delay: How much later, drawn evenly; negative times count as zero.
+    ///   - rate: How often.
+    public static func delay(_ delay: ClosedRange<Duration>, rate: Double) -> ChaosFault {
+        ChaosFault(.delay(delay.lowerBound.addable...delay.upperBound.addable), rate: rate)
+    }
+
+    /// A request is not sent, and fails as the network would.
+    ///
+    /// The error says of the delivery what a transport's would with this code, since no client can know better: after a
+    /// lost connection, the server may have acted.
+    ///
+    /// - Parameters:
+    ///   - code: How it fails. Default: no connection to the host, the most common failure and the most harmless.
+    ///   - rate: How often.
+    public static func failure(_ code: URLError.Code = .cannotConnectToHost, rate: Double) -> ChaosFault {
+        ChaosFault(.failure(code), rate: rate)
+    }
+
+    /// A request is not sent, and is answered with a status: an overloaded gateway, a rate limit.
+    ///
+    /// - Parameters:
+    ///   - status: The status.
+    ///   - header: The answer's header, `Retry-After` say. Default: none.
+    ///   - rate: How often.
+    public static func answer(status: Int, header: HttpHeader = [:], rate: Double) -> ChaosFault {
+        ChaosFault(.answer(status: status, header), rate: rate)
+    }
+
+    /// A request is sent, the server acts on it, and its answer is thrown away: the connection is lost, and the request
+    /// may have been executed. What is retried all the same is executed twice.
+    ///
+    /// - Parameter rate: How often.
+    public static func droppedAnswer(rate: Double) -> ChaosFault {
+        ChaosFault(.droppedAnswer, rate: rate)
+    }
+}
+
+/// The error underneath a failure that ``Chaos`` has made, so that its cause is not sought on the server.
+public struct ChaosError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The seed of the chaos.
+    public let seed: UInt64
+    /// The number of the request, from 1.
+    public let number: Int
+
+    /// The origin of the failure, and the numbers with which to see it again.
+    public var description: String { "made by Chaos, request \(number) of seed \(seed)" }
+}
+
+/// The draws for one request: the same for the same seed and number, whatever happens to other requests.
+///
+/// SplitMix64: Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014. Not for secrets.
+struct ChaosDraws: Sendable {
+    private var state: UInt64
+
+    init(seed: UInt64, number: Int) {
+        // Mixed first: neighbouring numbers would give the same draws, one place apart.
+        state = Self.mixed(seed &+ Self.mixed(UInt64(bitPattern: Int64(number))))
+    }
+
+    /// Whether something that happens at `rate` happens now: never at 0, always at 1.
+    mutating func strikes(at rate: Double) -> Bool {
+        nextFraction() < rate
+    }
+
+    /// One draw, uniform in `0..<1`, in steps of 2⁻⁵³.
+    mutating func nextFraction() -> Double {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        return Double(Self.mixed(state) >> 11) * 0x1p-53
+    }
+
+    private static func mixed(_ value: UInt64) -> UInt64 {
+        var mixed = value
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
