@@ -124,10 +124,6 @@ public final class Chaos: HttpInterceptor {
     }
 }
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// One kind of trouble that ``Chaos`` makes, and how often.
 ///
 /// A rate is a part of all requests, from 0 to 1: less counts as 0, more as 1, and NaN as 0, so that no arithmetic on the
