@@ -218,3 +218,104 @@ private struct LeaseRetrier<Source: CredentialSource>: Retrier {
     var reason: RetryReason? { lease.reason }
     var name: String { "AuthorizationRetrier" }
 }
+
+/// The origins that a credential may be sent to: those that are named, or the first that it is needed for.
+///
+/// A credential is one environment's. A coordinator that has been given to the service of another one must not stamp there,
+/// nor when the base URL of its own service moves.
+public struct CredentialOrigins: Sendable {
+    /// Nil for the first that comes.
+    private let named: [HttpOrigin]?
+
+    /// The origin of the first request that gets a credential, and no other one; it has to be `https`, or this machine.
+    public static let first = CredentialOrigins(named: nil)
+
+    /// Exactly these; also over plain `http`, where a URL says so.
+    ///
+    /// - Parameter urls: Base URLs, `"api.example.com"` or `"http://10.0.2.2:8080/v1"`; without a scheme they are `https`. Of
+    ///   one that is malformed no origin is taken.
+    public static func only(_ urls: String...) -> CredentialOrigins {
+        CredentialOrigins(named: urls.compactMap { (try? BaseUrl($0, isSecure: true))?.origin })
+    }
+
+    private init(named: [HttpOrigin]?) {
+        self.named = named
+    }
+
+    /// Whether a credential may go to `origin`, when `learned` is the one where it has been first.
+    ///
+    /// - Throws: ``RefreshError/foreignOrigin(_:own:)``, ``RefreshError/insecureOrigin(_:)``.
+    func admit(_ origin: HttpOrigin, after learned: HttpOrigin?) throws(RefreshError) {
+        if let named {
+            guard named.contains(origin) else { throw .foreignOrigin(origin, own: named) }
+        } else if let learned {
+            guard learned == origin else { throw .foreignOrigin(origin, own: [learned]) }
+        } else if origin.scheme != "https", !origin.isLoopback {
+            throw .insecureOrigin(origin)
+        }
+    }
+}
+
+extension HttpError {
+    /// Whether the server has rejected the service's credential, so that a fresh one may help.
+    ///
+    /// True for a 401 of the service's own origin, with or without challenges. False for everything else: a 403, a 401
+    /// of another origin, which has never seen the credential, `insufficient_scope`, since a fresh credential of the same user
+    /// has no more rights (RFC 6750 §3.1), and `insufficient_user_authentication`, which only the user can mend (RFC 9470).
+    ///
+    /// It speaks of the ``exchange`` that failed, which may be another one than the attempt's own: ``CredentialLease`` looks
+    /// which one that is before it has the attempt repeated.
+    public var rejectsCredential: Bool {
+        guard let request = exchange?.request ?? request, let response, response.status == 401 else { return false }
+        guard request.isToServiceOrigin else { return false }
+        // A redirect has led elsewhere, perhaps and back, and the credential was left behind; or the request itself was
+        // accepted, and what rejects the credential is only the page that it leads to.
+        if let redirects, redirects.leftOrigin || redirects.becameGet { return false }
+        if let url = response.url, HttpOrigin(url) != request.origin { return false }
+        return !response.header.challenges.contains {
+            $0.scheme == "bearer"
+                && ["insufficient_scope", "insufficient_user_authentication"].contains($0["error"]?.lowercased())
+        }
+    }
+
+    /// This failure as one of authorization: the same response, with the refresh's error underneath, and the time after
+    /// which that may have passed as ``retryAfter``.
+    public func asAuthorizationFailure(_ underlying: any Error) -> HttpError {
+        var error = self
+        error.kind = .authorization
+        error.underlying = underlying
+        error.retryAfter = (underlying as? any RefreshFailure)?.retryAfter ?? retryAfter
+        return error
+    }
+}
+
+/// A credential that is passed on and cannot be read.
+///
+/// The machine and all that the lock guards have no use for its content, and without its type they are not generic:
+/// unspecialized generic code would make ``RefreshCoordinator/current`` ten times as slow.
+protocol SealedCredential: AnyObject, Sendable {}
+
+/// Holds a credential of any type behind one reference.
+final class CredentialBox<Credential: Sendable>: SealedCredential {
+    let credential: Credential
+
+    init(_ credential: Credential) {
+        self.credential = credential
+    }
+}
+
+/// A sealed credential with its generation.
+struct SealedGrant: Sendable {
+    let credential: any SealedCredential
+    let generation: Int
+    /// The session that it belongs to.
+    let session: SessionMark
+}
+
+extension SealedCredential {
+    /// The credential inside; `type` must be the one that it was sealed as.
+    func unsealed<Credential: Sendable>(as type: Credential.Type) -> Credential {
+        // A coordinator seals credentials of one type only; a checked cast would look the type up for every attempt.
+        unsafeDowncast(self, to: CredentialBox<Credential>.self).credential
+    }
+}

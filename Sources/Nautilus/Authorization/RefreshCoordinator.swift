@@ -195,3 +195,92 @@ extension RefreshCoordinator {
         }
     }
 }
+
+extension RefreshCoordinator {
+    /// The events of the session, from the latest one on: a new stream for each call, any number at a time.
+    ///
+    /// For a listener that comes late, and has to know whether somebody is signed in. Otherwise as ``events``.
+    ///
+    /// - Parameter replaysLatest: Whether the stream begins with the event that happened last, if any has.
+    public func events(replayingLatest replaysLatest: Bool) -> AsyncStream<Event> {
+        broadcast.stream(replayingLatest: replaysLatest)
+    }
+
+    /// The grant as it is now, and each one that takes its place; nil while nobody is signed in. A new stream for each
+    /// access, any number at a time.
+    ///
+    /// A slow reader gets the latest grant and misses those in between, which are dead. To stamp an attempt, ask for
+    /// ``grant(continuing:)``, which waits for a refresh. The stream ends with the coordinator.
+    public var grants: AsyncStream<Grant?> { grantBroadcast.stream(replayingLatest: true) }
+
+    /// Sends the present grant to the streams; it may be newer than the event that was just sent.
+    ///
+    /// Only called by the deliverer of the events, one at a time, so that nothing older comes after.
+    func publishGrant() {
+        let grant = current
+        guard grant?.generation != grantBroadcast.latest??.generation else { return }
+        grantBroadcast.send(grant)
+    }
+}
+
+extension RefreshCoordinator {
+    /// Returns once no refresh is in flight that calls would have to wait for, no pause of `origin` runs, and its turn
+    /// has come: calls that have waited go on one after the other, as by ``OriginPauses``.
+    ///
+    /// A refresh in the background, while the credential still serves, holds nothing back. Within a refresh of this
+    /// coordinator only the pause counts.
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled.
+    public func pass(to origin: HttpOrigin) async throws {
+        let isRefresh = RefreshScope.contains(self)
+        repeat {
+            // All that have waited for the refresh would go on at once.
+            var hasWaited = false
+            repeat {
+                if !isRefresh, try await waitOutRefresh() { hasWaited = true }
+                try await pauses.waitOut(origin)
+                // A refresh may have started during the pause.
+            } while !isRefresh && isHoldingRetries
+            try await pauses.takeTurn(to: origin, havingWaited: hasWaited)
+        } while pauses.remainingPause(of: origin) > .zero || !isRefresh && isHoldingRetries
+    }
+
+    /// Holds back all retries to `origin` for at least `pause`; a longer pause that is running stays.
+    public func close(_ origin: HttpOrigin, for pause: Duration) {
+        pauses.close(origin, for: pause)
+    }
+
+    /// The rest of the pause that `origin` ordered; zero when there is none. Refreshes do not count.
+    public func remainingPause(of origin: HttpOrigin) -> Duration {
+        pauses.remainingPause(of: origin)
+    }
+
+    private var isHoldingRetries: Bool {
+        let now = stopwatch.elapsed
+        return core.withLock { $0.machine.state.holdsRetries(at: now) }
+    }
+}
+
+extension RefreshCoordinator: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The session in a few words, for a log: the generation, never the credential.
+    public var description: String {
+        let state = core.withLock { $0.machine.state }
+        return switch state {
+        case .signedOut(nil): "signed out"
+        case .signedOut: "session expired"
+        case .idle(let session): Self.text(session)
+        case .refreshing(let session, _): "\(Self.text(session)), refreshing"
+        case .coolingDown(let session, _): "\(Self.text(session)), cooling down"
+        }
+    }
+
+    private static func text(_ session: RefreshSession) -> String { "generation \(session.grant.generation)" }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Shows what ``description`` shows: the stored properties lead to the credential.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["session": description])
+    }
+}

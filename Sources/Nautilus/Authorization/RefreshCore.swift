@@ -124,3 +124,122 @@ struct RefreshCore: Sendable {
         return stopped + (alarm.map { [.set($0)] } ?? [])
     }
 }
+
+/// The running side of one refresh: its task and its timer, which may be cancelled before they have been handed in.
+final class RefreshTasks: Sendable {
+    private struct State {
+        var refresh: Task<Void, Never>?
+        var timer: Task<Void, Never>?
+        var isCancelled = false
+        var hasEnded = false
+    }
+
+    private let state = Locked(State())
+
+    /// Takes charge of the two tasks, and carries out the requests made of them meanwhile.
+    func handIn(refresh: Task<Void, Never>, timer: Task<Void, Never>) {
+        let (isCancelled, hasEnded) = state.withLock { state in
+            (state.refresh, state.timer) = (refresh, timer)
+            return (state.isCancelled, state.hasEnded)
+        }
+        if isCancelled { refresh.cancel() }
+        if isCancelled || hasEnded { timer.cancel() }
+    }
+
+    /// Cancels the refresh: its result is not wanted any more.
+    func cancel() {
+        let (refresh, timer) = state.withLock { state in
+            state.isCancelled = true
+            return (state.refresh, state.timer)
+        }
+        refresh?.cancel()
+        timer?.cancel()
+    }
+
+    /// The refresh has ended, so its timer is of no use.
+    func end() {
+        let timer = state.withLock { state in
+            state.hasEnded = true
+            return state.timer
+        }
+        timer?.cancel()
+    }
+}
+
+/// Starts the refresh that calls wait for during a cool-down; it may be stopped before its timer has been handed in.
+final class RefreshAlarm: Sendable {
+    /// When it rings, on the coordinator's stopwatch.
+    let time: Duration
+    private let state = Locked<(timer: Task<Void, Never>?, isStopped: Bool)>((nil, false))
+
+    init(time: Duration) {
+        self.time = time
+    }
+
+    /// Takes charge of the timer.
+    func handIn(_ timer: Task<Void, Never>) {
+        let isStopped = state.withLock { state in
+            state.timer = timer
+            return state.isStopped
+        }
+        if isStopped { timer.cancel() }
+    }
+
+    /// It has become needless: the time is another one, or none.
+    func stop() {
+        let timer = state.withLock { state in
+            state.isStopped = true
+            return state.timer
+        }
+        timer?.cancel()
+    }
+}
+
+/// A task that waits for a refresh.
+enum RefreshWaiter: Identifiable, Sendable {
+    /// A call, which wants the credential, and may wait for the refresh that follows a failed one.
+    case call(Waiter<SealedGrant>, RefreshPatience)
+    /// A retry at the gate, which only wants the refresh in flight to be over.
+    case retry(Waiter<Void>)
+
+    var id: WaiterTicket {
+        switch self {
+        case .call(let waiter, _): waiter.id
+        case .retry(let waiter): waiter.id
+        }
+    }
+
+    /// The refresh is over.
+    func resume(with result: Result<SealedGrant, RefreshError>) {
+        switch self {
+        case .call(let waiter, _): waiter.resume(with: result)
+        case .retry(let waiter): waiter.resume()
+        }
+    }
+
+    /// Whether it goes on waiting, after as many failures in a row, for the refresh that starts at `start`.
+    func waits(until start: Duration, failures: Int) -> Bool {
+        guard case .call(_, let patience) = self else { return false }
+        return start < patience.end && failures <= patience.maxFailures
+    }
+}
+
+/// For how long a call waits for the next refresh to start.
+struct RefreshPatience: Sendable {
+    /// On the coordinator's stopwatch: a refresh that would start later is not waited for.
+    let end: Duration
+    /// The most failures in a row after which it goes on waiting.
+    let maxFailures: Int
+
+    /// The patience of a call that asks now.
+    ///
+    /// - Parameters:
+    ///   - remaining: The time until the call's deadline; nil when it has none.
+    ///   - state: The coordinator's state, which says how many failures are none of this call's.
+    init(_ limits: RefreshLimits, remaining: Duration?, _ state: RefreshState, at now: Duration) {
+        end = now + (remaining ?? limits.patience).addable
+        // A cool-down that is on is the first one that it waits out.
+        let isCoolingDown = if case .coolingDown = state { 1 } else { 0 }
+        maxFailures = state.failures - isCoolingDown + limits.maxCoolDowns
+    }
+}

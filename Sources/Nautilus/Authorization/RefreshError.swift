@@ -83,3 +83,86 @@ extension RefreshError: PrintableError, CustomDebugStringConvertible, CustomRefl
         }
     }
 }
+
+/// An error of a refresh that says what it means for the next one.
+///
+/// Conform an error of your own to it when not everything that goes wrong passes with time. Any other error counts as
+/// transient: calls wait for the next refresh as long as ``RefreshLimits`` and their deadline allow.
+///
+/// ``TerminalRefreshFailure`` alone ends the session. An error that is not transient keeps it, like one that is; calls
+/// merely fail at once, for waiting would not help them: a client that is not registered, a reply that does not decode.
+public protocol RefreshFailure: Error {
+    /// Whether the same refresh may succeed later by itself.
+    var isTransient: Bool { get }
+    /// How long the token endpoint asks to wait; nil when it does not say. The cool-down is at least as long, up to
+    /// ``RefreshLimits/retryAfterCap``.
+    var retryAfter: Duration? { get }
+}
+
+extension HttpError: RefreshFailure {
+    /// Whether the same call may succeed later by itself: after a failure that ``RetryCondition/standard`` retries, a
+    /// deadline that has passed, a refusal of this side, and an authorization that failed for such a reason.
+    public var isTransient: Bool {
+        switch kind {
+        case .deadline, .refused: true
+        case .authorization: (underlying as? any RefreshFailure)?.isTransient ?? false
+        default: RetryCondition.standard.verdict(for: self).isRetryable
+        }
+    }
+}
+
+extension RefreshError: RefreshFailure {
+    /// Whether a later refresh may succeed by itself: one that was made for another coordinator's credential fails so.
+    public var isTransient: Bool {
+        switch self {
+        case .failed(_, let underlying), .coolingDown(_, let underlying):
+            (underlying as? any RefreshFailure)?.isTransient ?? true
+        case .timedOut, .tooManyRefreshes: true
+        case .signedOut, .sessionExpired, .superseded, .recursive, .foreignOrigin, .insecureOrigin: false
+        }
+    }
+}
+
+/// Thrown by a refresh to end the session: trying again cannot help, the user has to sign in.
+///
+/// Throw it for `invalid_grant` (RFC 6749 §5.2) and when there is no refresh token. Every other error counts as
+/// transient: the credential is kept and a later call refreshes again.
+public struct TerminalRefreshFailure: PrintableError, CustomDebugStringConvertible, CustomReflectable {
+    /// Why, for people: no secret.
+    public let reason: String
+    /// The error underneath; nil when there is none.
+    public let underlying: (any Error)?
+
+    /// Creates the failure.
+    ///
+    /// - Parameters:
+    ///   - reason: Why, for people: `invalid_grant`, say. It is printed, so no secret.
+    ///   - underlying: The error that led to it. Default: nil, none did: there was no refresh token to begin with.
+    public init(_ reason: String, underlying: (any Error)? = nil) {
+        self.reason = reason
+        self.underlying = underlying
+    }
+
+    /// The reason.
+    public var description: String { reason }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Shows the reason, not the error underneath, whose text may hold a secret.
+    public var customMirror: Mirror { Mirror(self, children: ["reason": reason]) }
+}
+
+/// An event of a coordinator's session: generations, never a credential.
+public enum RefreshEvent: Sendable {
+    /// Somebody signed in; the credential is this generation.
+    case signedIn(generation: Int)
+    /// A refresh, or a replacement from outside, brought this generation.
+    case refreshed(generation: Int)
+    /// Refreshing this generation failed for now; it is kept.
+    case refreshFailed(generation: Int, RefreshError)
+    /// Refreshing this generation failed for good: the user has to sign in.
+    case sessionExpired(generation: Int, RefreshError)
+    /// The user signed out; this generation was the last.
+    case signedOut(generation: Int)
+}

@@ -49,3 +49,244 @@ extension Call {
         return (ending, limitPassed ? timeout : nil)
     }
 }
+
+/// Sends a request, and once more when the first send is slow; the first good answer wins.
+struct HedgedExchange: Sendable {
+    typealias Outcome = RedirectFollower.Outcome
+
+    /// The outcome that the attempt takes, and its cost.
+    struct Ending: Sendable {
+        let outcome: Outcome
+        /// Nil when the first send was quick.
+        var hedge: CallTrace.Hedge?
+        /// The permit that has paid for a second send; nil when there was none, or when it was free.
+        var permit: RetryPermit?
+    }
+
+    let request: HttpRequest
+    let context: AttemptContext
+    /// The first send's: it tells how long that has stood in line.
+    let progress: ExchangeProgress
+    let hedging: Hedging
+    let delay: Duration
+    /// The call's; nil for none.
+    let deadline: Duration?
+    /// The interceptors that have to let the second send go.
+    let interceptors: [any HttpInterceptor]
+    let follower: RedirectFollower
+    let clock: any Clock<Duration>
+
+    /// Sends until there is an answer to take, or all sends have failed.
+    ///
+    /// - Parameter interruption: Ends the sends when the attempt's time is over; nil when its task is cancelled
+    ///   instead.
+    func run(until interruption: Interruption? = nil) async -> Ending {
+        let race = HedgeRace()
+        interruption?.onOccurrence { race.cancel() }
+        defer { interruption?.ignore() }
+        let stopwatch = Stopwatch(clock)
+        let endTimer = TimeLimit(delay, on: clock).timer(besides: progress) { race.delayPassed() }
+        defer { endTimer() }
+        return await withTaskCancellationHandler {
+            await run(race, stopwatch)
+        } onCancel: {
+            race.cancel()
+        }
+    }
+
+    private func run(_ race: HedgeRace, _ stopwatch: Stopwatch) async -> Ending {
+        let first = ExchangeBook.Opening(
+            role: .main,
+            number: context.exchange,
+            attempt: context.number,
+            mayOutliveAttempt: true
+        )
+        race.start(.first) { await follower.send(request, context.following(progress), progress, first) }
+        var hedge: CallTrace.Hedge?
+        var permit: RetryPermit?
+        var failed: (sending: CallTrace.Sending, outcome: Outcome)?
+        while true {
+            switch await race.next() {
+            case .delayPassed:
+                // No answer is wanted any more.
+                if race.isCancelled { continue }
+                switch startSecond(in: race) {
+                case .failure(let refusal): hedge = .notSent(refusal.obstacle)
+                case .success(let payment): (hedge, permit) = (.sent(after: stopwatch.elapsed, winner: nil), payment)
+                }
+
+            case .ended(let sending, let outcome):
+                guard case .sent(let start, _) = hedge else { return Ending(outcome: outcome, hedge: hedge) }
+                if isAnswered(by: outcome) {
+                    race.cancel(sending.other)
+                    return Ending(outcome: outcome, hedge: .sent(after: start, winner: sending), permit: permit)
+                }
+                guard let other = failed else {
+                    failed = (sending, outcome)
+                    continue
+                }
+                let (first, second) = sending == .first ? (outcome, other.outcome) : (other.outcome, outcome)
+                return Ending(outcome: second.saysMore(than: first) ? second : first, hedge: hedge, permit: permit)
+            }
+        }
+    }
+
+    /// Starts the second send, and returns what has paid for it, or says why not.
+    private func startSecond(in race: HedgeRace) -> Result<RetryPermit?, Refusal> {
+        guard let origin = request.origin else { return .success(nil) }
+        let left = [context.timeout.map { $0 - delay }, deadline.map { $0 - follower.book.stopwatch.elapsed }]
+        if let obstacle = hedging.obstacle(to: origin, timeLeft: left.compactMap(\.self).min()) {
+            return .failure(Refusal(obstacle: obstacle))
+        }
+        let leave: @Sendable () -> Void
+        switch interceptors.admitSecondSend(of: request, context: context) {
+        case .success(let end): leave = end
+        case .failure(let refusal): return .failure(Refusal(obstacle: .heldBack(by: refusal.interceptor)))
+        }
+        // Asked last: a send that is not made is not paid for.
+        guard let permit = hedging.payment(to: origin) else {
+            leave()
+            return .failure(Refusal(obstacle: .budget))
+        }
+        _ = permit?.use()
+        // Its own wait for a connection is part of the attempt's time, and must not stop the clock of the first.
+        let own = ExchangeProgress(follower.book.stopwatch)
+        let second = ExchangeBook.Opening(
+            role: .hedge,
+            attempt: context.number,
+            root: context.exchange,
+            mayOutliveAttempt: true
+        )
+        race.start(.second) {
+            let outcome = await follower.send(request, context.following(own), own, second)
+            leave()
+            return outcome
+        }
+        return .success(permit)
+    }
+
+    private struct Refusal: Error {
+        let obstacle: HedgeObstacle
+    }
+
+    /// Whether the attempt takes this outcome without waiting for the other send.
+    private func isAnswered(by outcome: Outcome) -> Bool {
+        guard let status = outcome.response?.status else { return false }
+        if follower.accepted.contains(status) { return true }
+        // The other send would be answered in the same way, unless this status speaks of the moment only. After a
+        // DELETE, a 404 may be the answer to the send that came second.
+        return request.method.isSafe && status < 500 && ![408, 425, 429].contains(status)
+    }
+}
+
+extension CallTrace.Sending {
+    fileprivate var other: CallTrace.Sending { self == .first ? .second : .first }
+}
+
+extension RedirectFollower.Outcome {
+    /// The response, a refused redirect included.
+    fileprivate var response: HttpResponse<Data>? {
+        switch ending {
+        case .response(let response), .refused(_, let response): response
+        case .failed: nil
+        }
+    }
+
+    /// Whether the server has said something here that the caller has to heed, and did not say there.
+    fileprivate func saysMore(than other: RedirectFollower.Outcome) -> Bool {
+        guard let response else { return false }
+        guard let otherResponse = other.response else { return true }
+        return response.header.retryAfter() ?? .zero > otherResponse.header.retryAfter() ?? .zero
+    }
+}
+
+/// The sends of one attempt: their reports, to be taken by the attempt's own task, and their common end.
+///
+/// The sends are tasks of their own and no children, since a transport that does not heed its cancellation would hold
+/// up the winner: the attempt does not wait for a send that has lost.
+final class HedgeRace: Sendable {
+    typealias Sending = CallTrace.Sending
+
+    enum Report: Sendable {
+        case ended(Sending, RedirectFollower.Outcome)
+        case delayPassed
+    }
+
+    private struct State {
+        var ended: [(Sending, RedirectFollower.Outcome)] = []
+        var hasDelayPassed = false
+        var reader: CheckedContinuation<Report, Never>?
+        var tasks: [Sending: Task<Void, Never>] = [:]
+        var isCancelled = false
+
+        /// The end of a send comes before the delay that has passed as well: there is nothing left to hedge then.
+        mutating func takeReport() -> Report? {
+            if !ended.isEmpty {
+                let (sending, outcome) = ended.removeFirst()
+                return .ended(sending, outcome)
+            }
+            guard hasDelayPassed else { return nil }
+            hasDelayPassed = false
+            return .delayPassed
+        }
+    }
+
+    private let state = Locked(State())
+
+    /// Starts a send, which is cancelled at once when the race has been.
+    func start(_ sending: Sending, _ send: @escaping @Sendable () async -> RedirectFollower.Outcome) {
+        let task = BackgroundTask.branch { [self] in
+            let outcome = await send()
+            report { $0.ended.append((sending, outcome)) }
+        }
+        let isCancelled = state.withLock { state in
+            state.tasks[sending] = task
+            return state.isCancelled
+        }
+        if isCancelled { task.cancel() }
+    }
+
+    func delayPassed() {
+        report { $0.hasDelayPassed = true }
+    }
+
+    /// The next report. Also after a cancellation, which the sends report by their ends.
+    func next() async -> Report {
+        if let report = state.withLock({ $0.takeReport() }) { return report }
+        return await withCheckedContinuation { reader in
+            let report = state.withLock { state in
+                let report = state.takeReport()
+                if report == nil { state.reader = reader }
+                return report
+            }
+            if let report { reader.resume(returning: report) }
+        }
+    }
+
+    /// Whether the attempt was cancelled, or its time is over.
+    var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
+    /// Cancels all sends, those included that are started later.
+    func cancel() {
+        let tasks = state.withLock { state in
+            state.isCancelled = true
+            return state.tasks
+        }
+        for task in tasks.values { task.cancel() }
+    }
+
+    /// Cancels the send that has lost.
+    func cancel(_ sending: Sending) {
+        state.withLock { $0.tasks[sending] }?.cancel()
+    }
+
+    private func report(_ take: (inout State) -> Void) {
+        let next = state.withLock { state -> (CheckedContinuation<Report, Never>, Report)? in
+            take(&state)
+            guard let reader = state.reader, let report = state.takeReport() else { return nil }
+            state.reader = nil
+            return (reader, report)
+        }
+        if let (reader, report) = next { reader.resume(returning: report) }
+    }
+}

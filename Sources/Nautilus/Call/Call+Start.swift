@@ -160,3 +160,71 @@ extension Result where Success: Sendable {
         }
     }
 }
+
+extension Request {
+    /// Calls the service and returns the decoded result: attempts, refreshes, delays and redirects included.
+    ///
+    /// Building and decoding run off the caller's actor. Cancelling the task ends the call at once.
+    ///
+    /// - Throws: The service's own error, made by ``HttpService/mapError(_:)`` from the last real failure.
+    public func schedule<S: HttpService>(with service: S) async throws(S.RequestError) -> Result {
+        try await response(with: service).body
+    }
+
+    /// Calls the service and returns the decoded result with its status, header and the trace of the call.
+    ///
+    /// - Throws: The service's own error, made by ``HttpService/mapError(_:)`` from the last real failure.
+    public func response<S: HttpService>(with service: S) async throws(S.RequestError) -> HttpResponse<Result> {
+        try await response(with: service, in: CallSequence())
+    }
+
+    /// The same, as one of several calls that continue one another.
+    func response<S: HttpService>(
+        with service: S,
+        in sequence: CallSequence
+    ) async throws(S.RequestError) -> HttpResponse<Result> {
+        if let selected = service.selectedService { return try await response(with: selected, in: sequence) }
+        do throws(HttpError) {
+            return try await Call.response(to: self, with: service, in: sequence)
+        } catch {
+            throw service.mapError(error)
+        }
+    }
+}
+
+/// The base URL of a call's requests, and that of its service.
+///
+/// A call has one, from before its retrier is made until its end. Values that were made for one environment are not for
+/// another: a credential, an idempotency key, a cursor, the memory of a cache or a hook.
+struct CallTarget: Sendable {
+    /// The base that the request is appended to: its own, or its service's.
+    let base: BaseUrl
+    /// The service's base.
+    let service: BaseUrl
+
+    /// The target of a call as of now.
+    ///
+    /// - Throws: ``InvalidRequest``.
+    init(of request: some Request, for service: some HttpService) throws(InvalidRequest) {
+        self.service = try BaseUrlMemo.shared.base(service.apiUrl, isSecure: service.usesSecureProtocol)
+        guard request.url != nil || request.usesSecureProtocol != nil else {
+            self.base = self.service
+            return
+        }
+        self.base = try BaseUrlMemo.shared.base(
+            request.url ?? service.apiUrl,
+            isSecure: request.usesSecureProtocol ?? service.usesSecureProtocol
+        )
+    }
+
+    /// Looks whether the call still goes where it began. A request's own URL may have another path meanwhile, such as a
+    /// new signature has; its service may not, since environments may share a host.
+    ///
+    /// - Throws: ``EnvironmentChange``.
+    func check(_ present: CallTarget) throws(EnvironmentChange) {
+        try service.check(present.service)
+        guard base === present.base || base.origin == present.base.origin else {
+            throw EnvironmentChange(from: base.origin, to: present.base.origin)
+        }
+    }
+}

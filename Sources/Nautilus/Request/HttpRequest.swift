@@ -80,3 +80,112 @@ extension URL {
         return (components.string ?? "‹URL›") + (hasQuery ? "?…" : "")
     }
 }
+
+extension HttpRequest {
+    /// Refuses a request that must not go on the wire.
+    ///
+    /// Asked more than once on a request's way: interceptors and retriers add fields, and a transport may be used alone.
+    /// A transport asks before it sends anything.
+    ///
+    /// - Throws: ``InvalidRequest``: the method or a name is no token, a value would split the header, or the method
+    ///   carries no body.
+    public func validate() throws(InvalidRequest) {
+        try validate(trusting: nil)
+    }
+
+    /// Refuses a request that must not go on the wire, without another look at a header that has been checked before.
+    ///
+    /// - Parameter checked: That header; nil when none has been.
+    /// - Throws: The errors of ``validate()``.
+    func validate(trusting checked: HttpHeader?) throws(InvalidRequest) {
+        guard method.rawValue.isToken else { throw .method }
+        if checked.map(header.isIdentical) != true { try header.validate() }
+        guard body.isEmpty || !["GET", "HEAD", "TRACE"].contains(method.rawValue) else {
+            throw .bodyNotAllowed(method)
+        }
+    }
+}
+
+extension HttpHeader {
+    /// Refuses fields that would not stay a header.
+    func validate() throws(InvalidRequest) {
+        for field in fields {
+            guard field.name.rawValue.isToken else { throw .headerName }
+            guard field.value.hasOnly({ $0 != 0x0D && $0 != 0x0A && $0 != 0 }) else {
+                throw .headerValue(name: field.name)
+            }
+        }
+    }
+}
+
+extension String {
+    fileprivate var isToken: Bool {
+        !utf8.isEmpty && hasOnly(\.isTokenCharacter)
+    }
+}
+
+/// Why a request cannot be built. Nothing was sent.
+public enum InvalidRequest: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The base URL cannot be used.
+    case baseUrl(reason: String)
+    /// A component of the route, counted from 0, is empty.
+    case emptyRouteComponent(index: Int)
+    /// The method is not a token (RFC 9110 §5.6.2): letters, digits, hyphens and a few other signs.
+    case method
+    /// A field name is not a token (RFC 9110 §5.6.2): letters, digits, hyphens and a few other signs.
+    case headerName
+    /// The value of the field `name` has a character that a header must not contain: CR, LF or NUL.
+    case headerValue(name: HttpHeader.Name)
+    /// The body's value cannot be encoded; the place is a path of coding keys.
+    case bodyNotEncodable(at: String)
+    /// A file that is to be sent cannot be read.
+    case file(HttpFileError)
+    /// The parts of a form contain every boundary that was drawn to part them.
+    case multipartBoundary
+    /// The method does not take a body.
+    case bodyNotAllowed(HttpMethod)
+    /// The timeout or the deadline is not positive.
+    case notPositive(parameter: String)
+
+    /// The fault, and its remedy.
+    public var description: String {
+        switch self {
+        case .baseUrl(let reason):
+            "The base URL cannot be used: \(reason)."
+        case .emptyRouteComponent(let index):
+            "Component \(index) of the route is empty, which would address another resource; "
+                + "check the identifier, or ask for a trailing slash with HttpRoute(_:trailingSlash:)."
+        case .method:
+            "The method is not a token (RFC 9110 §5.6.2): letters, digits, hyphens and a few other signs."
+        case .headerName:
+            "A header name is not a token (RFC 9110 §5.6.2): letters, digits, hyphens and a few other signs."
+        case .headerValue(let name):
+            "The value of header \(name) contains a line break or NUL; remove it before it splits the header."
+        case .bodyNotEncodable(let place):
+            "The body cannot be encoded: the value at \(place) has no representation."
+        case .file(let error):
+            "The body cannot be read: \(error)"
+        case .multipartBoundary:
+            "No boundary was found that the parts of the form do not contain; use a random source that is random."
+        case .bodyNotAllowed(let method):
+            "\(method) does not carry a body; use POST, or put the values into the query."
+        case .notPositive(let parameter):
+            "The \(parameter) must be more than zero; use nil for none."
+        }
+    }
+}
+
+/// How urgent a request is among those waiting for a connection.
+public enum RequestPriority: Int, Hashable, Sendable, CaseIterable, Comparable {
+    /// Work that no person waits for.
+    case low
+    /// The default.
+    case normal
+    /// A person waits.
+    case high
+
+    /// Orders by urgency.
+    public static func < (left: RequestPriority, right: RequestPriority) -> Bool {
+        left.rawValue < right.rawValue
+    }
+}

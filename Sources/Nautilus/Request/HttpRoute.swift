@@ -50,3 +50,79 @@ public struct HttpRoute: Hashable, Sendable, ExpressibleByArrayLiteral {
         }
     }
 }
+
+extension String {
+    /// The string with every byte but the unreserved ones of RFC 3986 §2.3 percent-encoded.
+    package var percentEncoded: String {
+        // Most components need nothing.
+        hasOnly(\.isUnreserved) ? self : Self.percentEncoding(utf8) { $0.isUnreserved }
+    }
+
+    /// A reference as servers write it, with characters that do not belong in a URL percent-encoded, and encoded ones
+    /// left as they are: Foundation refuses it on older systems, and on newer ones encodes every `%` of it again.
+    package var urlReference: String {
+        let segments = utf8.split(separator: UInt8(ascii: "/"), maxSplits: 2, omittingEmptySubsequences: false)
+        guard segments.count == 3, segments[1].isEmpty else {
+            return Self.percentEncoding(utf8) { $0.isUrlCharacter }
+        }
+        // Between `//` and the path stands the authority, whose brackets and international names are Foundation's.
+        let end = segments[2].firstIndex { "/?#".utf8.contains($0) } ?? utf8.endIndex
+        return self[..<end] + Self.percentEncoding(utf8[end...]) { $0.isUrlCharacter }
+    }
+
+    /// `bytes` as text, those that are not `allowed` percent-encoded.
+    static func percentEncoding(_ bytes: some Collection<UInt8>, allowed: (UInt8) -> Bool) -> String {
+        guard !bytes.allSatisfy(allowed) else { return String(decoding: bytes, as: UTF8.self) }
+        var encoded: [UInt8] = []
+        encoded.reserveCapacity(bytes.count * 3)
+        for byte in bytes {
+            if allowed(byte) {
+                encoded.append(byte)
+            } else {
+                encoded.append(UInt8(ascii: "%"))
+                encoded.append((byte >> 4).hexDigit)
+                encoded.append((byte & 15).hexDigit)
+            }
+        }
+        return String(decoding: encoded, as: UTF8.self)
+    }
+}
+
+extension UInt8 {
+    /// `0`…`9`.
+    package var isDigit: Bool { 0x30...0x39 ~= self }
+
+    /// `0`…`9`, `A`…`F`, `a`…`f`.
+    package var isHexDigit: Bool { isDigit || 0x41...0x46 ~= self || 0x61...0x66 ~= self }
+
+    /// `ALPHA` or `DIGIT`.
+    package var isLetterOrDigit: Bool { isDigit || 0x41...0x5A ~= self || 0x61...0x7A ~= self }
+
+    /// `ALPHA / DIGIT / "-" / "." / "_" / "~"` (RFC 3986 §2.3).
+    package var isUnreserved: Bool {
+        switch self {
+        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
+        default: isLetterOrDigit
+        }
+    }
+
+    /// Whether it occurs in a URL behind its authority: unreserved and reserved characters but brackets, and encoded
+    /// bytes.
+    package var isUrlCharacter: Bool {
+        switch Unicode.Scalar(self) {
+        case "!", "$", "&", "'", "(", ")", "*", "+", ",", ";", "=", ":", "@", "/", "?", "#", "%": true
+        default: isUnreserved
+        }
+    }
+
+    /// Whether it occurs in methods and field names: `tchar` of RFC 9110 §5.6.2.
+    package var isTokenCharacter: Bool {
+        switch Unicode.Scalar(self) {
+        case "!", "#", "$", "%", "&", "'", "*", "+", "-", ".", "^", "_", "`", "|", "~": true
+        default: isLetterOrDigit
+        }
+    }
+
+    /// The digit for a value from 0 to 15.
+    fileprivate var hexDigit: UInt8 { self < 10 ? 0x30 + self : 0x41 + self - 10 }
+}

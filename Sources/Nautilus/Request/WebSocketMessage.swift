@@ -31,3 +31,99 @@ extension WebSocketMessage: CustomStringConvertible, CustomDebugStringConvertibl
     /// Shows the description.
     public var customMirror: Mirror { Mirror(self, children: ["message": description]) }
 }
+
+/// How a web socket was closed by the other side.
+public struct WebSocketClosure: Error, Hashable, Sendable {
+    /// Why.
+    public let code: WebSocketCloseCode
+    /// The other side's words for it; empty for none.
+    public let reason: String
+
+    /// Creates a closure.
+    ///
+    /// - Parameters:
+    ///   - code: Why.
+    ///   - reason: The words for it. Default: none.
+    public init(_ code: WebSocketCloseCode, reason: String = "") {
+        self.code = code
+        self.reason = reason
+    }
+}
+
+extension WebSocketClosure: CustomStringConvertible, CustomReflectable {
+    /// The code; not the reason, in which a server may repeat text that it was sent.
+    public var description: String { "The web socket was closed with code \(code.rawValue)." }
+
+    /// Shows the description.
+    public var customMirror: Mirror { Mirror(self, children: ["closure": description]) }
+}
+
+/// Why a web socket is closed (RFC 6455 §7.4).
+public struct WebSocketCloseCode: RawRepresentable, Hashable, Sendable, ExpressibleByIntegerLiteral {
+    /// The code as it goes on the wire.
+    public let rawValue: UInt16
+
+    /// Creates a code; 4000…4999 are the application's own.
+    public init(rawValue: UInt16) {
+        self.rawValue = rawValue
+    }
+
+    /// Creates a code from a literal.
+    public init(integerLiteral value: UInt16) {
+        self.rawValue = value
+    }
+
+    /// 1000: it has served its purpose.
+    public static let normalClosure: WebSocketCloseCode = 1000
+    /// 1001: a server goes down, or a user has left.
+    public static let goingAway: WebSocketCloseCode = 1001
+    /// 1002: a frame was against the protocol.
+    public static let protocolError: WebSocketCloseCode = 1002
+    /// 1003: a kind of message that is not taken.
+    public static let unsupportedData: WebSocketCloseCode = 1003
+    /// 1005: closed without a code. Never sent.
+    public static let noStatusReceived: WebSocketCloseCode = 1005
+    /// 1006: broken off, not closed. Never sent.
+    public static let abnormalClosure: WebSocketCloseCode = 1006
+    /// 1007: a message that is not what it should be, such as text that is not UTF-8.
+    public static let invalidPayload: WebSocketCloseCode = 1007
+    /// 1008: against the server's rules.
+    public static let policyViolation: WebSocketCloseCode = 1008
+    /// 1009: a message that is too large.
+    public static let messageTooBig: WebSocketCloseCode = 1009
+    /// 1010: an extension that the client needs is missing.
+    public static let mandatoryExtension: WebSocketCloseCode = 1010
+    /// 1011: the server has failed.
+    public static let internalError: WebSocketCloseCode = 1011
+    /// 1012: the service restarts.
+    public static let serviceRestart: WebSocketCloseCode = 1012
+    /// 1013: the server has too much to do.
+    public static let tryAgainLater: WebSocketCloseCode = 1013
+    /// 1014: a gateway got no valid answer.
+    public static let badGateway: WebSocketCloseCode = 1014
+    /// 1015: no TLS. Never sent.
+    public static let tlsHandshake: WebSocketCloseCode = 1015
+
+    /// Whether the socket has ended as it should: 1000, or without a code.
+    public var isNormal: Bool { self == .normalClosure || self == .noStatusReceived }
+
+    /// Whether a new connection may go better: the server went away or has failed, and finds no fault with the client.
+    ///
+    /// Not after 1000, 1002, 1003, 1007 to 1010 and 1015, which the same client would hear again, nor after codes from
+    /// 3000, whose meaning only the application knows (RFC 6455 §7.4.2).
+    public var isPassing: Bool {
+        switch self {
+        case .goingAway, .abnormalClosure, .internalError, .serviceRestart, .tryAgainLater, .badGateway: true
+        default: false
+        }
+    }
+
+    /// Whether it may be sent: 1000…1014 without the codes that only report a closing, and 3000…4999 (RFC 6455 §7.4).
+    public var isSendable: Bool {
+        switch rawValue {
+        case 1004...1006: false
+        case 1000...1014, 3000...4999: true
+        default: false
+        }
+    }
+}

@@ -25,3 +25,132 @@ extension HttpHeader {
     /// About 136 years: where larger numbers are cut, far from where a `Duration` would overflow.
     public static let longestRetryAfter = Duration.seconds(Int64(UInt32.max))
 }
+
+/// The values of a field, one after the other, also where several lines have been joined by commas (RFC 9110 §5.3)
+/// although the field is no list.
+///
+/// URL loading joins fields that come twice, from a gateway and the server behind it, say. The comma within a date
+/// separates nothing.
+package struct JoinedValues: Sequence, IteratorProtocol {
+    /// One value.
+    package enum Value {
+        case date(HttpDate)
+        /// Anything else, without the blanks around it; never empty.
+        case text(Substring)
+
+        /// The date; nil when it is none.
+        var date: HttpDate? {
+            if case .date(let date) = self { date } else { nil }
+        }
+    }
+
+    private var rest: Substring.UTF8View
+    private let year: Int
+
+    /// - Parameters:
+    ///   - line: The field's value.
+    ///   - year: The current year, against which the two-digit years of dates are read.
+    package init(_ line: String, year: Int) {
+        self.rest = line[...].utf8
+        self.year = year
+    }
+
+    package mutating func next() -> Value? {
+        while let comma = rest.indexOfComma {
+            let piece = rest[..<comma]
+            if piece.isEmpty {
+                rest = rest[comma...].dropFirst()
+                continue
+            }
+            // `Sun, 06 Nov 1994 08:49:37 GMT`: behind a weekday's comma its date goes on.
+            let mayGoOn = comma < rest.endIndex && !piece.contains(where: \.isDigit)
+            let end = mayGoOn ? rest[rest.index(after: comma)...].indexOfComma : nil
+            let whole = rest
+            rest = rest[comma...].dropFirst()
+
+            if let date = HttpDate(Substring(piece).trimmingBlanks, year: year) { return .date(date) }
+            if let end, let date = HttpDate(Substring(whole[..<end]).trimmingBlanks, year: year) {
+                rest = whole[end...].dropFirst()
+                return .date(date)
+            }
+            let text = Substring(piece).trimmingBlanks
+            if !text.isEmpty { return .text(text) }
+        }
+        return nil
+    }
+}
+
+extension Substring.UTF8View {
+    /// Where the first value ends; nil when nothing is left.
+    fileprivate var indexOfComma: Index? {
+        isEmpty ? nil : firstIndex(of: UInt8(ascii: ",")) ?? endIndex
+    }
+}
+
+/// When a server made a response, by its own clock. The dates in its header are measured against it, so that a server
+/// with a wrong clock is still understood.
+package struct ResponseTime {
+    /// The response's own `Date`; the client's time where it has none. Of several, as a gateway adds one to the server's,
+    /// the earliest, so that nothing comes early.
+    package let secondsSince1970: Int64
+    /// The current year, against which the two-digit years of dates are read.
+    package let year: Int
+
+    /// - Parameters:
+    ///   - header: The response's header.
+    ///   - now: The time that stands in for a missing `Date`.
+    package init(_ header: HttpHeader, now: Date) {
+        let clock = now.timeIntervalSince1970
+        // A clock outside of the years that a date can be written in is not set.
+        let now = (0..<253_402_300_800).contains(clock) ? Int64(clock) : 0
+        let year = Int(1970 + now / 31_556_952)  // the Gregorian mean; only two-digit years look at it
+        let dates = header.values(of: .date).flatMap { JoinedValues($0, year: year).compactMap(\.date) }
+        secondsSince1970 = dates.map(\.secondsSince1970).min() ?? now
+        self.year = year
+    }
+
+    /// How many seconds later `date` is; zero for one in the past.
+    package func seconds(until date: HttpDate) -> Int64 { max(0, date.secondsSince1970 - secondsSince1970) }
+}
+
+/// The number at the start of one of the older fields: digits, perhaps a fraction, and then nothing or further members.
+///
+/// `60`, `12.5`, `-1` and `100, 100;w=60` are all sent by real servers.
+package struct RateLimitNumber: Hashable, Sendable {
+    /// The number without its fraction; a negative one is zero.
+    package let roundedDown: Int64
+    /// The next whole number; the same for one without a fraction.
+    package let roundedUp: Int64
+
+    /// Reads a number; nil when there is none. One with more digits than fit is as large as can be.
+    package init?(_ value: Substring) {
+        let bytes = value.utf8.drop { $0 == 0x20 || $0 == 0x09 }
+        let isNegative = bytes.first == UInt8(ascii: "-")
+        let digits = bytes.dropFirst(isNegative ? 1 : 0)
+        let whole = digits.prefix(while: \.isDigit)
+        var rest = digits[whole.endIndex...]
+        guard !whole.isEmpty else { return nil }
+        var hasFraction = false
+        if rest.first == UInt8(ascii: ".") {
+            let fraction = rest.dropFirst().prefix(while: \.isDigit)
+            hasFraction = fraction.contains { $0 != UInt8(ascii: "0") }
+            rest = rest[fraction.endIndex...]
+        }
+        // Anything else after it makes it something else: a date, a duration with units.
+        let next = rest.first { $0 != 0x20 && $0 != 0x09 }
+        guard next == nil || next == UInt8(ascii: ",") || next == UInt8(ascii: ";") else { return nil }
+
+        let number = isNegative ? 0 : whole.reduce(Int64(0)) { $0.saturated(appending: Int64($1) - 0x30) }
+        roundedDown = number
+        roundedUp = hasFraction && !isNegative && number < .max ? number + 1 : number
+    }
+}
+
+extension Int64 {
+    /// The number with one more decimal digit; as large as can be when that does not fit.
+    fileprivate func saturated(appending digit: Int64) -> Int64 {
+        let (shifted, overflow) = multipliedReportingOverflow(by: 10)
+        let (sum, tooLarge) = shifted.addingReportingOverflow(digit)
+        return overflow || tooLarge ? .max : sum
+    }
+}

@@ -64,3 +64,126 @@ public struct OfflinePause: Sendable {
         }
     }
 }
+
+/// How one call has waited for a network so far.
+struct OfflineWait: Sendable {
+    /// How a wait has ended.
+    enum Ending: Hashable, Sendable {
+        /// The device is online again.
+        ///
+        /// - Parameter spread: How much longer the retry waits, so that not all come at once.
+        case online(waited: Duration, spread: Duration)
+        /// It has waited for as long as it may.
+        case stillOffline(waited: Duration)
+        case cancelled
+    }
+
+    private var spent = Duration.zero
+    private var count = 0
+    private var lastSpread = Duration.zero
+
+    /// Waits until the device is online, if it is not.
+    ///
+    /// - Returns: Nil when there is nothing to wait for, or no time left to do so.
+    mutating func pass(
+        _ pause: OfflinePause,
+        after error: HttpError,
+        drawing random: any RandomSource
+    ) async -> Ending? {
+        let left = pause.longest - spent
+        guard left > .zero, pause.concerns(error) else { return nil }
+        let stopwatch = Stopwatch(pause.clock)
+        await pause.wait(for: left)
+        if Task.isCancelled { return .cancelled }
+        let waited = min(stopwatch.elapsed, left)
+        spent += waited
+        // A network that has gone again at once has been there: the next attempt finds out, and waits longer.
+        guard waited < left || pause.connectivity.isOnline else { return .stillOffline(waited: waited) }
+        count += 1
+        lastSpread = pause.spread.delay(beforeRetry: count, previous: lastSpread, random: random)
+        spent += lastSpread
+        return .online(waited: waited, spread: lastSpread)
+    }
+}
+
+/// Whether the device has a network at all, and when it has one again.
+///
+/// ``SystemConnectivity`` asks the system, ``AlwaysOnline`` knows no better, and a ``ConnectivitySwitch`` is told: by a
+/// test, or by a monitor of the network.
+public protocol Connectivity: Sendable {
+    /// Whether requests can leave the device; true when that is unknown.
+    var isOnline: Bool { get }
+
+    /// Returns when the device is online; at once when it is.
+    ///
+    /// - Throws: `CancellationError`, at once, when the task is or becomes cancelled.
+    func waitUntilOnline() async throws
+}
+
+/// Connectivity that never ends: where the network is unknown, and where no device's network is used.
+public struct AlwaysOnline: Connectivity {
+    /// Creates it; all are the same.
+    public init() {}
+
+    /// True.
+    public var isOnline: Bool { true }
+
+    /// Returns at once.
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled.
+    public func waitUntilOnline() async throws {
+        try Task.checkCancellation()
+    }
+}
+
+/// Connectivity that is set from outside: by a test, or by a monitor of the network that the system does not have.
+///
+/// ```swift
+/// let connectivity = ConnectivitySwitch(isOnline: false)
+/// connectivity.set(isOnline: true)  // whoever waits for it goes on
+/// ```
+public final class ConnectivitySwitch: Connectivity {
+    private struct State {
+        var isOnline: Bool
+        var waiters = WaitingLine<Waiter<Void>>()
+    }
+
+    private let state: Locked<State>
+
+    /// Creates a switch.
+    ///
+    /// - Parameter isOnline: The state until it is set. Default: true, so that a switch that is never set holds up no
+    ///   call.
+    public init(isOnline: Bool = true) {
+        state = Locked(State(isOnline: isOnline))
+    }
+
+    /// The state that was set last.
+    public var isOnline: Bool { state.withLock { $0.isOnline } }
+
+    /// How many wait now.
+    public var waitingCount: Int { state.withLock { $0.waiters.count } }
+
+    /// Sets the state; all waiting calls go on when it is true.
+    public func set(isOnline: Bool) {
+        let waiters = state.withLock { state in
+            state.isOnline = isOnline
+            return isOnline ? state.waiters.removeAll() : []
+        }
+        waiters.forEach { $0.resume() }
+    }
+
+    /// Returns when it is told that the device is online; at once when it was.
+    ///
+    /// - Throws: `CancellationError`, at once, when the task is or becomes cancelled.
+    public func waitUntilOnline() async throws {
+        try await state.wait { state, waiter in
+            if !state.isOnline { state.waiters.append(waiter) }
+            return state.isOnline
+        } joined: { isOnline, waiter in
+            if isOnline { waiter.resume() }
+        } leave: { state, id in
+            state.waiters.remove(id)
+        }
+    }
+}

@@ -67,3 +67,153 @@ extension RetrierFactory {
     /// Nothing is known.
     public var policies: [RetryPolicy] { [] }
 }
+
+/// The decision of a retrier. `true` stands for a retry at once, `false` for none.
+public enum RetryDecision: Sendable, ExpressibleByBooleanLiteral {
+    /// Try again after the delay; a delay that reaches the call's deadline is not slept, the error surfaces.
+    ///
+    /// - Parameters:
+    ///   - after: How long to wait first.
+    ///   - paying: The permit that pays for the retry; the call uses it when the retry is sent, and drops it unused
+    ///     when it never is. Default: nil, the retry is free.
+    case retry(after: Duration, paying: RetryPermit? = nil)
+    /// Leave it to the next retrier; when none retries, the error surfaces.
+    case doNotRetry
+    /// Another error surfaces in place of the failure.
+    case fail(with: HttpError)
+
+    /// `true`: retry at once. `false`: do not retry.
+    public init(booleanLiteral value: Bool) {
+        self = value ? .retry(after: .zero) : .doNotRetry
+    }
+}
+
+/// A factory from a closure.
+///
+/// ```swift
+/// var retrierFactory: any RetrierFactory { AnyRetrierFactory { MyRetrier(store: store) } }
+/// ```
+public struct AnyRetrierFactory: RetrierFactory {
+    private let base: any RetrierFactory
+
+    /// Creates a factory whose retriers do not depend on the request.
+    ///
+    /// - Parameters:
+    ///   - policies: Their limits, as in ``RetrierFactory/policies``. Default: none, nothing is known of them.
+    ///   - make: Makes the retrier of a call.
+    public init(policies: [RetryPolicy] = [], _ make: @escaping @Sendable () -> any Retrier) {
+        self.base = ClosureFactory(policies: policies) { _ in make() }
+    }
+
+    /// Creates a factory whose retriers depend on the request.
+    ///
+    /// - Parameters:
+    ///   - policies: Their limits, as in ``RetrierFactory/policies``. Default: none, nothing is known of them.
+    ///   - make: Makes the retrier of a call of the request.
+    public init(policies: [RetryPolicy] = [], _ make: @escaping @Sendable (any Request) -> any Retrier) {
+        self.base = ClosureFactory(policies: policies, make: make)
+    }
+
+    /// Hides the type of a factory.
+    init(_ base: any RetrierFactory) {
+        self.base = base
+    }
+
+    /// A new retrier for a call of `request`.
+    public func create<R: Request>(for request: R) -> any Retrier {
+        base.create(for: request)
+    }
+
+    /// The limits of its retriers, as far as they are known.
+    public var policies: [RetryPolicy] { base.policies }
+}
+
+private struct ClosureFactory: RetrierFactory {
+    let policies: [RetryPolicy]
+    let make: @Sendable (any Request) -> any Retrier
+
+    func create<R: Request>(for request: R) -> any Retrier {
+        make(request)
+    }
+}
+
+/// A retrier that never retries: the default.
+public struct NilRetrier: Retrier {
+    /// Creates the retrier.
+    public init() {}
+
+    /// Never retries.
+    public mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision {
+        .doNotRetry
+    }
+
+    /// Makes retriers that never retry.
+    public static func factory() -> AnyRetrierFactory {
+        AnyRetrierFactory { NilRetrier() }
+    }
+}
+
+/// The limits of retriers of one kind, by which a service is checked before anything is sent.
+///
+/// A factory of your own describes its retriers by it:
+/// ```swift
+/// struct Twice: RetrierFactory {
+///     func create<R: Request>(for request: R) -> any Retrier { TwiceRetrier() }
+///     var policies: [RetryPolicy] { [RetryPolicy(maxAttempts: 2)] }
+/// }
+/// ```
+public struct RetryPolicy: Sendable {
+    /// The most attempts of a call, the first included.
+    public var maxAttempts: Int
+    /// The least that all delays together take when every retry is made.
+    public var shortestDelays: Duration
+    /// The longest `Retry-After` that is waited for; nil when it is ignored, or when any is waited for.
+    public var retryAfterCap: Duration?
+    /// Whether requests are repeated that may then be executed twice.
+    public var retriesNonIdempotentRequests: Bool
+    /// The budgets that pay for the retries; nil when the retriers know none.
+    public var budget: RetryBudgetScope?
+    /// The gate that holds back the retries; nil for none.
+    public var gate: (any RetryGate)?
+    /// The record of how long attempts take; nil for none.
+    public var latencies: OriginLatencies?
+
+    /// Describes retriers.
+    ///
+    /// - Parameters:
+    ///   - maxAttempts: The most attempts of a call, the first included. Less than 1 counts as 1.
+    ///   - shortestDelays: The least that all delays together take. Default: zero, as with full jitter.
+    ///   - retryAfterCap: The longest `Retry-After` that is waited for. Default: nil, none or any.
+    ///   - retriesNonIdempotentRequests: Whether requests may be executed twice. Default: false.
+    ///   - budget: The budgets that pay for the retries. Default: nil, the retriers know none.
+    ///   - gate: The gate that holds back the retries. Default: nil, none.
+    ///   - latencies: The record of how long attempts take. Default: nil, none.
+    public init(
+        maxAttempts: Int,
+        shortestDelays: Duration = .zero,
+        retryAfterCap: Duration? = nil,
+        retriesNonIdempotentRequests: Bool = false,
+        budget: RetryBudgetScope? = nil,
+        gate: (any RetryGate)? = nil,
+        latencies: OriginLatencies? = nil
+    ) {
+        self.maxAttempts = max(1, maxAttempts)
+        self.shortestDelays = max(.zero, shortestDelays)
+        self.retryAfterCap = retryAfterCap
+        self.retriesNonIdempotentRequests = retriesNonIdempotentRequests
+        self.budget = budget
+        self.gate = gate
+        self.latencies = latencies
+    }
+}
+
+extension Collection where Element == RetryPolicy {
+    /// The most attempts of a call, the first included: one retrier's retries do not use up another's.
+    var maxAttempts: Int {
+        // Saturating: a limit of `Int.max` means that there is none.
+        reduce(1) { attempts, policy in
+            let (sum, overflows) = attempts.addingReportingOverflow(policy.maxAttempts - 1)
+            return overflows ? .max : sum
+        }
+    }
+}

@@ -105,3 +105,111 @@ public struct RetryCondition: Sendable {
         }
     }
 }
+
+extension RetryCondition {
+    /// Every status whose reason is its own; for the others, the class decides.
+    static let standardStatuses: [Int: Verdict] = [
+        400: .stop("400 Bad Request: the request itself is wrong"),
+        401: .stop("401 Unauthorized: mended by a new credential, not by waiting"),
+        402: .stop("402 Payment Required: a person has to act"),
+        403: .stop("403 Forbidden: the credential is known and does not suffice"),
+        404: .stop("404 Not Found: absent now, absent in a second"),
+        405: .stop("405 Method Not Allowed: the request itself is wrong"),
+        406: .stop("406 Not Acceptable: the request itself is wrong"),
+        407: .stop("407 Proxy Authentication Required: mended by a credential, not by waiting"),
+        408: .retry("408 Request Timeout: the server gave up waiting, and expects a repetition (RFC 9110 §15.5.9)"),
+        409: .stop("409 Conflict: the state has to be resolved first"),
+        410: .stop("410 Gone: for good"),
+        411: .stop("411 Length Required: the request itself is wrong"),
+        412: .stop("412 Precondition Failed: the precondition stays false"),
+        413: .stop("413 Content Too Large: as large the next time"),
+        414: .stop("414 URI Too Long: as long the next time"),
+        415: .stop("415 Unsupported Media Type: the request itself is wrong"),
+        416: .stop("416 Range Not Satisfiable: the range stays out of bounds"),
+        417: .stop("417 Expectation Failed: the request itself is wrong"),
+        421: .stop("421 Misdirected Request: the same connection leads to the same server"),
+        422: .stop("422 Unprocessable Content: the content stays wrong"),
+        423: .stop("423 Locked: nobody says for how long"),
+        424: .stop("424 Failed Dependency: another request failed"),
+        425: .retry("425 Too Early: the server asks for a repetition without early data (RFC 8470 §5.2)"),
+        426: .stop("426 Upgrade Required: another protocol is needed"),
+        428: .stop("428 Precondition Required: the request itself is wrong"),
+        429: .retry("429 Too Many Requests: passes with time (RFC 6585 §4)"),
+        431: .stop("431 Request Header Fields Too Large: as large the next time"),
+        451: .stop("451 Unavailable For Legal Reasons: not a matter of seconds"),
+        500: .retry("500 Internal Server Error: often one instance, or one moment"),
+        501: .stop("501 Not Implemented: not a matter of seconds"),
+        502: .retry("502 Bad Gateway: an instance behind the gateway is going or coming"),
+        503: .retry("503 Service Unavailable: temporary by definition (RFC 9110 §15.6.4)"),
+        504: .retry("504 Gateway Timeout: an instance behind the gateway was slow"),
+        505: .stop("505 HTTP Version Not Supported: the request itself is wrong"),
+        506: .stop("506 Variant Also Negotiates: a fault of the server's configuration"),
+        507: .stop("507 Insufficient Storage: a person has to act"),
+        508: .stop("508 Loop Detected: a fault of the resource itself"),
+        510: .stop("510 Not Extended: the request itself is wrong"),
+        511: .stop("511 Network Authentication Required: a person has to log in to the network"),
+    ]
+}
+
+extension RetryCondition {
+    /// Every code of URL loading, with one reason for being in or out.
+    static let standardCodes: [URLError.Code: Verdict] = [
+        // The network: passes by itself.
+        .cannotConnectToHost: .retry("connection refused: the server may be restarting"),
+        .cannotFindHost: .retry("no such host: name servers fail for moments"),
+        .dnsLookupFailed: .retry("name lookup failed: name servers fail for moments"),
+        .networkConnectionLost: .retry("connection lost: a new one may hold"),
+        .notConnectedToInternet: .retry("no connection: it may come back"),
+        .timedOut: .retry("timed out: the next exchange may not"),
+        .badServerResponse: .retry("an empty or broken answer: a connection closed too early looks like this"),
+        .cannotLoadFromNetwork: .retry("the network was not used: it may be the next time"),
+        .callIsActive: .retry("a phone call holds the radio: it ends"),
+        .internationalRoamingOff: .retry("roaming is off: the device may find another network"),
+        .dataNotAllowed: .retry("no mobile data: the device may find another network"),
+        .unknown: .retry("an unknown failure of the network: most pass"),
+        .backgroundSessionWasDisconnected: .retry("the background session lost its host: it is connected anew"),
+
+        // The request: the same the next time.
+        .badURL: .stop("the URL is wrong"),
+        .unsupportedURL: .stop("the URL's scheme is not supported"),
+        .dataLengthExceedsMaximum: .stop("the response is as large the next time"),
+        .requestBodyStreamExhausted: .stop("the body has been read"),
+        .appTransportSecurityRequiresSecureConnection: .stop("the system requires https"),
+        .fileDoesNotExist: .stop("the file does not exist"),
+        .fileIsDirectory: .stop("the file is a directory"),
+        .noPermissionsToReadFile: .stop("the file is not readable"),
+
+        // The server's identity: retrying would hand the request to any host that answers.
+        .secureConnectionFailed: .stop("TLS failed: a matter of configuration, or of an attack"),
+        .serverCertificateHasBadDate: .stop("the server's certificate has expired, or is not yet valid"),
+        .serverCertificateUntrusted: .stop("the server's certificate is not trusted"),
+        .serverCertificateHasUnknownRoot: .stop("the server's certificate has an unknown root"),
+        .serverCertificateNotYetValid: .stop("the server's certificate is not yet valid"),
+        .clientCertificateRejected: .stop("the client's certificate was rejected"),
+        .clientCertificateRequired: .stop("the server requires a client certificate"),
+
+        // The answer: the server means it.
+        .cancelled: .stop("nobody waits for it any more"),
+        .userCancelledAuthentication: .stop("nobody waits for it any more"),
+        .userAuthenticationRequired: .stop("mended by a credential, not by waiting"),
+        .httpTooManyRedirects: .stop("the server redirects the same way the next time"),
+        .redirectToNonExistentLocation: .stop("the server redirects the same way the next time"),
+        .resourceUnavailable: .stop("the resource is not available"),
+        .zeroByteResource: .stop("the server answers with nothing where something was promised"),
+        .cannotDecodeRawData: .stop("the same bytes decode the same way"),
+        .cannotDecodeContentData: .stop("the same bytes decode the same way"),
+        .cannotParseResponse: .stop("the same bytes parse the same way"),
+
+        // The disk, and background sessions: not a matter of the network.
+        .cannotCreateFile: .stop("the disk refuses the file"),
+        .cannotOpenFile: .stop("the disk refuses the file"),
+        .cannotCloseFile: .stop("the disk refuses the file"),
+        .cannotWriteToFile: .stop("the disk refuses the file"),
+        .cannotRemoveFile: .stop("the disk refuses the file"),
+        .cannotMoveFile: .stop("the disk refuses the file"),
+        .downloadDecodingFailedMidStream: .stop("the same bytes decode the same way"),
+        .downloadDecodingFailedToComplete: .stop("the same bytes decode the same way"),
+        .backgroundSessionInUseByAnotherProcess: .stop("another process uses the background session"),
+        .backgroundSessionRequiresSharedContainer: .stop("the background session needs a shared container"),
+    ]
+}

@@ -51,3 +51,143 @@ extension FailureKind: CustomStringConvertible {
         }
     }
 }
+
+/// How far a failed request may have got: not sent, rejected, or maybe executed.
+public enum Delivery: String, Hashable, Sendable, Comparable {
+    /// Nothing of it reached the server: no connection, no name, connection refused, not built.
+    case notSent
+    /// The server says that it did nothing: 429, 503 with `Retry-After`, 307, 308, 401, 407, 421, 425.
+    case rejected
+    /// The server may have acted on it: any other answer, a connection lost after sending, a timeout.
+    case maybeExecuted
+
+    /// Orders by how much may have happened: a call that was once `maybeExecuted` stays so.
+    public static func < (left: Delivery, right: Delivery) -> Bool {
+        left.rank < right.rank
+    }
+
+    private var rank: Int {
+        switch self {
+        case .notSent: 0
+        case .rejected: 1
+        case .maybeExecuted: 2
+        }
+    }
+
+    /// The delivery that an answer with this status proves.
+    ///
+    /// 307 and 308 have the same request sent elsewhere, so nothing has come of it here (RFC 9110 §15.4.8); 401 and 407 are
+    /// decided before anything runs (RFC 9110 §11.6); 425 refuses to process the request, 421 says that
+    /// another server is meant, 429 that the request was not let in. A 503 says so only when it names a time to come
+    /// back: a gateway's 503 may follow an execution. A 408 should come from a request that never arrived whole, but
+    /// some services answer it when the processing took too long.
+    ///
+    /// - Parameters:
+    ///   - status: The status of the answer.
+    ///   - hasRetryAfter: Whether the answer names a time to come back (RFC 9110 §10.2.3).
+    public init(status: Int, hasRetryAfter: Bool) {
+        switch status {
+        case 307, 308, 401, 407, 421, 425, 429: self = .rejected
+        case 503 where hasRetryAfter: self = .rejected
+        default: self = .maybeExecuted
+        }
+    }
+}
+
+/// Why a request was held back on this side, before anything of it was sent.
+public enum TrafficRefusal: Error, Hashable, Sendable {
+    /// The origin has failed too often, and nothing is sent to it for now.
+    ///
+    /// - Parameter nextProbe: How long until one request may go to see whether it has recovered; nil while one is under
+    ///   way.
+    case circuitOpen(nextProbe: Duration?)
+    /// As many requests wait for the origin already as may.
+    case tooManyWaiting(limit: Int)
+    /// The wait that the server asks for is longer than any wait here.
+    case waitTooLong(Duration, limit: Duration)
+    /// The wait that the server asks for would not end before the call's deadline.
+    case waitPastDeadline(Duration, remaining: Duration)
+
+    /// The request wants nothing but a stored answer, and there is none that does.
+    case notStored
+
+    /// How long until it makes sense to come back; nil when that is unknown.
+    public var retryAfter: Duration? {
+        switch self {
+        case .circuitOpen(let nextProbe): nextProbe
+        case .tooManyWaiting, .notStored: nil
+        case .waitTooLong(let wait, _), .waitPastDeadline(let wait, _): wait
+        }
+    }
+}
+
+extension TrafficRefusal: CustomStringConvertible {
+    /// The refusal, with its figures.
+    public var description: String {
+        switch self {
+        case .circuitOpen(let nextProbe?): "the circuit is open, the next probe may go in \(nextProbe.brief)"
+        case .circuitOpen(nil): "the circuit is open, and its probe under way"
+        case .tooManyWaiting(let limit): "\(limit) requests wait already"
+        case .waitTooLong(let wait, let limit): "it would wait for \(wait.brief), and waits for \(limit.brief) at most"
+        case .notStored: "nothing is stored that answers it, and the server is not to be asked"
+        case .waitPastDeadline(let wait, let remaining):
+            "it would wait for \(wait.brief), with \(remaining.brief) left until the deadline"
+        }
+    }
+}
+
+/// Why a redirect was not followed.
+public enum RedirectRefusal: Error, Hashable, Sendable, CustomStringConvertible {
+    /// More redirects than one attempt follows.
+    case tooMany(limit: Int)
+    /// It leads back to where the attempt has been.
+    case loop
+    /// It leads from `https` to `http`.
+    case downgrade
+    /// Its `Location` is not an http or https URL.
+    case invalidLocation
+    /// It asks to send a one-shot body again.
+    case bodySpent
+    /// It asks to send the body to another origin, and the request keeps its body where it was sent
+    /// (`Request.allowsBodyAcrossOrigins`).
+    case bodyAcrossOrigins
+
+    /// The refusal, and its remedy where there is one.
+    public var description: String {
+        switch self {
+        case .tooMany(let limit): "more than \(limit) redirects"
+        case .loop: "the redirects lead in a circle"
+        case .downgrade: "the redirect leads from https to http"
+        case .invalidLocation: "the redirect's Location is not an http or https URL"
+        case .bodySpent: "the redirect asks for the body again, which is a one-shot stream; declare it with a factory"
+        case .bodyAcrossOrigins: "the redirect asks for the body at another origin, where the request does not send it"
+        }
+    }
+}
+
+/// A service that has moved to another origin, or to another path of the same one, while a call was under way, as one does
+/// whose base URL follows a switch.
+///
+/// The call belongs to the place that it began with, and ends; nothing of it is sent to the other one. Calls that continue one
+/// another, such as those for a list's pages or an event stream's connections, belong together.
+public struct EnvironmentChange: Error, Hashable, Sendable {
+    /// Where the call began.
+    public let from: HttpOrigin
+    /// Where the service, or the request, is now.
+    public let to: HttpOrigin
+
+    /// Creates a change.
+    public init(from: HttpOrigin, to: HttpOrigin) {
+        (self.from, self.to) = (from, to)
+    }
+}
+
+extension EnvironmentChange: PrintableError {
+    /// Both origins, and what to do.
+    public var description: String {
+        "The service has moved from \(from) to \(place) while the call was under way; start it again for the present environment."
+    }
+
+    /// Where the service is now, without its path, which nobody needs to read.
+    var place: String { from == to ? "another path of \(to)" : "\(to)" }
+}

@@ -1,5 +1,9 @@
 import Foundation
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 /// Why an exchange did not lead to a response.
 public enum TransportError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The network, or the protocol on it, failed.
@@ -26,4 +30,160 @@ public enum TransportError: Error, Hashable, Sendable, CustomStringConvertible {
         delivery: .notSent,
         reason: "The exchange was ended before its request was written."
     )
+}
+
+extension TransportError {
+    /// The failure that `code` stands for, in words of our own.
+    ///
+    /// - Parameters:
+    ///   - code: URL loading's word for it.
+    ///   - delivery: The delivery, where a transport knows it. Default: nil, the code's own.
+    public init(_ code: URLError.Code, delivery: Delivery? = nil) {
+        self = .failed(code, delivery: delivery ?? code.delivery, reason: code.reason)
+    }
+
+    /// The failure of a body stream that could not be collected. Nothing was sent.
+    init(_ error: HttpBodyStream.ReadError) {
+        switch error {
+        case .alreadyRead:
+            let reason = "The body's stream has been read; declare the body with a factory to send it again."
+            self = .failed(.requestBodyStreamExhausted, delivery: .notSent, reason: reason)
+        case .tooLarge(let limit):
+            let reason = "The body's stream is larger than \(limit) bytes; raise the transport's limit if it should be."
+            self = .failed(.dataLengthExceedsMaximum, delivery: .notSent, reason: reason)
+        }
+    }
+
+    /// The failure that Foundation reports.
+    init(_ error: any Error) {
+        guard let error = error as? URLError else {
+            self.init(.unknown)
+            return
+        }
+        #if canImport(FoundationNetworking)
+            self.init(LibcurlMessage(error.localizedDescription).code(reportedAs: error.code))
+        #else
+            self.init(error.code)
+        #endif
+    }
+}
+
+extension URLError.Code {
+    /// The delivery of an exchange that ends with this code.
+    package var delivery: Delivery { Self.meanings[self]?.delivery ?? .maybeExecuted }
+
+    /// The code for people. Our own words: Foundation's may hold the URL with its query.
+    var reason: String { Self.meanings[self]?.reason ?? "The exchange failed for a reason that is not known." }
+
+    /// Every code with which an exchange can end. One that is missing is taken as ``Delivery/maybeExecuted``.
+    private static let meanings: [URLError.Code: (delivery: Delivery, reason: String)] = [
+        // The request did not leave: there was no way to the server.
+        .badURL: (.notSent, "The URL cannot be used."),
+        .unsupportedURL: (.notSent, "The URL's scheme is not supported."),
+        .cannotFindHost: (.notSent, "The host was not found."),
+        .dnsLookupFailed: (.notSent, "The host's name could not be looked up."),
+        .cannotConnectToHost: (.notSent, "The host refused the connection, or cannot be reached."),
+        .notConnectedToInternet: (.notSent, "There is no network connection."),
+        .internationalRoamingOff: (.notSent, "Roaming is switched off."),
+        .callIsActive: (.notSent, "A phone call is using the connection."),
+        .dataNotAllowed: (.notSent, "Cellular data is not allowed."),
+        .appTransportSecurityRequiresSecureConnection: (.notSent, "App Transport Security asks for https."),
+        // A request only follows a completed handshake.
+        .secureConnectionFailed: (.notSent, "The secure connection could not be made."),
+        .serverCertificateHasBadDate: (.notSent, "The server's certificate has expired or is not valid yet."),
+        .serverCertificateUntrusted: (.notSent, "The server's certificate is not trusted."),
+        .serverCertificateHasUnknownRoot: (.notSent, "The server's certificate has an unknown root."),
+        .serverCertificateNotYetValid: (.notSent, "The server's certificate is not valid yet."),
+        .clientCertificateRejected: (.notSent, "The server rejected the client's certificate."),
+        .clientCertificateRequired: (.notSent, "The server asks for a client's certificate."),
+        // The request left, wholly or in part, and what became of it is unknown.
+        .timedOut: (.maybeExecuted, "The server did not answer in time."),
+        .networkConnectionLost: (.maybeExecuted, "The connection was lost before the response was complete."),
+        .badServerResponse: (.maybeExecuted, "The answer is not valid HTTP."),
+        .zeroByteResource: (.maybeExecuted, "The answer is empty."),
+        .cannotParseResponse: (.maybeExecuted, "The answer could not be read."),
+        .cannotDecodeRawData: (.maybeExecuted, "The answer's encoding is not what its header says."),
+        .cannotDecodeContentData: (.maybeExecuted, "The answer could not be decompressed."),
+        .dataLengthExceedsMaximum: (.maybeExecuted, "There is more data than Foundation takes."),
+        .httpTooManyRedirects: (.maybeExecuted, "There were too many redirects."),
+        .redirectToNonExistentLocation: (.maybeExecuted, "A redirect leads nowhere."),
+        .resourceUnavailable: (.maybeExecuted, "The resource is not available."),
+        .cannotLoadFromNetwork: (.maybeExecuted, "The network must not be used for this request."),
+        .userAuthenticationRequired: (.maybeExecuted, "The server asks for credentials."),
+        .userCancelledAuthentication: (.maybeExecuted, "The server asked for credentials and got none."),
+        // Ours are answered with CancellationError: this is the system's, or that of other code.
+        .cancelled: (.maybeExecuted, "The exchange was cancelled from outside."),
+        .unknown: (.maybeExecuted, "The exchange failed for a reason that is not known."),
+    ]
+}
+
+/// libcurl's own text about a failure, which tells more than the code that Foundation makes of it on Linux.
+///
+/// Foundation reports most failures as "unknown", an empty reply as a bad response, and anything at all as "cannot
+/// connect" when one address of the host refused the connection before another one took it. The last is dangerous: a
+/// request that was never sent may be sent again. So the text decides, and the code only where the text is silent.
+struct LibcurlMessage {
+    private let text: String
+
+    init(_ text: String) {
+        self.text = text
+    }
+
+    /// The code that fits, where Foundation reports `code`.
+    func code(reportedAs code: URLError.Code) -> URLError.Code {
+        Self.phrases.first { text.contains($0.phrase) }?.code ?? fallback(for: code)
+    }
+
+    /// The code when the text says nothing.
+    private func fallback(for code: URLError.Code) -> URLError.Code {
+        switch code {
+        // Only a text that says so proves that no connection was made.
+        case .cannotConnectToHost: .networkConnectionLost
+        // Only https and http get as far as libcurl, so it is the answer's protocol that is not supported.
+        case .unsupportedURL: .badServerResponse
+        default: code
+        }
+    }
+
+    /// Parts of libcurl's messages, the more specific ones first.
+    private static let phrases: [(phrase: String, code: URLError.Code)] = [
+        // After the handshake, and with it perhaps after the request: first, since OpenSSL's own words may follow.
+        ("SSL_read", .networkConnectionLost),
+        ("SSL_write", .networkConnectionLost),
+        ("certificate has expired", .serverCertificateHasBadDate),
+        ("certificate is not yet valid", .serverCertificateNotYetValid),
+        ("SSL certificate problem", .serverCertificateUntrusted),
+        ("SSL: no alternative certificate subject name", .serverCertificateUntrusted),
+        ("SSL: certificate subject name", .serverCertificateUntrusted),
+        ("SSL peer certificate", .serverCertificateUntrusted),
+        ("SSL_connect", .secureConnectionFailed),
+        ("TLS connect error", .secureConnectionFailed),
+        ("SSL connect error", .secureConnectionFailed),
+        ("error:0A", .secureConnectionFailed),
+        ("Could not resolve", .cannotFindHost),
+        ("Couldn't resolve", .cannotFindHost),
+        ("Failed to connect", .cannotConnectToHost),
+        ("Couldn't connect", .cannotConnectToHost),
+        ("Could not connect", .cannotConnectToHost),
+        ("Immediate connect fail", .cannotConnectToHost),
+        ("Empty reply from server", .networkConnectionLost),
+        ("Server returned nothing", .networkConnectionLost),
+        ("Recv failure", .networkConnectionLost),
+        ("Send failure", .networkConnectionLost),
+        ("Failure when receiving data", .networkConnectionLost),
+        ("Failed sending data", .networkConnectionLost),
+        ("transfer closed with", .networkConnectionLost),
+        ("end of response with", .networkConnectionLost),
+        ("HTTP/0.9", .badServerResponse),
+        ("Unsupported response code", .badServerResponse),
+        ("Weird server reply", .badServerResponse),
+        ("Failed writing header", .badServerResponse),
+        ("Failure writing output", .badServerResponse),
+        ("Header without colon", .badServerResponse),
+        ("Nul byte in header", .badServerResponse),
+        ("Invalid Content-Length", .badServerResponse),
+        ("chunked-encoding", .badServerResponse),
+        ("content encoding", .cannotDecodeContentData),
+        ("content unencoding", .cannotDecodeContentData),
+    ]
 }

@@ -63,3 +63,136 @@ extension URL {
         return components.url ?? self
     }
 }
+
+/// A request in Foundation's form, with the values that `URLRequest` has no place for.
+struct OutgoingRequest: Sendable {
+    let request: URLRequest
+    let priority: RequestPriority
+    /// The file that Foundation itself sends as the body, with its length; nil when the request has its body.
+    var file: URL?
+
+    /// A task that carries it.
+    func task(in session: URLSession) -> URLSessionDataTask {
+        let task = file.map { session.uploadTask(with: request, fromFile: $0) } ?? session.dataTask(with: request)
+        switch priority {
+        case .low: task.priority = URLSessionTask.lowPriority
+        case .normal: break
+        case .high: task.priority = URLSessionTask.highPriority
+        }
+        return task
+    }
+}
+
+/// A body on its way into a streamed exchange.
+struct OutgoingBody {
+    /// The bytes in memory; nil when there are none.
+    private(set) var data: Data?
+    /// The file that Foundation sends; nil when it sends none.
+    private(set) var file: URL?
+    /// The file, where it is made for this exchange; nil when there is none, or it is the caller's.
+    private(set) var spool: SpoolFile?
+    /// Called with how many bytes have been sent; nil when that is not observed, or was told while the chunks were
+    /// made.
+    private(set) var onSent: (@Sendable (Int64) -> Void)?
+
+    /// - Parameter spoolLimit: The most bytes of chunks that are kept until they are sent.
+    /// - Throws: ``TransportError``, before anything is sent, for a one-shot stream that has been read, and when the chunks
+    ///   cannot be kept until they are sent; the error that the chunks end with.
+    init(_ body: HttpBody.Payload, spoolLimit: Int) async throws {
+        switch body {
+        case .empty: break
+        case .data(let bytes): data = bytes
+        case .stream(let stream):
+            switch stream.whole {
+            case .bytes(let bytes)?: (data, onSent) = (bytes, stream.onSent)
+            case .file(let url)?: (file, onSent) = (url, stream.onSent)
+            case nil:
+                guard stream.isReplayable else { throw TransportError(.alreadyRead) }
+                let spool = try await SpoolFile(stream, limit: spoolLimit)
+                (self.spool, file) = (spool, spool.url)
+            }
+        }
+    }
+}
+
+extension HttpHeader {
+    /// The header of a response, by name: the order on the wire is lost in Foundation's dictionary.
+    ///
+    /// Foundation joins the values of one name by commas. Lists stay joined, which means the same (RFC 9110 §5.3);
+    /// `Set-Cookie` is no list and is taken apart again.
+    init(_ response: HTTPURLResponse) {
+        let joined = response.allHeaderFields
+        var fields: [Field] = []
+        fields.reserveCapacity(joined.count)
+        for (key, value) in joined {
+            guard let key = key as? String, let value = value as? String else { continue }
+            let name = Name(key)
+            if name == .setCookie {
+                fields += SetCookieValues.split(value).map { Field(name: name, value: $0) }
+            } else {
+                fields.append(Field(name: name, value: value))
+            }
+        }
+        // Sorting is stable, which keeps the cookies in their order.
+        fields.sort { $0.name.rawValue < $1.name.rawValue }
+        self.init(fields)
+    }
+}
+
+/// Takes apart the values that Foundation joined.
+enum SetCookieValues {
+    /// The values in `joined`: a comma separates two when a cookie's name and `=` follow it.
+    ///
+    /// The comma of a date (`Expires=Wed, 21 Oct 2026 07:28:00 GMT`) is followed by a blank within the next word, and
+    /// a cookie's own value has no comma (RFC 6265 §4.1.1). A value that has one nevertheless, with a name and `=`
+    /// right behind it, cannot be told from two cookies.
+    static func split(_ joined: String) -> [String] {
+        let bytes = Array(joined.utf8)
+        var values: [String] = []
+        var start = 0
+        for (index, byte) in bytes.enumerated() where byte == UInt8(ascii: ",") {
+            guard beginsWithName(bytes[(index + 1)...]) else { continue }
+            values.append(text(bytes[start..<index]))
+            start = index + 1
+        }
+        values.append(text(bytes[start...]))
+        return values
+    }
+
+    /// Whether a token and `=` come next, blanks before the token aside.
+    private static func beginsWithName(_ bytes: ArraySlice<UInt8>) -> Bool {
+        let word = bytes.drop { $0 == UInt8(ascii: " ") }
+        guard let end = word.firstIndex(where: { !$0.isTokenCharacter }) else { return false }
+        return end > word.startIndex && word[end] == UInt8(ascii: "=")
+    }
+
+    private static func text(_ bytes: ArraySlice<UInt8>) -> String {
+        String(decoding: bytes.drop { $0 == UInt8(ascii: " ") }, as: UTF8.self)
+    }
+}
+
+extension HTTPURLResponse {
+    /// How many bytes the reader of a streamed body gets; nil when that is unknown before they have come.
+    ///
+    /// - Parameter method: The method of the request.
+    func streamedLength(to method: String?) -> Int64? {
+        guard announcesBody(to: method) else { return 0 }
+        return expectedContentLength >= 0 && !isEncoded ? expectedContentLength : nil
+    }
+
+    /// Whether `Content-Length` means a body that follows (RFC 9110 §8.6): not after HEAD and 304, where it describes
+    /// another one, nor where there never is one.
+    ///
+    /// - Parameter method: The method that it answers.
+    func announcesBody(to method: String?) -> Bool {
+        switch statusCode {
+        case 100..<200, 204, 304: false
+        default: method != HttpMethod.head.rawValue
+        }
+    }
+
+    /// Whether its length on the wire says nothing of the bytes that are read.
+    private var isEncoded: Bool {
+        value(forHTTPHeaderField: "Content-Encoding").map { $0.lowercased() != "identity" } ?? false
+    }
+}

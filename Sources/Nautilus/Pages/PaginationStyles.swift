@@ -1,0 +1,128 @@
+import Foundation
+
+/// A request for a page by its number, the next of which is one higher.
+///
+/// ```swift
+/// struct ListNotes: JsonRequest, NumberPaginatedRequest {
+///     typealias Result = [Note]
+///     var page = 1
+///     var route: HttpRoute { ["notes"] }
+///     var query: HttpQuery { ["page": page] }
+/// }
+/// ```
+public protocol NumberPaginatedRequest: PaginatedRequest {
+    /// The number of the page that is asked for; whether the first is 0 or 1 is the server's choice.
+    var page: Int { get set }
+
+    /// Whether no page comes after this one. Default: whether it is empty, since that is what servers answer behind the
+    /// last. Where the page says how many there are, compare with that: it saves the request for the empty one.
+    func isLast(_ page: HttpResponse<Result>) -> Bool
+}
+
+extension NumberPaginatedRequest {
+    /// Whether the page is empty.
+    public func isLast(_ page: HttpResponse<Result>) -> Bool { items(of: page.body).isEmpty }
+
+    /// The same request for the next number, unless the page was the last.
+    public func next(after page: HttpResponse<Result>) -> NextPage<Self>? {
+        guard !isLast(page) else { return nil }
+        let (number, isTooLarge) = self.page.addingReportingOverflow(1)
+        guard !isTooLarge else { return nil }
+        var next = self
+        next.page = number
+        return .request(next)
+    }
+}
+
+/// A request for the page at a cursor, which comes from the page before.
+///
+/// ```swift
+/// struct ListNotes: JsonRequest, CursorPaginatedRequest {
+///     typealias Result = NotePage
+///     var cursor: String?
+///     var route: HttpRoute { ["notes"] }
+///     var query: HttpQuery { ["cursor": cursor] }  // nil: left out
+///
+///     func items(of page: NotePage) -> [Note] { page.notes }
+///     func cursor(after page: HttpResponse<NotePage>) -> String? { page.body.nextCursor }
+/// }
+/// ```
+public protocol CursorPaginatedRequest: PaginatedRequest {
+    /// The server's name for a place in the list.
+    associatedtype Cursor: Sendable
+
+    /// The cursor at which the page begins; nil for the first.
+    var cursor: Cursor? { get set }
+
+    /// The cursor at which the next page begins; nil when there is none.
+    func cursor(after page: HttpResponse<Result>) -> Cursor?
+}
+
+extension CursorPaginatedRequest {
+    /// The same request at the next cursor; nil without one.
+    public func next(after page: HttpResponse<Result>) -> NextPage<Self>? {
+        cursor(after: page).map(following)
+    }
+
+    private func following(_ cursor: Cursor) -> NextPage<Self> {
+        var next = self
+        next.cursor = cursor
+        return .request(next)
+    }
+}
+
+extension CursorPaginatedRequest where Cursor == String {
+    /// The same request at the next cursor; nil without one, and for an empty one, by which many servers mean the end.
+    public func next(after page: HttpResponse<Result>) -> NextPage<Self>? {
+        cursor(after: page).flatMap { $0.isEmpty ? nil : following($0) }
+    }
+}
+
+/// A request whose response names the next page's URL in a field `Link: <…>; rel="next"` (RFC 8288).
+///
+/// ```swift
+/// struct ListNotes: JsonRequest, LinkPaginatedRequest {
+///     typealias Result = [Note]
+///     var route: HttpRoute { ["notes"] }
+/// }
+/// ```
+/// For a URL in the body, write a ``PaginatedRequest`` that returns ``NextPage/link(_:)``.
+public protocol LinkPaginatedRequest: PaginatedRequest {}
+
+extension LinkPaginatedRequest {
+    /// The first link of relation `next`; nil without one.
+    public func next(after page: HttpResponse<Result>) -> NextPage<Self>? {
+        page.header.link("next").map { .link($0) }
+    }
+}
+
+/// A request at a URL that a server has named.
+struct LinkedRequest<Base: Request>: Request {
+    typealias Result = Base.Result
+
+    let base: Base
+    let target: URL
+    /// Whether the base's own credentials may go there.
+    let isTrusted: Bool
+
+    var url: (any UrlConvertible)? { target }
+    var usesSecureProtocol: Bool? { base.usesSecureProtocol }
+    var method: HttpMethod { base.method }
+    // The builder leaves out the service's fields; these would be taken for deliberate.
+    var header: HttpHeader { isTrusted ? base.header : base.header.withoutSensitiveFields }
+    var body: HttpBody { base.body }
+    var encoder: JSONEncoder { base.encoder }
+    var acceptedStatusCodes: HttpStatusCodes { base.acceptedStatusCodes }
+    var priority: RequestPriority { base.priority }
+    var timeout: Duration? { base.timeout }
+    var deadline: Duration? { base.deadline }
+    var streamsResponse: Bool { base.streamsResponse }
+    var allowsHedging: Bool { base.allowsHedging }
+    var allowsBodyAcrossOrigins: Bool { base.allowsBodyAcrossOrigins }
+
+    func decode(_ data: Data) throws -> Base.Result { try base.decode(data) }
+    func decode(_ response: HttpResponse<Data>) throws -> Base.Result { try base.decode(response) }
+    func decode(_ response: HttpResponse<HttpBodyStream>) async throws -> Base.Result {
+        try await base.decode(response)
+    }
+}
