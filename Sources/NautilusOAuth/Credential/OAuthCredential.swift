@@ -79,3 +79,106 @@ extension OAuthCredential: CustomStringConvertible, CustomDebugStringConvertible
     /// Shows what ``description`` shows.
     public var customMirror: Mirror { Mirror(self, children: ["credential": description]) }
 }
+
+/// How a credential is written, apart from its properties: renaming one must not change what is stored, every duration and
+/// date comes back exactly, and numbers that could not be calculated with are not let in.
+extension OAuthCredential: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case accessToken, refreshToken, tokenType, scope, lifetime, receivedAt
+    }
+
+    /// A `Duration`, whole; a single number would be rounded.
+    private struct Lifetime: Codable {
+        let seconds: Int64
+        let attoseconds: Int64
+
+        var isInRange: Bool {
+            (0...OAuthCredential.maxLifetime.components.seconds).contains(seconds)
+                && (0..<1_000_000_000_000_000_000).contains(attoseconds)
+        }
+    }
+
+    /// Reads what ``encode(to:)`` wrote, and refuses numbers out of range.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let scope = try container.decodeIfPresent([String].self, forKey: .scope)
+        let lifetime = try container.decodeIfPresent(Lifetime.self, forKey: .lifetime)
+        let receivedAt = try container.decode(Double.self, forKey: .receivedAt)
+        guard receivedAt.isFinite, lifetime?.isInRange ?? true else {
+            throw DecodingError.dataCorrupted(.init(codingPath: container.codingPath, debugDescription: "out of range"))
+        }
+        self.init(
+            accessToken: try container.decode(String.self, forKey: .accessToken),
+            refreshToken: try container.decodeIfPresent(String.self, forKey: .refreshToken),
+            tokenType: try container.decode(String.self, forKey: .tokenType),
+            scope: scope.map { OAuthScope($0) },
+            lifetime: lifetime.map { Duration(secondsComponent: $0.seconds, attosecondsComponent: $0.attoseconds) },
+            receivedAt: Date(timeIntervalSinceReferenceDate: receivedAt)
+        )
+    }
+
+    /// Writes the receipt as seconds since 2001, as `Date` counts them itself: any other count would be rounded.
+    ///
+    /// - Throws: `EncodingError` when the time of the receipt is no number.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(accessToken, forKey: .accessToken)
+        try container.encodeIfPresent(refreshToken, forKey: .refreshToken)
+        try container.encode(tokenType, forKey: .tokenType)
+        try container.encodeIfPresent(scope?.tokens, forKey: .scope)
+        let lifetime = lifetime?.components
+        try container.encodeIfPresent(
+            lifetime.map { Lifetime(seconds: $0.seconds, attoseconds: $0.attoseconds) },
+            forKey: .lifetime
+        )
+        try container.encode(receivedAt.timeIntervalSinceReferenceDate, forKey: .receivedAt)
+    }
+}
+
+/// The scope of a credential: scope tokens, in no particular order, each once (RFC 6749 §3.3).
+///
+/// ```swift
+/// let scope: OAuthScope = ["notes.read", "notes.write"]
+/// scope.contains("notes.write")  // true
+/// ```
+public struct OAuthScope: Hashable, Sendable {
+    /// The tokens, sorted, each once.
+    public let tokens: [String]
+
+    /// A scope of these tokens; empty ones are left out.
+    public init(_ tokens: some Sequence<String>) {
+        self.tokens = Set(tokens.filter { !$0.isEmpty }).sorted()
+    }
+
+    /// Reads a list of tokens separated by blanks, as servers send it.
+    public init(parsing text: String) {
+        self.init(text.split(separator: " ").map(String.init))
+    }
+
+    /// Whether there is no token at all.
+    public var isEmpty: Bool { tokens.isEmpty }
+
+    /// Whether it allows `token`.
+    public func contains(_ token: String) -> Bool { tokens.contains(token) }
+}
+
+extension OAuthScope: ExpressibleByArrayLiteral, CustomStringConvertible {
+    /// A scope of these tokens.
+    public init(arrayLiteral tokens: String...) { self.init(tokens) }
+
+    /// The tokens, separated by blanks, as they are sent.
+    public var description: String { tokens.joined(separator: " ") }
+}
+
+extension OAuthScope: Codable {
+    /// Reads what ``encode(to:)`` wrote.
+    public init(from decoder: any Decoder) throws {
+        self.init(parsing: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    /// Writes the tokens as one text.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}

@@ -1,3 +1,4 @@
+import Foundation
 import Nautilus
 
 /// An authorization server's endpoints: its metadata (RFC 8414 §2).
@@ -63,4 +64,134 @@ extension AuthorizationServer: CustomStringConvertible, CustomDebugStringConvert
 
     /// Shows what ``description`` shows.
     public var customMirror: Mirror { Mirror(self, children: ["server": description]) }
+}
+
+extension AuthorizationServer {
+    /// Asks an issuer for its metadata (RFC 8414 §3).
+    ///
+    /// - Parameters:
+    ///   - issuer: The issuer's URL, `https`, as the server itself writes it.
+    ///   - document: Which document is read. Default: that of RFC 8414.
+    ///   - transport: The transport that moves bytes. Default: the process's shared transport.
+    ///   - retrierFactory: The retriers that repeat the request. Default: backoff with 3 attempts, as for tokens.
+    ///   - clock: The clock that measures time and sleeps. Default: `ContinuousClock`, as for every service.
+    /// - Throws: ``OAuthError``: ``OAuthError/Kind/issuerMismatch`` when the document is another issuer's (§3.3),
+    ///   ``OAuthError/Kind/noEndpoint(name:)`` when it names no token endpoint, ``OAuthError/Kind/insecureUrl`` when
+    ///   one of the URLs, or the issuer, is plain `http`.
+    public static func discover(
+        issuer: String,
+        document: MetadataDocument = .oauth,
+        transport: any HttpTransport = PlatformTransport.shared,
+        retrierFactory: any RetrierFactory = BackoffRetrier.factory(maxAttempts: 3),
+        clock: any Clock<Duration> = ContinuousClock()
+    ) async throws(OAuthError) -> AuthorizationServer {
+        let service = AnyHttpService(
+            apiUrl: try document.url(of: issuer).text,
+            retrierFactory: retrierFactory,
+            transport: LimitedTransport(base: transport),
+            clock: clock
+        )
+        let response: HttpResponse<Data>
+        do throws(HttpError) {
+            response = try await MetadataRequest().response(with: service)
+        } catch {
+            throw OAuthError(error, spends: false)
+        }
+        let metadata: ServerMetadata
+        do throws(MalformedReply) {
+            let contentType = response.header.values(of: .contentType).first
+            metadata = try ServerMetadata(response.body, contentType: contentType)
+        } catch {
+            throw OAuthError(response, error)
+        }
+        return try metadata.server(of: issuer)
+    }
+}
+
+/// The metadata of an authorization server (RFC 8414 §2), as far as it is used here.
+struct ServerMetadata: Sendable {
+    let issuer: String
+    let tokenEndpoint: String?
+    let authorizationEndpoint: String?
+    let deviceAuthorizationEndpoint: String?
+    let revocationEndpoint: String?
+    let namesIssuerInRedirects: Bool
+    let codeChallengeMethods: [String]?
+
+    /// Reads a document.
+    ///
+    /// - Throws: ``MalformedReply``.
+    init(_ body: Data, contentType: String?) throws(MalformedReply) {
+        let fields = try ReplyFields(body, contentType: contentType)
+        issuer = try fields.requiredText("issuer")
+        tokenEndpoint = try fields.text("token_endpoint")
+        authorizationEndpoint = try fields.text("authorization_endpoint")
+        deviceAuthorizationEndpoint = try fields.text("device_authorization_endpoint")
+        revocationEndpoint = try fields.text("revocation_endpoint")
+        namesIssuerInRedirects = fields.isTrue("authorization_response_iss_parameter_supported")
+        codeChallengeMethods = fields.texts("code_challenge_methods_supported")
+    }
+
+    /// The server, if the document is that of the issuer that was asked, and all its URLs can be used.
+    ///
+    /// - Throws: ``OAuthError``.
+    func server(of expected: String) throws(OAuthError) -> AuthorizationServer {
+        // By bytes (§3.3): anyone who can put a document there could otherwise pass for another issuer.
+        guard issuer.utf8.elementsEqual(expected.utf8) else { throw OAuthError(.issuerMismatch) }
+        return AuthorizationServer(
+            issuer: issuer,
+            tokenEndpoint: try EndpointUrl(tokenEndpoint, name: "token_endpoint").text,
+            authorizationEndpoint: try Self.checked(authorizationEndpoint, "authorization_endpoint"),
+            deviceAuthorizationEndpoint: try Self.checked(deviceAuthorizationEndpoint, "device_authorization_endpoint"),
+            revocationEndpoint: try Self.checked(revocationEndpoint, "revocation_endpoint"),
+            namesIssuerInRedirects: namesIssuerInRedirects,
+            codeChallengeMethods: codeChallengeMethods
+        )
+    }
+
+    private static func checked(_ text: String?, _ name: String) throws(OAuthError) -> String? {
+        guard let text else { return nil }
+        return try EndpointUrl(text, name: name).text
+    }
+}
+
+/// The document of an issuer that ``AuthorizationServer/discover(issuer:document:transport:retrierFactory:clock:)``
+/// reads.
+public enum MetadataDocument: Hashable, Sendable {
+    /// RFC 8414: `https://id.example.com/.well-known/oauth-authorization-server/tenant`.
+    case oauth
+    /// OpenID Connect Discovery §4: `https://id.example.com/tenant/.well-known/openid-configuration`. The fields that
+    /// are read are the same; some servers have this one only.
+    case openId
+
+    /// The document's URL.
+    ///
+    /// - Throws: ``OAuthError/Kind/insecureUrl``, ``OAuthError/Kind/invalidParameter(reason:)``.
+    func url(of issuer: String) throws(OAuthError) -> EndpointUrl {
+        guard !issuer.utf8.contains(UInt8(ascii: "?")), let slashes = issuer.range(of: "://") else {
+            // §2 of the RFC.
+            throw OAuthError(.invalidParameter(reason: "issuer: it is no absolute URL without a query"))
+        }
+        _ = try EndpointUrl(issuer, name: "issuer")
+        // A slash at the end is not part of it (§3.1).
+        let issuer = issuer.utf8.last == UInt8(ascii: "/") ? issuer.dropLast() : issuer[...]
+        let end = issuer.utf8[slashes.upperBound...].firstIndex(of: UInt8(ascii: "/")) ?? issuer.endIndex
+        let text =
+            switch self {
+            case .oauth: "\(issuer[..<end])/.well-known/oauth-authorization-server\(issuer[end...])"
+            case .openId: "\(issuer)/.well-known/openid-configuration"
+            }
+        return try EndpointUrl(text, name: "issuer")
+    }
+}
+
+/// Asks for an issuer's metadata. Nothing in it is a secret, so redirects are followed: the document has to name the
+/// issuer that was asked, wherever it comes from.
+struct MetadataRequest: Request {
+    typealias Result = Data
+
+    var header: HttpHeader { [.accept: "application/json"] }
+    /// The limits of ``TokenEndpoint``, since a user waits for a sign-in.
+    var timeout: Duration? { .seconds(20) }
+    var deadline: Duration? { .seconds(25) }
 }

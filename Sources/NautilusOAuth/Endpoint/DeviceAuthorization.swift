@@ -34,3 +34,146 @@ extension DeviceAuthorization: CustomStringConvertible, CustomDebugStringConvert
     /// Shows what ``description`` shows.
     public var customMirror: Mirror { Mirror(self, children: ["authorization": description]) }
 }
+
+extension TokenEndpoint {
+    /// Begins a sign-in on another device (RFC 8628 §3.1): for a television, a command line, a printer.
+    ///
+    /// - Parameter scope: The scope to ask for. Default: nil, the server's own choice.
+    /// - Throws: ``OAuthError``: ``OAuthError/Kind/noEndpoint(name:)`` when the server has none for it.
+    public func authorizeDevice(scope: OAuthScope? = nil) async throws(OAuthError) -> DeviceAuthorization {
+        let endpoint = try EndpointUrl(server.deviceAuthorizationEndpoint, name: "device_authorization_endpoint")
+        var form = TokenForm()
+        form.add(scope)
+        // From before it is sent: the codes are younger than that, so none is polled with after its end.
+        let age = Stopwatch(clock)
+        let reply = try await send(form, to: endpoint) { body, contentType throws(MalformedReply) in
+            try DeviceReply(body, contentType: contentType)
+        }
+        return DeviceAuthorization(
+            userCode: reply.userCode,
+            verificationUri: reply.verificationUri,
+            verificationUriComplete: reply.verificationUriComplete,
+            expiresIn: reply.expiresIn,
+            interval: reply.interval,
+            deviceCode: reply.deviceCode,
+            scope: scope,
+            age: age
+        )
+    }
+
+    /// Waits until the user has approved on the other device, and returns the credential (RFC 8628 §3.4).
+    ///
+    /// The server is polled, first after the interval that it has named, and less often when it asks for that or does
+    /// not answer. Overload and outages are waited out. Cancelling the task ends it at once.
+    ///
+    /// - Parameter authorization: The reply to ``authorizeDevice(scope:)``.
+    /// - Throws: ``OAuthError``: ``OAuthError/Kind/accessDenied``, ``OAuthError/Kind/deviceCodeExpired``,
+    ///   ``OAuthError/Kind/cancelled``, and the errors of the client and of malformed replies.
+    public func credential(for authorization: DeviceAuthorization) async throws(OAuthError) -> OAuthCredential {
+        var polling = DevicePolling(interval: authorization.interval)
+        var pause = polling.interval
+        while true {
+            let remaining = authorization.expiresIn - authorization.age.elapsed
+            try await sleep(for: min(pause, remaining))
+            // The next poll would come too late. What one that began in time still brings is taken all the same: the
+            // server has spent the code for it.
+            guard pause < remaining else { throw OAuthError(.deviceCodeExpired) }
+            do throws(OAuthError) {
+                return try await poll(authorization)
+            } catch {
+                pause = try polling.pause(after: error)
+            }
+        }
+    }
+
+    /// Asks once. The endpoint's retrier has no part in it: it would ask earlier than the interval allows.
+    private func poll(_ authorization: DeviceAuthorization) async throws(OAuthError) -> OAuthCredential {
+        let form = TokenForm(
+            .init("grant_type", "urn:ietf:params:oauth:grant-type:device_code"),
+            .init("device_code", authorization.deviceCode.text)
+        )
+        return try await reply(to: form, retrier: NilRetrier.factory())
+            .credential(requested: authorization.scope, receivedAt: wallClock())
+    }
+
+    private func sleep(for duration: Duration) async throws(OAuthError) {
+        do {
+            if duration > .zero { try await clock.sleep(for: duration) }
+            try Task.checkCancellation()
+        } catch {
+            throw OAuthError(.cancelled)
+        }
+    }
+}
+
+/// How long to wait before the next poll for a device's credential (RFC 8628 §3.5): a value without a clock.
+struct DevicePolling: Sendable {
+    /// The time between two polls, as it is now.
+    private(set) var interval: Duration
+
+    /// How long to wait after a poll that has failed.
+    ///
+    /// - Throws: `error` itself, when no further poll can mend it.
+    mutating func pause(after error: OAuthError) throws(OAuthError) -> Duration {
+        switch error.kind {
+        case .misconfigured(code: "authorization_pending"):
+            break
+        case .misconfigured(code: "slow_down"):
+            // For this poll and all that follow.
+            interval = (interval + .seconds(5)).addable
+        case .answerLost:
+            // A silent server has to be asked less often; what the RFC recommends is to double the interval each time.
+            interval = (interval * 2).addable
+        case .unavailable:
+            // It has answered, or nothing has reached it: the interval is patience enough.
+            break
+        default:
+            throw error
+        }
+        return max(interval, error.httpError?.retryAfter ?? .zero)
+    }
+}
+
+/// The reply of a device authorization endpoint (RFC 8628 §3.2).
+struct DeviceReply: Sendable {
+    /// The interval where the server names none (§3.2).
+    static let defaultInterval = Duration.seconds(5)
+
+    let deviceCode: Secret
+    let userCode: String
+    let verificationUri: URL
+    /// Nil when there is none, or none that can be shown: the user has the other one to type in.
+    let verificationUriComplete: URL?
+    let expiresIn: Duration
+    let interval: Duration
+
+    /// Reads a reply.
+    ///
+    /// - Throws: ``MalformedReply``, also when the codes have no end, up to which to poll.
+    init(_ body: Data, contentType: String?) throws(MalformedReply) {
+        let fields = try ReplyFields(body, contentType: contentType)
+        deviceCode = Secret(try fields.requiredText("device_code"))
+        userCode = try fields.requiredText("user_code")
+        // The drafts' name, which large servers have kept.
+        let draftUri = try fields.text("verification_url")
+        let uri = try fields.text("verification_uri")
+        guard let uri = uri ?? draftUri else { throw MalformedReply("verification_uri is missing") }
+        guard let url = Self.page(uri) else { throw MalformedReply("verification_uri is no https URL") }
+        verificationUri = url
+        let complete = try fields.text("verification_uri_complete")
+        verificationUriComplete = complete.flatMap(Self.page)
+        guard let expiresIn = fields.seconds("expires_in") else {
+            throw MalformedReply("expires_in is no number of seconds")
+        }
+        self.expiresIn = expiresIn
+        interval = fields.seconds("interval") ?? Self.defaultInterval
+    }
+
+    /// A page that a user can be sent to: one that nothing on the way can replace.
+    private static func page(_ text: String) -> URL? {
+        guard let url = URL(string: text), let origin = HttpOrigin(url),
+            origin.scheme == "https" || origin.scheme == "http" && origin.isLoopback
+        else { return nil }
+        return url
+    }
+}

@@ -1,3 +1,4 @@
+import Foundation
 import Nautilus
 
 /// Why there is no credential, according to the authorization server or the redirect. Failures of a session's store and
@@ -83,4 +84,204 @@ public struct OAuthError: RefreshFailure, Sendable {
     public var endsSession: Bool {
         kind == .invalidGrant || kind == .noRefreshToken
     }
+}
+
+extension OAuthError: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable, LocalizedError {
+    /// The failure, what to do about it, and the failed call underneath.
+    ///
+    /// No token, no body, no query and none of the server's own words are in it.
+    public var description: String {
+        httpError.map { "\(kind.sentence) (\($0))" } ?? kind.sentence
+    }
+
+    /// The same as ``description``, followed by the trace of the failed call.
+    public var debugDescription: String {
+        httpError.map { "\(kind.sentence) (\($0.debugDescription))" } ?? description
+    }
+
+    /// The same as ``description``.
+    public var errorDescription: String? { description }
+
+    /// Shows what ``debugDescription`` shows: `dump` of an error leaks nothing either.
+    public var customMirror: Mirror { Mirror(self, children: ["error": debugDescription]) }
+}
+
+extension OAuthError.Kind {
+    fileprivate var sentence: String {
+        switch self {
+        case .invalidGrant:
+            "The sign-in is no longer good (invalid_grant); ask the user to sign in again."
+        case .misconfigured(let code):
+            "The authorization server refuses the client (\(code)); "
+                + "compare its id, its authentication and the request with what is registered there."
+        case .accessDenied:
+            "The user, or the authorization server, has denied access; ask again only if the user wants it."
+        case .deviceCodeExpired:
+            "The device code expired before it was approved; get a new one and show it to the user."
+        case .unavailable:
+            "The authorization server is not available; try again later."
+        case .answerLost:
+            "The request was sent and its answer was lost; the server may have acted on it. "
+                + "Try again later, and ask the user to sign in if that is refused."
+        case .malformedReply(let reason):
+            "The authorization server's reply is not what the standard says: \(reason); check the endpoint's URL."
+        case .stateMismatch:
+            "The redirect answers no request of this sign-in (state); drop it, and start the sign-in again."
+        case .issuerMismatch:
+            "It comes from another issuer than the one that was asked; "
+                + "compare the issuer's URL with the one in the server's metadata, byte by byte."
+        case .noEndpoint(let name):
+            "The authorization server is not known to have a \(name); set it, or use what the server offers."
+        case .insecureUrl:
+            "Secrets do not go over plain http, except to this machine; use https."
+        case .invalidParameter(let reason):
+            "A parameter cannot be used: \(reason)."
+        case .noRefreshToken:
+            "The credential has expired and there is no refresh token; ask the user to sign in again."
+        case .insufficientScope(let scope):
+            scope.isEmpty
+                ? "The call needs more than the credential allows; sign in again with a wider scope."
+                : "The call needs more than the credential allows; sign in again with the scope \"\(scope)\"."
+        case .insufficientAuthentication:
+            "The call needs the user to authenticate in another way, or again; sign in with the acr_values and max_age given."
+        case .cancelled:
+            "Nobody waits for the credential any more."
+        }
+    }
+}
+
+extension OAuthError {
+    /// Translates the failure of a request to the authorization server.
+    ///
+    /// - Parameters:
+    ///   - error: The failure.
+    ///   - secrets: The values that were sent; if the server repeats one, it is not printed.
+    ///   - spends: Whether the request spends something, so that it matters whether it ran. Default: true, as a
+    ///     refresh.
+    init(_ error: HttpError, hiding secrets: [String] = [], spends: Bool = true) {
+        let reply = error.response.flatMap { ErrorReply($0.body, contentType: $0.contentType, hiding: secrets) }
+        var kind = Kind(error, reply)
+        if kind == .unavailable, spends, error.hasUnansweredAttempt { kind = .answerLost }
+        self.init(kind, serverDescription: reply?.serverDescription, httpError: error)
+    }
+
+    /// Translates a successful response that cannot be used.
+    ///
+    /// - Parameters:
+    ///   - response: The response.
+    ///   - malformed: The fault in it.
+    ///   - secrets: The values that were sent; if the server repeats one, it is not printed.
+    init(_ response: HttpResponse<Data>, _ malformed: MalformedReply, hiding secrets: [String] = []) {
+        // Some servers refuse with 200. A redirect is not theirs for certain, and must not end a session.
+        let isSuccess = (200...299).contains(response.status)
+        let reply =
+            isSuccess ? ErrorReply(response.body, contentType: response.contentType, hiding: secrets) : nil
+        self.init(
+            reply?.kind ?? .malformedReply(reason: malformed.reason),
+            serverDescription: reply?.serverDescription,
+            httpError: HttpError(unusable: response)
+        )
+    }
+}
+
+extension OAuthError.Kind {
+    fileprivate init(_ error: HttpError, _ reply: ErrorReply?) {
+        switch error.kind {
+        case .cancelled: self = .cancelled
+        case .invalidRequest(let reason): self = .invalidParameter(reason: reason.description)
+        case .redirect(let refusal): self = .malformedReply(reason: refusal.description)
+        case .decoding: self = .malformedReply(reason: "it does not decode")
+        case .status(let status): self.init(status: status, reply)
+        case .environmentChanged: self = .invalidParameter(reason: "the endpoint has moved while it was asked")
+        case .transport, .timeout, .deadline, .responseTooLarge, .refused, .authorization, .custom: self = .unavailable
+        }
+    }
+
+    private init(status: Int, _ reply: ErrorReply?) {
+        switch status {
+        // Overload and outage tell nothing about the grant, whatever their body says.
+        case 408, 425, 429, 500...599: self = .unavailable
+        case 400...499: self = reply?.kind ?? .malformedReply(reason: "status \(status) without an error code")
+        default: self = .malformedReply(reason: "status \(status)")
+        }
+    }
+}
+
+extension HttpError {
+    /// A success that cannot be used, as a failure: with its trace, and without its body, in which there may be tokens.
+    fileprivate init(unusable response: HttpResponse<Data>) {
+        self.init(
+            (200...299).contains(response.status) ? .decoding : .status(response.status),
+            stage: .decode,
+            request: response.trace.request,
+            response: response.replacingBody(Data()),
+            retryAfter: response.header.retryAfter(),
+            attempt: response.trace.attempts.count
+        )
+        trace = response.trace
+    }
+}
+
+extension HttpResponse<Data> {
+    fileprivate var contentType: String? { header.values(of: .contentType).first }
+}
+
+/// The reply of an authorization server that refuses (RFC 6749 §5.2).
+struct ErrorReply: Sendable {
+    /// The error code: characters of §5.2 only, 1 to 64 of them.
+    let code: String
+    /// The server's words for developers; nil when there are none.
+    let serverDescription: String?
+
+    /// Reads a reply; nil when it names no error. One whose `Content-Type` is neither a form nor text is read as JSON,
+    /// whatever the type: a body that parses is what it is.
+    ///
+    /// - Parameters:
+    ///   - body: The reply's body.
+    ///   - contentType: Its `Content-Type`. Default: nil, it has none.
+    ///   - secrets: The values that were sent; if the server repeats one in its code, it is not printed.
+    init?(_ body: Data, contentType: String? = nil, hiding secrets: [String] = []) {
+        let form = contentType.flatMap { ReplyFields.mayBeForm($0) ? $0 : nil }
+        guard let fields = try? ReplyFields(body, contentType: form), let code = try? fields.text("error") else {
+            return nil
+        }
+        self.init(code: code, serverDescription: try? fields.text("error_description"), hiding: secrets)
+    }
+
+    /// The same from a redirect's parameters (§4.1.2.1).
+    init?(code: String, serverDescription: String?, hiding secrets: [String] = []) {
+        let allowed = code.utf8.filter { 0x20...0x7E ~= $0 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+        guard !allowed.isEmpty else { return nil }
+        // The code is printed. One of the standard's is no secret, however short a secret may be.
+        let isRepeating = !Self.knownCodes.contains(code) && secrets.contains { code.contains($0) }
+        self.code = isRepeating ? "‹redacted›" : String(decoding: allowed.prefix(64), as: UTF8.self)
+        self.serverDescription = serverDescription
+    }
+
+    private static let knownCodes: Set<String> = [
+        "access_denied", "authorization_pending", "expired_token", "invalid_client", "invalid_grant", "invalid_request",
+        "invalid_scope", "server_error", "slow_down", "temporarily_unavailable", "unauthorized_client",
+        "unsupported_grant_type", "unsupported_token_type",
+    ]
+
+    /// The kind of error that the code means in the reply of a token endpoint (§5.2, RFC 8628 §3.5).
+    var kind: OAuthError.Kind {
+        switch code {
+        case "invalid_grant": .invalidGrant
+        case "access_denied": .accessDenied
+        case "expired_token": .deviceCodeExpired
+        // Of the authorization endpoint (§4.1.2.1), but sent here, too.
+        case "server_error", "temporarily_unavailable": .unavailable
+        default: .misconfigured(code: code)
+        }
+    }
+}
+
+extension ErrorReply: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The code; never the server's own words.
+    var description: String { "ErrorReply(\(code))" }
+    /// The same as ``description``.
+    var debugDescription: String { description }
+    /// Shows what ``description`` shows.
+    var customMirror: Mirror { Mirror(self, children: ["reply": description]) }
 }

@@ -82,3 +82,157 @@ extension TokenEndpoint: CustomStringConvertible, CustomDebugStringConvertible, 
     /// Shows what ``description`` shows.
     public var customMirror: Mirror { Mirror(self, children: ["endpoint": description]) }
 }
+
+extension TokenEndpoint {
+    /// Replaces a credential by a fresh one (RFC 6749 §6).
+    ///
+    /// Values that the reply leaves out stay: the refresh token, unless the server rotates it, and the scope.
+    ///
+    /// - Parameters:
+    ///   - credential: The credential to replace. Its refresh token may be spent afterwards, also when this throws
+    ///     ``OAuthError/Kind/answerLost`` or ``OAuthError/Kind/malformedReply(reason:)``.
+    ///   - scope: The scope to ask for, at most that of the credential. Default: nil, all of it.
+    /// - Throws: ``OAuthError``: ``OAuthError/Kind/noRefreshToken``, at once, when there is no refresh token to spend;
+    ///   ``OAuthError/Kind/invalidGrant`` when the server does not take it any more.
+    public func refresh(
+        _ credential: OAuthCredential,
+        scope: OAuthScope? = nil
+    ) async throws(OAuthError) -> OAuthCredential {
+        guard let refreshToken = credential.refreshToken else { throw OAuthError(.noRefreshToken) }
+        var form = TokenForm(.init("grant_type", "refresh_token"), .init("refresh_token", refreshToken))
+        form.add(scope)
+        let reply = try await reply(to: form)
+        return reply.credential(replacing: credential, requested: scope, receivedAt: wallClock())
+    }
+
+    /// Gets a credential for the client itself, without a user (RFC 6749 §4.4).
+    ///
+    /// - Parameter scope: The scope to ask for. Default: nil, the server's own choice.
+    /// - Throws: ``OAuthError``.
+    public func clientCredentials(scope: OAuthScope? = nil) async throws(OAuthError) -> OAuthCredential {
+        var form = TokenForm(.init("grant_type", "client_credentials"))
+        form.add(scope)
+        return try await reply(to: form).credential(requested: scope, receivedAt: wallClock())
+    }
+}
+
+extension TokenEndpoint {
+    /// Has the server forget a credential (RFC 7009): its refresh token, and its access token, which a server need not end with
+    /// the other (§2.1).
+    ///
+    /// A token that the server does not know, or not any more, is no error; nor is it that it cannot end the access token, which
+    /// then ends by itself (§2.2.1).
+    ///
+    /// - Throws: ``OAuthError``: ``OAuthError/Kind/noEndpoint(name:)`` when the server has none for it. The tokens may be
+    ///   good still whenever this throws.
+    public func revoke(_ credential: OAuthCredential) async throws(OAuthError) {
+        let endpoint = try EndpointUrl(server.revocationEndpoint, name: "revocation_endpoint")
+        guard let refreshToken = credential.refreshToken else {
+            return try await revoke(credential.accessToken, "access_token", at: endpoint)
+        }
+        try await revoke(refreshToken, "refresh_token", at: endpoint)
+        do throws(OAuthError) {
+            try await revoke(credential.accessToken, "access_token", at: endpoint)
+        } catch {
+            guard error.kind == .misconfigured(code: "unsupported_token_type") else { throw error }
+        }
+    }
+
+    private func revoke(_ token: String, _ hint: String, at endpoint: EndpointUrl) async throws(OAuthError) {
+        var form = TokenForm(.init("token", token))
+        form.add("token_type_hint", hint)
+        try await send(form, to: endpoint) { _, _ throws(MalformedReply) in }
+    }
+}
+
+extension TokenEndpoint {
+    /// Asks for a token.
+    ///
+    /// - Parameter retrier: The retrier that repeats the request. Default: nil, the endpoint's own.
+    func reply(to form: TokenForm, retrier: (any RetrierFactory)? = nil) async throws(OAuthError) -> TokenReply {
+        let endpoint = try EndpointUrl(server.tokenEndpoint, name: "token_endpoint")
+        return try await send(form, to: endpoint, retrier: retrier) { body, contentType throws(MalformedReply) in
+            try TokenReply(body, contentType: contentType)
+        }
+    }
+
+    /// Sends a form, with the client's identification, and reads the reply.
+    ///
+    /// - Parameters:
+    ///   - form: The form, without the client.
+    ///   - endpoint: The URL to send it to.
+    ///   - retrier: The retrier that repeats the request. Default: nil, the endpoint's own.
+    ///   - read: Reads a successful reply by its body and its `Content-Type`.
+    /// - Throws: ``OAuthError``, for every failure and for a reply that cannot be read.
+    func send<Reply>(
+        _ form: TokenForm,
+        to endpoint: EndpointUrl,
+        retrier: (any RetrierFactory)? = nil,
+        reading read: (_ body: Data, _ contentType: String?) throws(MalformedReply) -> Reply
+    ) async throws(OAuthError) -> Reply {
+        var form = form
+        form.add(client.fields)
+        var secrets = form.secrets
+        if case .basic(let secret) = client.authentication, !secret.isEmpty { secrets.append(secret) }
+
+        let response = try await response(to: form, from: endpoint, retrier ?? retrierFactory, hiding: secrets)
+        do throws(MalformedReply) {
+            guard (200...299).contains(response.status) else {
+                throw MalformedReply("status \(response.status), a redirect, which is not followed with secrets")
+            }
+            return try read(response.body, response.header.values(of: .contentType).first)
+        } catch {
+            throw OAuthError(response, error, hiding: secrets)
+        }
+    }
+
+    private func response(
+        to form: TokenForm,
+        from endpoint: EndpointUrl,
+        _ retrier: any RetrierFactory,
+        hiding secrets: [String]
+    ) async throws(OAuthError) -> HttpResponse<Data> {
+        var header: HttpHeader = [.accept: "application/json"]
+        header[.authorization] = client.authorization
+        let timeout = form.isRefresh ? refreshTimeout : timeout
+        let request = FormRequest(form: form, header: header, timeout: timeout, deadline: deadline)
+        let service = AnyHttpService(
+            apiUrl: endpoint.text,
+            retrierFactory: retrier,
+            transport: LimitedTransport(base: transport),
+            clock: clock
+        )
+        do throws(HttpError) {
+            return try await request.response(with: service)
+        } catch {
+            throw OAuthError(error, hiding: secrets)
+        }
+    }
+}
+
+/// A transport for small replies: one that is larger is given up while it comes, before it fills the memory.
+struct LimitedTransport: HttpTransport {
+    let base: any HttpTransport
+    /// In bytes.
+    var limit = ReplyFields.sizeLimit
+
+    var sharedObjects: [any AnyObject & Sendable] { base.sharedObjects }
+
+    func noteFacts<R: Request>(of request: R, in facts: inout CallFacts) { base.noteFacts(of: request, in: &facts) }
+
+    /// Reads the reply up to the limit; nothing of one whose header says that it is larger.
+    ///
+    /// - Throws: `TransportError.responseTooLarge(limit:)`; the transport's errors.
+    func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+        let response = try await base.stream(request, context: context)
+        if let length = response.header.values(of: .contentLength).first.flatMap({ Int($0) }), length > limit {
+            throw TransportError.responseTooLarge(limit: limit)
+        }
+        var body = Data()
+        for try await chunk in response.body {
+            guard body.count + chunk.count <= limit else { throw TransportError.responseTooLarge(limit: limit) }
+            body.append(chunk)
+        }
+        return response.replacingBody(body)
+    }
+}

@@ -1,3 +1,6 @@
+import Foundation
+import Nautilus
+
 /// A text that is never printed.
 struct Secret: Sendable {
     /// The text, to be sent.
@@ -22,4 +25,33 @@ extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomR
     var debugDescription: String { description }
     /// Nothing of the text.
     var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension String {
+    /// `bytes` in base64url without padding (RFC 4648 §5, RFC 7636 appendix A): fit for URLs and forms as it is.
+    init(base64Url bytes: [UInt8]) {
+        self = Data(bytes).base64EncodedString()
+            .replacingOccurrences(of: "+", with: "-")
+            .replacingOccurrences(of: "/", with: "_")
+            .replacingOccurrences(of: "=", with: "")
+    }
+}
+
+/// The source of secrets.
+struct Randomness: Sendable {
+    private let draw: @Sendable () -> UInt64
+
+    /// The system's generator, which is fit for secrets on every platform of this package.
+    static let system = Randomness { UInt64.random(in: .min ... .max) }
+
+    /// Draws of a test's choice.
+    init(_ draw: @escaping @Sendable () -> UInt64) {
+        self.draw = draw
+    }
+
+    /// A secret of 32 bytes, as many as RFC 7636 §7.1 recommends: 43 characters that fit into a URL as they are.
+    func secret() -> Secret {
+        let bytes = (0..<4).flatMap { _ in withUnsafeBytes(of: draw().bigEndian, Array.init) }
+        return Secret(String(base64Url: bytes))
+    }
 }

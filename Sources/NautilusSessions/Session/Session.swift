@@ -140,3 +140,143 @@ extension Session: CustomStringConvertible, CustomDebugStringConvertible, Custom
     /// Shows what ``description`` shows.
     public var customMirror: Mirror { Mirror(self, children: ["session": description]) }
 }
+
+extension Session: CredentialSource {
+    /// A credential with its version.
+    public typealias Grant = RefreshCoordinator<Credential>.Grant
+
+    /// The session that a call which begins now belongs to, as far as this process has seen. One that is merely read
+    /// from the store later, having been there all along, is the same one.
+    public var session: RefreshCoordinator<Credential>.Session { coordinator.session }
+
+    /// The credential as of now, with its version, for code that sends its own requests; nil when nobody is signed in.
+    /// It does not look at the store and renews nothing: prefer ``grant(continuing:)``.
+    public var current: Grant? { coordinator.current }
+
+    /// Returns when a session is over, because a user has signed in or out, and when the task is cancelled.
+    public func waitForEnd(of session: RefreshCoordinator<Credential>.Session) async {
+        await coordinator.waitForEnd(of: session)
+    }
+
+    /// Looks at the store: a user who was signed in by an earlier run, or by another process, is signed in here, too.
+    ///
+    /// Calls do this by themselves. An app does it at its start, to know which screen to show.
+    ///
+    /// - Returns: Whether somebody is signed in.
+    /// - Throws: ``SessionError`` of kind ``SessionError/Kind/store(_:)`` when nothing is known yet and the store
+    ///   cannot be read.
+    @discardableResult
+    public func restore() async throws(SessionError) -> Bool {
+        try await shared.catchUp()
+        return isSignedIn
+    }
+
+    /// The credential to stamp on an attempt; see `RefreshCoordinator.grant(continuing:)`. What other processes have
+    /// done counts.
+    ///
+    /// - Parameter previous: The grant of the call's attempt before. Default: nil, for its first.
+    /// - Throws: `RefreshError`; ``SessionError`` when the store cannot be read at all; `CancellationError`.
+    public func grant(continuing previous: Grant? = nil) async throws -> Grant {
+        try await shared.catchUp()
+        return try await coordinator.grant(continuing: previous)
+    }
+
+    /// The credential to stamp on an attempt that goes to `origin`; see `RefreshCoordinator.grant(continuing:for:)`.
+    ///
+    /// - Throws: The errors of ``grant(continuing:)``; `RefreshError` when the credential is not for `origin`.
+    public func grant(continuing previous: Grant?, for origin: HttpOrigin) async throws -> Grant {
+        try await shared.catchUp()
+        return try await coordinator.grant(continuing: previous, for: origin)
+    }
+
+    /// The credential with which to send a call again after the server has rejected its `grant`; see
+    /// `RefreshCoordinator.refresh(rejecting:)`. One that another process has refreshed meanwhile comes without a
+    /// refresh.
+    ///
+    /// - Throws: `RefreshError`; ``SessionError`` when the store cannot be read at all; `CancellationError`.
+    public func refresh(rejecting grant: Grant) async throws -> Grant {
+        try await shared.catchUp()
+        return try await coordinator.refresh(rejecting: grant)
+    }
+}
+
+extension Session {
+    /// Begins a session, in place of the one before: in this process at once, in the others as soon as it is saved.
+    ///
+    /// Calls of the session before fail, and never go out with the new credential; a renewal of it that is under way
+    /// comes to nothing.
+    ///
+    /// - Parameters:
+    ///   - credential: The credential that a sign-in has brought.
+    ///   - revokesReplaced: Whether the server is asked to forget the credential of the session before, in the
+    ///     background and until it has been reached. Default: false, since it may be the same user, who signs in for a
+    ///     wider scope, and there are servers that end everything which a user has ever allowed an app when one
+    ///     credential of it is revoked. Pass true for another user, or call ``signOut()`` first.
+    /// - Throws: ``SessionError`` when it could not be saved. The user is signed in all the same, in this process, and
+    ///   the saving is tried again: the sign-in need not be repeated.
+    public func signIn(
+        _ credential: Credential,
+        revokingReplaced revokesReplaced: Bool = false
+    ) async throws(SessionError) {
+        try await shared.signIn(credential, revokingReplaced: revokesReplaced)
+    }
+
+    /// Ends the session that goes on when this is called: in this process at once, before anything is waited for, and
+    /// in the others as soon as the store takes a note of it, which needs no lock. Then the record is removed from the
+    /// store, and the server is asked to forget the credential where the ``SessionRules`` say how.
+    ///
+    /// No store keeps the user signed in here: one that hangs, cannot be read or is locked elsewhere only delays what
+    /// is left to do, and a damaged record is removed. A user who signs in while this goes on stays signed in.
+    ///
+    /// - Throws: ``SessionError`` of the removal, or else of kind ``SessionError/Kind/notRevoked``, when they failed;
+    ///   both were tried. The user is signed out all the same, and what could not be done now is tried again in the
+    ///   background.
+    public func signOut() async throws(SessionError) {
+        let ended = await shared.signOut()
+        async let revocation = revocation(of: ended)
+        var failure: SessionError?
+        do throws(SessionError) {
+            try await shared.write()
+        } catch {
+            failure = error
+        }
+        let refusal = await revocation
+        if let failure = failure ?? refusal { throw failure }
+    }
+
+    private func revocation(of credential: Credential?) async -> SessionError? {
+        guard let credential else { return nil }
+        return await shared.revoke(credential)
+    }
+
+    /// Waits for the renewal that is in flight, if there is one, and saves what could not be saved before. A
+    /// command-line tool does this before it ends, so that no renewed credential is lost with the process: a renewal
+    /// goes on when the call that asked for it has failed or was cancelled, and may run in the background of one that
+    /// has succeeded.
+    ///
+    /// - Throws: ``SessionError`` when it still cannot be saved, and of kind ``SessionError/Kind/cancelled`` as soon as
+    ///   the task is cancelled during the wait. Returns at once when there is nothing to wait for or to save.
+    public func flush() async throws(SessionError) {
+        do {
+            try await coordinator.waitForRefresh()
+        } catch {
+            throw SessionError(.cancelled)
+        }
+        try await shared.write()
+    }
+}
+
+extension HttpService {
+    /// This service for calls that need no credential: a sign-up, a price list, and the request that renews a credential, which
+    /// must not wait for itself.
+    ///
+    /// ```swift
+    /// let prices = try await GetPrices().schedule(with: service.signedOut)
+    /// ```
+    /// Everything else is this service's own, its interceptors and its error included. In the place of its retriers is plain
+    /// backoff, since the session is among them; for others write `overriding(retrierFactory:)`. So a request that is not
+    /// idempotent, as a renewal's is, is repeated only where it certainly did not run.
+    public var signedOut: AnyHttpService<RequestError> {
+        overriding(retrierFactory: BackoffRetrier.factory(maxAttempts: 3))
+    }
+}

@@ -1,4 +1,5 @@
 import Foundation
+import Nautilus
 
 /// A ``StoredCredential`` with its credential decoded, as a session goes by it.
 struct SessionRecord<Credential: Codable & Sendable & Equatable>: Equatable, Sendable {
@@ -37,5 +38,37 @@ extension SessionRecord {
     /// - Throws: The error of the credential's encoding.
     func stored() throws -> StoredCredential {
         try StoredCredential(session: session, number: number, credential: credential, unanswered: unanswered)
+    }
+}
+
+/// How a session shares its credential with other processes, each with the reason for its default.
+public struct CredentialSharing: Sendable {
+    /// The longest that a process waits for the store's lock.
+    public let lockWait: Duration
+    /// How often a credential whose answer was lost is sent again by the same renewal.
+    public let lostAnswerRetries: Int
+    /// The pauses before a credential is sent again, and before what could not be saved is saved again.
+    public let backoff: Backoff
+
+    /// Creates the rules; negative values count as zero.
+    ///
+    /// - Parameters:
+    ///   - lockWait: Default: 30 s, longer than the 25 s of another process's request, and than the 15 s of one that is
+    ///     silent twice; a process that is killed frees the lock at once. Calls of one that waits in vain fail for now.
+    ///   - lostAnswerRetries: Default: 1. A server that rotates its tokens may have spent it: one that grants a
+    ///     period of grace answers a second time (RFC 9700 §4.14.2), so it is sent again soon. When that answer is lost as
+    ///     well, the renewal fails for now and the credential is kept, since only the server can tell whether it is spent: it is
+    ///     asked once more after each cool-down.
+    ///   - backoff: Default: exponential from 1 s to 30 s with equal jitter. A renewal that is given up after 7 s of silence, as
+    ///     OAuth's is, is sent again after 8 s at most, within a server's usual grace of ten seconds; and there is no busy
+    ///     loop on a disk that is full.
+    public init(
+        lockWait: Duration = .seconds(30),
+        lostAnswerRetries: Int = 1,
+        backoff: Backoff = .exponential(base: .seconds(1), cap: .seconds(30), jitter: .equal)
+    ) {
+        self.lockWait = max(.zero, lockWait)
+        self.lostAnswerRetries = max(0, lostAnswerRetries)
+        self.backoff = backoff
     }
 }

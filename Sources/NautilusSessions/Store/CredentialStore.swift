@@ -74,3 +74,88 @@ public struct CredentialVersion: Hashable, Sendable {
         self.mark = mark
     }
 }
+
+/// The key of a credential in a store that holds several: its account, its client, its issuer.
+///
+/// Refreshing one never waits for another.
+public struct CredentialKey: Hashable, Sendable, Codable {
+    /// The issuer: the authorization server's issuer URL, or the API's origin. Staging and production differ here.
+    public let issuer: String
+    /// The client it was issued to, by `client_id`. Empty where clients have no names.
+    public let client: String
+    /// The account, in the app's words: a user's name or number. Empty where there is only one.
+    public let account: String
+
+    /// Creates a key.
+    ///
+    /// - Parameters:
+    ///   - issuer: The authorization server's issuer URL, or the API's origin.
+    ///   - client: The `client_id`. Default: empty, for a server that does not tell clients apart.
+    ///   - account: The account. Default: empty, for an app with one account at a time.
+    public init(issuer: String, client: String = "", account: String = "") {
+        self.issuer = issuer
+        self.client = client
+        self.account = account
+    }
+}
+
+/// Why a ``CredentialStore`` cannot do its work. The credential itself may well be good: nobody is signed out by it.
+public enum CredentialStoreError: Error, Hashable, Sendable {
+    /// The stored record breaks off or was changed: it cannot be read. Sign in again, which replaces it.
+    case damaged(place: String)
+    /// The stored record is not a credential of this library, or belongs to another key; it is left alone.
+    case foreign(place: String)
+    /// A newer version of this library has stored it: update this one.
+    case newerFormat(place: String, version: Int)
+    /// The stored credential is of another type than this one, as another version of the app may have stored it. It
+    /// stays until somebody signs in or out.
+    case undecodable(type: String)
+    /// The stored record was encrypted with another key. It stays until somebody signs in or out.
+    case sealedOtherwise(issuer: String)
+    /// The folder is open to others, or belongs to somebody else; give it mode 0700, or another place.
+    case notPrivate(place: String)
+    /// There is no room left.
+    case full(place: String)
+    /// The place must not be written, or read.
+    case notPermitted(place: String)
+    /// The system refused for another reason: its error number, or its status on Apple's keychain.
+    case system(operation: String, place: String, code: Int)
+    /// A store of one's own failed; the type of its error.
+    case other(type: String)
+}
+
+extension CredentialStoreError: CustomStringConvertible, LocalizedError {
+    /// The failure, its place, and what to do about it.
+    public var description: String {
+        switch self {
+        case .damaged(let place):
+            "The credential in \(place) is damaged and cannot be read; sign in again, which replaces it"
+        case .foreign(let place):
+            "\(place) is not this library's credential for this key, and is left alone; remove it, or store elsewhere"
+        case .newerFormat(let place, let version):
+            "A newer version of this library has stored \(place), in format \(version); update this one"
+        case .undecodable(let type):
+            "The stored credential is no \(type); update the app that cannot read it, or sign in again, which replaces it"
+        case .sealedOtherwise(let issuer):
+            "The stored credential for \(issuer) is encrypted with another key; use that, or sign in again, which replaces it"
+        case .notPrivate(let place):
+            "Others may enter \(place), or it belongs to another user; give it to this user with mode 0700"
+        case .full(let place):
+            "There is no room left to store \(place); make some"
+        case .notPermitted(let place):
+            "The system does not permit access to \(place); grant it, or try again once the device is unlocked"
+        case .system(let operation, let place, let code):
+            "The system refused \(operation) on \(place): \(Self.words(for: code)); try again once that is mended"
+        case .other(let type):
+            "The store failed with \(type); see what it means there"
+        }
+    }
+
+    /// The system's own words for its error numbers; the keychain's statuses are negative, and stay numbers.
+    private static func words(for code: Int) -> String {
+        code > 0 ? "\(String(cString: strerror(Int32(clamping: code)))) (\(code))" : "status \(code)"
+    }
+
+    /// The same as ``description``.
+    public var errorDescription: String? { description }
+}

@@ -50,3 +50,106 @@ struct StoreFile: Sendable {
         }
     }
 }
+
+extension StoreFile {
+    /// The status of the credential's file; nil when there is none.
+    func status() throws(CredentialStoreError) -> FileStatus? {
+        try at(place) { () throws(SystemFailure) in try FileStatus(of: path, followsLinks: false) }
+    }
+
+    /// The file's bytes; nil when there is none. Of one that is too large, only so many that the format refuses them.
+    ///
+    /// - Throws: ``CredentialStoreError/foreign(place:)`` for anything that is not a file.
+    func read() throws(CredentialStoreError) -> (data: Data, status: FileStatus)? {
+        let content: (data: Data, status: FileStatus)?
+        do throws(SystemFailure) {
+            let file = try OpenFile(path, O_RDONLY)
+            let status = try file.status()
+            content = status.isRegularFile ? (try file.read(upTo: CredentialFormat.maxSize + 1), status) : nil
+        } catch {
+            if error.code == ENOENT { return nil }
+            throw error.at(place)
+        }
+        guard let content else { throw .foreign(place: place) }
+        return content
+    }
+
+    /// Puts a new file with `data` in the place of the old one, wholly or not at all.
+    ///
+    /// - Parameters:
+    ///   - data: The bytes.
+    ///   - previous: When the old one was changed; the new one is dated later, even if the clock was set back.
+    func replace(with data: Data, after previous: timespec?) throws(CredentialStoreError) {
+        try at(place) { () throws(SystemFailure) in
+            let temporary = temporaryPath()
+            let file = try OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+            do throws(SystemFailure) {
+                try file.setMode(0o600)
+                #if canImport(Darwin)
+                    // Before there is anything in it.
+                    Self.protect(temporary)
+                #endif
+                try file.write(data)
+                try file.setModified(.now(after: previous))
+                try file.synchronize()
+                try file.finish()
+                try repeating("rename") { rename(temporary, path) }
+            } catch {
+                _ = unlink(temporary)
+                throw error
+            }
+        }
+    }
+
+    /// Whether a session has been ended.
+    func isEnded(_ session: UUID) throws(CredentialStoreError) -> Bool {
+        let path = endPath(of: session)
+        return try at(place) { () throws(SystemFailure) in try FileStatus(of: path, followsLinks: false) } != nil
+    }
+
+    /// Notes that a session has been ended, in an empty file of its own: nothing is read or replaced for it, so it
+    /// needs no lock.
+    func noteEnd(of session: UUID) throws(CredentialStoreError) {
+        let path = endPath(of: session)
+        try at(place) { () throws(SystemFailure) in
+            let file = try OpenFile(path, O_WRONLY | O_CREAT, mode: 0o600)
+            try file.synchronize()
+            try file.finish()
+        }
+    }
+
+    /// Dates the file later than it is, so that others look at it anew; nothing when there is none.
+    func touch() throws(CredentialStoreError) {
+        guard let status = try status() else { return }
+        let modified = timespec.now(after: status.modified)
+        try at(place) { () throws(SystemFailure) in
+            do throws(SystemFailure) {
+                _ = try repeating("utimensat") { utimensat(AT_FDCWD, path, [modified, modified], AT_SYMLINK_NOFOLLOW) }
+            } catch {
+                guard error.code == ENOENT else { throw error }
+            }
+        }
+    }
+
+    /// Removes the file; nothing when there is none.
+    func remove() throws(CredentialStoreError) {
+        do {
+            try repeating("unlink") { unlink(path) }
+        } catch {
+            guard error.code != ENOENT else { return }
+            throw error.at(place)
+        }
+    }
+}
+
+extension timespec {
+    /// The time, or just after `previous` if that is later. The system dates files by a tick that is milliseconds long,
+    /// in which a file's number can be used again.
+    fileprivate static func now(after previous: timespec?) -> timespec {
+        var now = timespec()
+        _ = clock_gettime(CLOCK_REALTIME, &now)
+        guard let previous, (now.tv_sec, now.tv_nsec) <= (previous.tv_sec, previous.tv_nsec) else { return now }
+        guard previous.tv_nsec < 999_999_999 else { return timespec(tv_sec: previous.tv_sec + 1, tv_nsec: 0) }
+        return timespec(tv_sec: previous.tv_sec, tv_nsec: previous.tv_nsec + 1)
+    }
+}

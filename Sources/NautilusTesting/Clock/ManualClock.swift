@@ -86,3 +86,157 @@ public final class ManualClock: Clock {
         }
     }
 }
+
+extension ManualClock {
+    /// A moment on a ``ManualClock``: the time since the clock's zero.
+    public struct Instant: InstantProtocol, CustomStringConvertible {
+        /// The time since the clock's zero.
+        public let offset: Duration
+
+        /// Creates a moment; an offset of more than `Int64.max` seconds is taken as that many, for ever.
+        public init(_ offset: Duration) {
+            self.offset = offset.saturated
+        }
+
+        /// The moment that is `duration` later; saturates.
+        public func advanced(by duration: Duration) -> Instant {
+            Instant(offset + duration.saturated)
+        }
+
+        /// The time from here to `other`.
+        public func duration(to other: Instant) -> Duration {
+            other.offset - offset
+        }
+
+        /// Whether `left` is earlier.
+        public static func < (left: Instant, right: Instant) -> Bool {
+            left.offset < right.offset
+        }
+
+        /// The time since the clock's zero.
+        public var description: String { offset.description }
+    }
+}
+
+extension Duration {
+    /// Within ±`Int64.max` seconds, where two can be added without an overflow.
+    fileprivate var saturated: Duration {
+        min(max(self, .seconds(-Int64.max)), .seconds(Int64.max))
+    }
+}
+
+extension ManualClock {
+    /// Moves the clock, waking the sleepers that are due.
+    ///
+    /// They wake in the order of their deadlines, and the clock stops at each deadline on the way. Work that they do
+    /// next runs afterwards or on other threads; use ``run(for:)`` to let it sleep again on the way.
+    ///
+    /// - Parameter duration: How far; nothing happens when it is negative. Two tasks that advance at once move the
+    ///   clock by the sum.
+    public func advance(by duration: Duration) {
+        guard duration >= .zero else { return }
+        var left = duration
+        while let sleeper = step(&left) { sleeper.resume() }
+    }
+
+    /// Moves the clock to `deadline`, waking the sleepers that are due; nothing happens when it has passed.
+    public func advance(to deadline: Instant) {
+        while let sleeper = step(to: deadline) { sleeper.resume() }
+    }
+
+    /// Moves the clock in one step, as when the process was suspended: sleepers that were due meanwhile wake now, too
+    /// late.
+    ///
+    /// ``advance(by:)`` stops at each deadline, so that every sleeper wakes in time; here time has passed and nothing
+    /// could run.
+    ///
+    /// - Parameter duration: For how long; nothing happens when it is negative.
+    public func suspend(for duration: Duration) {
+        let due = state.withLock { state -> [CheckedContinuation<Void, any Error>] in
+            state.now = max(state.now, Instant(state.now).advanced(by: duration).offset)
+            var due: [CheckedContinuation<Void, any Error>] = []
+            while let next = state.queue.nextDeadline, next <= state.now, let sleeper = state.queue.popFirst() {
+                due.append(sleeper)
+            }
+            return due
+        }
+        due.forEach { $0.resume() }
+    }
+
+    /// Returns once at least `count` sleep, without any real time passing.
+    ///
+    /// - Throws: `CancellationError` when the task is or becomes cancelled.
+    public func waitForSleepers(count: Int) async throws {
+        try await state.waitForCount(count)
+    }
+
+    /// Goes to the next deadline if it is at most `left` away, and takes its sleeper out; otherwise goes all of `left`.
+    private func step(_ left: inout Duration) -> CheckedContinuation<Void, any Error>? {
+        let before = left
+        let (sleeper, gone) = state.withLock { state -> (CheckedContinuation<Void, any Error>?, Duration) in
+            let start = Instant(state.now)
+            let end = start.advanced(by: before)
+            guard let next = state.queue.nextDeadline, next <= end.offset else {
+                state.now = end.offset
+                return (nil, before)
+            }
+            state.now = max(state.now, next)
+            return (state.queue.popFirst(), start.duration(to: Instant(state.now)))
+        }
+        left = before - gone
+        return sleeper
+    }
+
+    private func step(to deadline: Instant) -> CheckedContinuation<Void, any Error>? {
+        state.withLock { state in
+            guard let next = state.queue.nextDeadline, next <= deadline.offset else {
+                state.now = max(state.now, deadline.offset)
+                return nil
+            }
+            state.now = max(state.now, next)
+            return state.queue.popFirst()
+        }
+    }
+}
+
+extension ManualClock {
+    /// Moves the clock from deadline to deadline, letting the woken work proceed in between, until there are no
+    /// sleepers.
+    ///
+    /// In a ``Simulation`` this is exact. Elsewhere there is no way to know when other tasks are idle, so the clock
+    /// moves on when nothing new has gone to sleep while this task gave way many times; prefer
+    /// ``waitForSleepers(count:)`` and ``advance(by:)`` where it matters. Returns early when the task is cancelled, and
+    /// never for work that sleeps again and again: ``run(for:)`` has an end.
+    public func run() async {
+        await run(until: nil)
+    }
+
+    /// Moves the clock by `duration` like ``run()``: work that wakes on the way can sleep, and wake, again.
+    public func run(for duration: Duration) async {
+        let end = now.advanced(by: duration)
+        await run(until: end)
+        advance(to: end)
+    }
+
+    private func run(until end: Instant?) async {
+        while !Task.isCancelled {
+            await settle(self)
+            guard let next = nextDeadline else { return }
+            if let end, next > end { return }
+            advance(to: next)
+        }
+    }
+
+    /// Gives way until nothing has gone to sleep for a while.
+    func settleByYielding() async {
+        var seen = sleeps.count
+        var quiet = 0
+        while quiet < 100 {
+            // A detached task of low priority comes after the work that is ready to run.
+            await Task.detached(priority: .background) { await Task.yield() }.value
+            let asked = state.withLock { $0.sleeps.count }
+            quiet = asked == seen ? quiet + 1 : 0
+            seen = asked
+        }
+    }
+}

@@ -132,3 +132,74 @@ public final class Simulation: Sendable {
         return task
     }
 }
+
+/// The loop of the simulation's thread.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+extension Simulation {
+    /// Runs jobs, and moves the clock when there are none, until there is an outcome.
+    func work<Result>(until outcome: () -> Swift.Result<Result, any Error>?) -> Swift.Result<Result, any Error> {
+        for count in 0..<maxJobs {
+            if let outcome = outcome() { return outcome }
+            if executor.runNext() { continue }
+            // Tasks that asked to wait for this moment come before time.
+            if executor.resumeSettled() { continue }
+            if advanceClock() { continue }
+            if waitForOthers(or: { outcome() != nil }) { continue }
+            return .failure(SimulationError.stuck(seed: seed, at: clock.now.offset, jobCount: count))
+        }
+        return .failure(SimulationError.tooManyJobs(seed: seed, at: clock.now.offset, limit: maxJobs))
+    }
+
+    /// Cancels what is left and lets it finish, without time passing.
+    func finish(cancelling root: Task<Void, Never>) {
+        root.cancel()
+        background.cancel()
+        // Ample for thousands of tasks to end, and an end for those that do not heed cancellation.
+        for _ in 0..<1_000_000 {
+            guard executor.runNext() || executor.resumeSettled() else { return executor.end(abandoning: false) }
+        }
+        executor.end(abandoning: true)
+    }
+
+    /// Moves the clock to the next deadline; false without sleepers.
+    private func advanceClock() -> Bool {
+        guard let next = clock.nextDeadline else { return false }
+        clock.advance(to: next)
+        return true
+    }
+
+    /// Gives other threads the time to bring a job, a sleeper or the end; false when they bring nothing.
+    private func waitForOthers(or isOver: () -> Bool) -> Bool {
+        // In slices, since only a job ends the wait by itself.
+        let slices = max(1, Int(grace / .milliseconds(10)))
+        return (0..<slices).contains { _ in
+            executor.waitForJob(milliseconds: 10) || clock.nextDeadline != nil || isOver()
+        }
+    }
+}
+
+/// Why a ``Simulation`` ended before its body did.
+public enum SimulationError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Nothing can run, nothing sleeps on the clock, and the body has not returned: something waits for ever.
+    case stuck(seed: UInt64, at: Duration, jobCount: Int)
+    /// More jobs than the limit ran: something goes round in a circle.
+    case tooManyJobs(seed: UInt64, at: Duration, limit: Int)
+    /// A simulation runs once; make another one.
+    case alreadyRun
+
+    /// The failure, its time on the clock, and the seed with which to see it again.
+    public var description: String {
+        switch self {
+        case .stuck(let seed, let time, let count):
+            """
+            Stuck at \(time.brief) (seed \(seed), jobs run: \(count)): nothing can run, nobody sleeps on the simulation's \
+            clock, and the body has not returned. Something waits for what never comes, or for work outside the \
+            simulation (an unstructured `Task` instead of `simulation.task`, the main actor, another clock).
+            """
+        case .tooManyJobs(let seed, let time, let limit):
+            "Not done at \(time.brief) (seed \(seed), jobs run: \(limit)): something goes round in a circle."
+        case .alreadyRun:
+            "A simulation runs once; make another one."
+        }
+    }
+}

@@ -202,3 +202,97 @@ extension ScriptedTransport.State {
         return (routes[index].script.next(), routes[index].script.replies.count)
     }
 }
+
+extension ScriptedTransport {
+    /// Every attempt so far, in the order of their starts.
+    public var attempts: [RecordedAttempt] { state.withLock { $0.attempts } }
+
+    /// How many attempts were started.
+    public var count: Int { state.withLock { $0.count } }
+
+    /// How many attempts are in flight now.
+    public var inFlightCount: Int { state.withLock { $0.inFlight } }
+
+    /// The most attempts that were in flight at the same time.
+    public var maxInFlightCount: Int { state.withLock { $0.maxInFlight } }
+
+    /// The attempts at one route, in the order of their starts; in `path`, a component `*` stands for any one component.
+    public func attempts(at method: HttpMethod, _ path: String) -> [RecordedAttempt] {
+        let route = ScriptRoute(method: method, path: path)
+        return attempts.filter { route.matches($0.request) }
+    }
+
+    /// How many attempts were started at one route; in `path`, a component `*` stands for any one component.
+    public func count(of method: HttpMethod, _ path: String) -> Int {
+        attempts(at: method, path).count
+    }
+
+    /// Returns once at least `count` attempts were started, without any real time passing: then cancel, sign out, answer.
+    ///
+    /// - Throws: `CancellationError` when the task is or becomes cancelled.
+    public func waitForAttempts(count: Int) async throws {
+        try await state.waitForCount(count)
+    }
+}
+
+extension ScriptedTransport: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// How much was sent: `ScriptedTransport: 3 attempts, 1 in flight`.
+    public var description: String { "ScriptedTransport: \(count) attempts, \(inFlightCount) in flight" }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Shows the attempts without their secrets, and no reply, which may be a token.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["attempts": attempts])
+    }
+}
+
+/// A list of replies, and how many of them have been given.
+struct Script: Sendable {
+    let replies: [ScriptedReply]
+    let afterLast: ScriptedTransport.AfterLast
+    private var used = 0
+
+    init(_ replies: [ScriptedReply], afterLast: ScriptedTransport.AfterLast) {
+        self.replies = replies
+        self.afterLast = afterLast
+    }
+
+    /// The reply for one more attempt; nil when the script is exhausted.
+    mutating func next() -> ScriptedReply? {
+        defer { used += 1 }
+        if used < replies.count, !replies[..<used].contains(where: \.isEndless) { return replies[used] }
+        if let endless = replies.first(where: \.isEndless) { return endless }
+        return afterLast == .repeat ? replies.last : nil
+    }
+}
+
+/// A method and a path, in which `*` stands for any one component.
+struct ScriptRoute: Hashable, Sendable {
+    let method: HttpMethod
+    let path: String
+
+    func matches(_ request: HttpRequest) -> Bool {
+        guard method == request.method else { return false }
+        let own = path.split(separator: "/", omittingEmptySubsequences: false)
+        let sent = request.url.path(percentEncoded: true).split(separator: "/", omittingEmptySubsequences: false)
+        return own.count == sent.count && zip(own, sent).allSatisfy { $0 == "*" || $0 == $1 }
+    }
+}
+
+/// A ``ScriptedTransport`` was sent more attempts than its script has replies.
+public struct ScriptExhausted: Error, CustomStringConvertible {
+    /// The request that found no reply.
+    public let request: HttpRequest
+    /// How many replies the script had.
+    public let replyCount: Int
+
+    /// Names the request, and what to do.
+    public var description: String {
+        """
+        The script has \(replyCount) replies and all are used, but \(request) was sent. \
+        Add a reply, or pass `afterLast: .repeat`.
+        """
+    }
+}

@@ -75,3 +75,91 @@ public struct FleetReport: Hashable, Sendable {
         seconds.reduce(0) { $0 + count($1) }
     }
 }
+
+extension FleetReport {
+    /// The share of the calls of a second that must succeed for it to count as one without an outage: 0.95, since a
+    /// server that is well loses a call now and then, and one that is not loses nearly all.
+    public static let recoveredShare = 0.95
+
+    /// The time from the last outage until calls were served again: nil when they never were, or without an outage.
+    ///
+    /// Until the first second from which on, up to the end of the load, ``recoveredShare`` of the calls that began in
+    /// each second succeeded; whole seconds. An outage that ends when no more calls are made has no recovery.
+    public var recovery: Duration? {
+        guard let outage = outages.map(\.end).max() else { return nil }
+        let loaded = seconds.filter { .seconds($0.number) < load.duration && .seconds($0.number) >= outage }
+        guard let last = loaded.last, last.isWell else { return nil }
+        let lastBad = loaded.last { !$0.isWell }
+        return .seconds(lastBad.map { $0.number + 1 } ?? loaded[0].number) - outage
+    }
+
+    /// Whether callers were served again after the last outage; true without an outage.
+    public var hasRecovered: Bool { outages.isEmpty || recovery != nil }
+}
+
+extension FleetSecond {
+    fileprivate var isWell: Bool { Double(kept) >= FleetReport.recoveredShare * Double(begun) }
+}
+
+/// The counts of a fleet in one second of a ``FleetReport``.
+public struct FleetSecond: Hashable, Sendable {
+    /// Its number, from 0: second 3 is from 3 s to 4 s.
+    public let number: Int
+    /// Calls that began.
+    public internal(set) var begun = 0
+    /// Requests that were sent, first ones and retries: the load on the server.
+    public internal(set) var sends = 0
+    /// Calls that ended with a result: the goodput.
+    public internal(set) var succeeded = 0
+    /// Calls that ended with an error.
+    public internal(set) var failed = 0
+    /// Requests that the server sent away or lost without any work.
+    public internal(set) var refused = 0
+    /// Requests whose caller hung up: the server's work for them is wasted.
+    public internal(set) var abandoned = 0
+    /// Of the calls that began, how many were to succeed, then or later.
+    public internal(set) var kept = 0
+
+    init(number: Int) {
+        self.number = number
+    }
+}
+
+/// The reports of several policies side by side: as a table, as CSV, as a picture.
+public struct FleetComparison: Hashable, Sendable {
+    /// The reports, in the order in which they are shown.
+    public let reports: [FleetReport]
+
+    /// Creates a comparison, which makes sense for runs of the same ``FleetSimulation``.
+    public init(_ reports: [FleetReport]) {
+        self.reports = reports
+    }
+
+    /// Every second of every policy, a line each, for a spreadsheet (RFC 4180).
+    public var csv: String {
+        let rows = reports.flatMap { report in
+            report.seconds.map { second in
+                [Self.field(report.policy), "\(report.seed)"] + Self.columns.map { "\(second[keyPath: $0.path])" }
+            }
+        }
+        let header = ["policy", "seed"] + Self.columns.map(\.name)
+        return ([header] + rows).map { $0.joined(separator: ",") + "\r\n" }.joined()
+    }
+
+    private static var columns: [(name: String, path: KeyPath<FleetSecond, Int>)] {
+        [
+            ("second", \.number), ("begun", \.begun), ("sends", \.sends), ("succeeded", \.succeeded),
+            ("failed", \.failed), ("refused", \.refused), ("abandoned", \.abandoned), ("kept", \.kept),
+        ]
+    }
+
+    private static func field(_ text: String) -> String {
+        guard text.contains(where: { ",\"\r\n".contains($0) || $0.isNewline }) else { return text }
+        return "\"" + text.replacing("\"", with: "\"\"") + "\""
+    }
+}
+
+extension FleetReport {
+    /// Every second, a line each, for a spreadsheet (RFC 4180).
+    public var csv: String { FleetComparison([self]).csv }
+}

@@ -145,3 +145,60 @@ struct ServerModel: Sendable {
         expiring.clear()
     }
 }
+
+/// The requests that wait for a worker, kept as the times at which they leave: in the order in which they came.
+struct WaitingLine: Sendable {
+    private var leaving: [Duration] = []
+    private var head = 0
+
+    /// How many are still there.
+    mutating func count(at time: Duration) -> Int {
+        while head < leaving.count, leaving[head] <= time { head += 1 }
+        // Those that have left are cleared away when they are more than half, which costs one move each.
+        if head * 2 > leaving.count {
+            leaving.removeFirst(head)
+            head = 0
+        }
+        return leaving.count - head
+    }
+
+    mutating func join(until time: Duration) {
+        leaving.append(time)
+    }
+
+    mutating func clear() {
+        leaving = []
+        head = 0
+    }
+}
+
+/// When each of a server's workers is free again: a binary heap, the first of them on top.
+struct WorkerPool: Sendable {
+    private var free: [Duration]
+
+    init(count: Int) {
+        free = Array(repeating: .zero, count: max(count, 1))
+    }
+
+    /// When the first worker is free.
+    var nextFree: Duration { free[0] }
+
+    /// Gives that worker something to do until `end`.
+    mutating func occupy(until end: Duration) {
+        var parent = 0
+        while true {
+            var child = 2 * parent + 1
+            guard child < free.count else { break }
+            if child + 1 < free.count, free[child + 1] < free[child] { child += 1 }
+            guard free[child] < end else { break }
+            free[parent] = free[child]
+            parent = child
+        }
+        free[parent] = end
+    }
+
+    /// Frees all.
+    mutating func reset(at time: Duration) {
+        for index in free.indices { free[index] = time }
+    }
+}
