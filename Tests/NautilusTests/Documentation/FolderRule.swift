@@ -13,7 +13,7 @@ struct FolderRule {
     /// The rows, the first on top; folders of one row never name each other.
     static let rows = [
         ["Support"], ["Request"], ["Body"], ["Trace"], ["Response"], ["Declaration"], ["Attempt"],
-        ["Transport", "Interceptor", "Retry"], ["Traffic"], ["Authorization"], ["Service"], ["Call"],
+        ["Transport", "Interceptor", "Retry"], ["Authorization"], ["Service"], ["Call"],
         ["Pages", "Stream", "Styles", "WebSocket"],
     ]
 

@@ -25,7 +25,7 @@ extension Documentation {
         func known() {
             let rule = FolderRule(sources: [:])
             #expect(rule.folders(knownTo: "Trace") == ["Support", "Request", "Body", "Trace"])
-            #expect(!rule.folders(knownTo: "Traffic").contains("Authorization"))
+            #expect(!rule.folders(knownTo: "Retry").contains("Authorization"))
             #expect(
                 rule.folders(knownTo: "Retry")
                     == ["Support", "Request", "Body", "Trace", "Response", "Declaration", "Attempt", "Retry"]
