@@ -67,10 +67,7 @@ struct CachePartition: Hashable, Sendable {
     }
 }
 
-extension CachePartition: CustomStringConvertible, CustomReflectable {
+extension CachePartition: Redacted {
     /// Whether there is an account, not which.
     var description: String { account == nil ? "nobody's" : "an account's" }
-
-    /// Shows the description.
-    var customMirror: Mirror { Mirror(self, children: ["partition": description]) }
 }

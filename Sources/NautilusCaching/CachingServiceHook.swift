@@ -109,12 +109,9 @@ public final class CachingServiceHook: ServiceHook {
     }
 }
 
-extension CachingServiceHook: CustomStringConvertible, CustomReflectable {
+extension CachingServiceHook: Redacted {
     /// The number of results, and nothing of their content.
     public var description: String { "CachingServiceHook with \(count) results" }
-
-    /// Shows the description.
-    public var customMirror: Mirror { Mirror(self, children: ["hook": description]) }
 }
 
 /// The state that a caching hook guards by its lock: the results. Users' values are compared and released under it, as

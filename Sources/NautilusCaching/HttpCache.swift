@@ -120,12 +120,9 @@ public final class HttpCache: HttpInterceptor {
     }
 }
 
-extension HttpCache: CustomStringConvertible, CustomReflectable {
+extension HttpCache: Redacted {
     /// The size of the cache, and nothing of its content.
     public var description: String { "HttpCache with \(responseCount) responses in \(byteCount) bytes" }
-
-    /// Shows the description: the accounts of its answers, and their URLs, stay private.
-    public var customMirror: Mirror { Mirror(self, children: ["cache": description]) }
 }
 
 extension HttpCache {

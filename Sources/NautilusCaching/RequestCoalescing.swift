@@ -243,12 +243,9 @@ extension HttpResponse {
     }
 }
 
-extension RequestCoalescing: CustomStringConvertible, CustomReflectable {
+extension RequestCoalescing: Redacted {
     /// The number of exchanges under way, and nothing of their content.
     public var description: String { "RequestCoalescing with \(exchangeCount) exchanges, \(waitingCount) waiting" }
-
-    /// Shows the description.
-    public var customMirror: Mirror { Mirror(self, children: ["coalescing": description]) }
 }
 
 extension RequestCoalescing {

@@ -19,17 +19,11 @@ struct RateLimit: Hashable, Sendable {
     var window: Duration?
 }
 
-extension RateLimit: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension RateLimit: Redacted {
     /// The figures, without the partition's key.
     var description: String {
         "\(remaining) of \(quota.map(String.init) ?? "?") left" + (reset.map { " for \($0.brief)" } ?? "")
     }
-
-    /// The same as ``description``.
-    var debugDescription: String { description }
-
-    /// Shows the description.
-    var customMirror: Mirror { Mirror(self, children: ["limit": description]) }
 }
 
 extension HttpHeader {

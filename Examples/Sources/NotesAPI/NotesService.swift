@@ -72,10 +72,12 @@ public struct NotesService: HttpService {
         ComposedRetrier.factory(
             AuthorizationRetrier.factory(coordinator),
             BackoffRetrier.factory(
-                backoff: backoff,
-                maxAttempts: maxAttemptsOfBackoff,
-                budget: budget,
-                gate: coordinator
+                .standard.with {
+                    $0.backoff = backoff
+                    $0.maxAttempts = maxAttemptsOfBackoff
+                    $0.budget = budget
+                    $0.gate = coordinator
+                }
             )
         )
     }

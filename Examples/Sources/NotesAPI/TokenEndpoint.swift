@@ -9,7 +9,7 @@ struct TokenEndpoint: HttpService {
 
     var apiUrl: any UrlConvertible { environment.origin }
     // A refresh has no idempotency key, so it is repeated only where the server cannot have spent the token.
-    var retrierFactory: any RetrierFactory { BackoffRetrier.factory(budget: budget) }
+    var retrierFactory: any RetrierFactory { BackoffRetrier.factory(.standard.with { $0.budget = budget }) }
 
     /// Spends the refresh token and returns the pair that follows it.
     ///

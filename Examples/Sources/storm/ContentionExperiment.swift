@@ -73,16 +73,17 @@ struct ContentionExperiment: Sendable {
                 apiUrl: "api.example.com",
                 interceptors: [ReadThenWrite()],
                 retrierFactory: BackoffRetrier.factory(
-                    backoff: schedule.backoff,
-                    maxAttempts: .max,
-                    condition: .standard.retrying(status: 412, because: "another client was faster"),
-                    budget: .unlimited,
-                    random: client.random
+                    .standard.with {
+                        $0.backoff = schedule.backoff
+                        $0.maxAttempts = .max
+                        $0.condition = .standard.retrying(status: 412, because: "another client was faster")
+                        $0.budget = .unlimited
+                        $0.random = client.random
+                    }
                 ),
                 transport: client.transport,
-                clock: client.clock,
-                maxAttempts: .max
-            )
+                clock: client.clock
+            ).with { $0.maxAttempts = .max }
         } request: { _ in
             PutRow()
         }

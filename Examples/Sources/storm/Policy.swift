@@ -15,16 +15,34 @@ enum Policy: String, CaseIterable, Sendable {
         case .none:
             NilRetrier.factory()
         case .immediate:
-            BackoffRetrier.factory(backoff: .constant(.zero), budget: .unlimited, random: client.random)
+            BackoffRetrier.factory(
+                .standard.with {
+                    $0.backoff = .constant(.zero)
+                    $0.budget = .unlimited
+                    $0.random = client.random
+                }
+            )
         case .fullJitter:
-            BackoffRetrier.factory(budget: .unlimited, random: client.random)
+            BackoffRetrier.factory(
+                .standard.with {
+                    $0.budget = .unlimited
+                    $0.random = client.random
+                }
+            )
         case .tokenBucket:
-            BackoffRetrier.factory(budget: .shared(TokenBucketBudget()), random: client.random)
+            BackoffRetrier.factory(
+                .standard.with {
+                    $0.budget = .shared(TokenBucketBudget())
+                    $0.random = client.random
+                }
+            )
         case .ratioBudget:
             // Without a minimum: a retry a second, of each of a hundred clients, would be more than the tenth.
             BackoffRetrier.factory(
-                budget: .shared(RatioBudget(ratio: 0.1, minimumRetriesPerSecond: 0, clock: client.clock)),
-                random: client.random
+                .standard.with {
+                    $0.budget = .shared(RatioBudget(ratio: 0.1, minimumRetriesPerSecond: 0, clock: client.clock))
+                    $0.random = client.random
+                }
             )
         }
     }

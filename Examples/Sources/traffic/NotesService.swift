@@ -16,7 +16,7 @@ struct NotesService: HttpService {
     var apiUrl: any UrlConvertible { server.origin + "/v1" }
     var header: HttpHeader { [.authorization: "Bearer \(accessToken)", "X-Client": "traffic"] }
     /// Without a budget, which would have most retries fail: what is compared is what the retries do.
-    var retrierFactory: any RetrierFactory { BackoffRetrier.factory(budget: .unlimited) }
+    var retrierFactory: any RetrierFactory { BackoffRetrier.factory(.standard.with { $0.budget = .unlimited }) }
     var transport: any HttpTransport { Self.wide }
 
     /// More connections than a browser would open, and not more than the 256 files of a shell on macOS have room for.

@@ -91,7 +91,7 @@ public struct AttemptContext: Sendable {
     }
 }
 
-extension AttemptContext: CustomStringConvertible, CustomReflectable {
+extension AttemptContext: Redacted {
     /// Call and attempt, `GetNote #17, attempt 2`.
     public var description: String { "\(call), attempt \(number)" }
 

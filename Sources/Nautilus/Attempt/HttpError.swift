@@ -112,7 +112,7 @@ public struct HttpError: Error, Sendable {
     }
 }
 
-extension HttpError: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable, LocalizedError {
+extension HttpError: Redacted, LocalizedError {
     /// The failure, its request and attempt, and the error underneath.
     ///
     /// No header, no body and no query is in it. An error that is not the framework's own is named by its type

@@ -50,13 +50,11 @@ public struct AuthenticationChallenge: Hashable, Sendable {
     }
 }
 
-extension AuthenticationChallenge: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension AuthenticationChallenge: Redacted {
     /// The scheme and, of the parameters, only `error` (RFC 6750 §3.1): a token68 may be part of a secret exchange.
     public var description: String {
         self["error"].map { "\(scheme) error=\($0)" } ?? scheme
     }
-    /// The same as ``description``.
-    public var debugDescription: String { description }
     /// Shows what ``description`` shows.
     public var customMirror: Mirror {
         Mirror(self, children: ["challenge": description])

@@ -186,7 +186,7 @@ extension CredentialSource {
     ///         coordinator.authorization { token, request in
     ///             request.header[.authorization] = "Bearer \(token.accessToken)"
     ///         },
-    ///         BackoffRetrier.factory(gate: coordinator)
+    ///         BackoffRetrier.factory(.standard.with { $0.gate = coordinator })
     ///     )
     /// }
     /// ```

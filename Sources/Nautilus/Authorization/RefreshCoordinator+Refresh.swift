@@ -95,11 +95,9 @@ extension RefreshCoordinator {
     }
 }
 
-extension RefreshCoordinator.Grant: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension RefreshCoordinator.Grant: Redacted {
     /// The generation, never the credential.
     public var description: String { "generation \(generation)" }
-    /// The same as ``description``.
-    public var debugDescription: String { description }
     /// Shows the generation, never the credential.
     public var customMirror: Mirror {
         Mirror(self, children: ["generation": generation])
@@ -220,7 +218,7 @@ extension RefreshCoordinator {
     }
 }
 
-extension RefreshCoordinator.Adoption: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension RefreshCoordinator.Adoption: Redacted {
     /// The kind of change, never the credential.
     public var description: String {
         switch self {
@@ -230,10 +228,4 @@ extension RefreshCoordinator.Adoption: CustomStringConvertible, CustomDebugStrin
         case .expired: "expired"
         }
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["adoption": description]) }
 }

@@ -261,7 +261,7 @@ extension RefreshCoordinator {
     }
 }
 
-extension RefreshCoordinator: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension RefreshCoordinator: Redacted {
     /// The session in a few words, for a log: the generation, never the credential.
     public var description: String {
         let state = core.withLock { $0.machine.state }
@@ -275,9 +275,6 @@ extension RefreshCoordinator: CustomStringConvertible, CustomDebugStringConverti
     }
 
     private static func text(_ session: RefreshSession) -> String { "generation \(session.grant.generation)" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
 
     /// Shows what ``description`` shows: the stored properties lead to the credential.
     public var customMirror: Mirror {

@@ -36,7 +36,7 @@ public enum RefreshError: Error, Sendable {
     }
 }
 
-extension RefreshError: PrintableError, CustomDebugStringConvertible, CustomReflectable {
+extension RefreshError: PrintableError, Redacted {
     /// The failure, and what to do about it. Of a foreign error underneath only the type, since its text may hold a
     /// secret.
     public var description: String {
@@ -69,12 +69,6 @@ extension RefreshError: PrintableError, CustomDebugStringConvertible, CustomRefl
             "The credential is not sent over plain http to \(origin); use https, or name the origin to allow it."
         }
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows the description: `dump` leaks nothing either.
-    public var customMirror: Mirror { Mirror(self, children: ["error": description]) }
 
     private static func summary(of error: any Error) -> String {
         switch error {
@@ -127,7 +121,7 @@ extension RefreshError: RefreshFailure {
 ///
 /// Throw it for `invalid_grant` (RFC 6749 §5.2) and when there is no refresh token. Every other error counts as
 /// transient: the credential is kept and a later call refreshes again.
-public struct TerminalRefreshFailure: PrintableError, CustomDebugStringConvertible, CustomReflectable {
+public struct TerminalRefreshFailure: PrintableError, Redacted {
     /// Why, for people: no secret.
     public let reason: String
     /// The error underneath; nil when there is none.
@@ -145,9 +139,6 @@ public struct TerminalRefreshFailure: PrintableError, CustomDebugStringConvertib
 
     /// The reason.
     public var description: String { reason }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
 
     /// Shows the reason, not the error underneath, whose text may hold a secret.
     public var customMirror: Mirror { Mirror(self, children: ["reason": reason]) }

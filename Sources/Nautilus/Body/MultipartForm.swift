@@ -116,12 +116,9 @@ extension MultipartForm.Part {
     }
 }
 
-extension MultipartForm.Part: CustomStringConvertible, CustomReflectable {
+extension MultipartForm.Part: Redacted {
     /// The field's name, never its content.
     public var description: String { "the part “\(name)”" }
-
-    /// Shows the description.
-    public var customMirror: Mirror { Mirror(self, children: ["part": description]) }
 }
 
 extension HttpBody {

@@ -5,7 +5,7 @@ import Foundation
 /// ```swift
 /// var interceptors: [any HttpInterceptor] { [IdempotencyKeys()] }
 /// var retrierFactory: any RetrierFactory {
-///     BackoffRetrier.factory(condition: .standard.retryingKeysInProgress())
+///     BackoffRetrier.factory(.standard.with { $0.condition = .standard.retryingKeysInProgress() })
 /// }
 /// ```
 /// With a key, a POST counts as idempotent: retriers repeat it although it may have been executed. So use it only for an

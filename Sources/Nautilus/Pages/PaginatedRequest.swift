@@ -88,7 +88,7 @@ public enum NextPage<R: Request>: Sendable {
     case link(String)
 }
 
-extension NextPage: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension NextPage: Redacted {
     /// The kind of page, without the link, in which a token may be, and without the request.
     public var description: String {
         switch self {
@@ -96,12 +96,6 @@ extension NextPage: CustomStringConvertible, CustomDebugStringConvertible, Custo
         case .link: "the next link"
         }
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows the description.
-    public var customMirror: Mirror { Mirror(self, children: ["next": description]) }
 }
 
 /// Why there is no next page although the server names one. It lies underneath the `HttpError` that surfaces.

@@ -84,7 +84,7 @@ public struct HttpBody: Sendable {
     }
 }
 
-extension HttpBody.Payload: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension HttpBody.Payload: Redacted {
     /// The kind and the size in bytes, never the bytes.
     public var description: String {
         switch self {
@@ -93,12 +93,6 @@ extension HttpBody.Payload: CustomStringConvertible, CustomDebugStringConvertibl
         case .stream(let stream): stream.isOneShot ? "a one-shot stream" : "a replayable stream"
         }
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows the description.
-    public var customMirror: Mirror { Mirror(self, children: ["body": description]) }
 }
 
 extension HttpBody.Payload {

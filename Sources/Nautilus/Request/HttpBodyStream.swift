@@ -166,10 +166,7 @@ extension HttpBodyStream {
     }
 }
 
-extension HttpBodyStream: CustomStringConvertible, CustomReflectable {
+extension HttpBodyStream: Redacted {
     /// The kind, never the bytes.
     public var description: String { isOneShot ? "a one-shot stream" : "a replayable stream" }
-
-    /// Shows the description.
-    public var customMirror: Mirror { Mirror(self, children: ["stream": description]) }
 }

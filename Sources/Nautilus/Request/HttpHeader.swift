@@ -107,14 +107,11 @@ public struct HttpHeader: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     }
 }
 
-extension HttpHeader: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension HttpHeader: Redacted {
     /// One field per line, the values of sensitive names replaced by `‹redacted›`.
     public var description: String {
         fields.map(\.description).joined(separator: "\n")
     }
-
-    /// The same as ``description``: a debugger's console is a log, too.
-    public var debugDescription: String { description }
 
     /// Shows the redacted fields, so that `dump` leaks nothing either.
     public var customMirror: Mirror {
@@ -122,14 +119,11 @@ extension HttpHeader: CustomStringConvertible, CustomDebugStringConvertible, Cus
     }
 }
 
-extension HttpHeader.Field: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension HttpHeader.Field: Redacted {
     /// The field, its value replaced by `‹redacted›` when its name is sensitive, and cut where a URL's query would begin.
     public var description: String {
         "\(name): \(name.isSensitive ? "‹redacted›" : value.withoutUrlSecrets)"
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
 
     /// Shows the redacted field.
     public var customMirror: Mirror {

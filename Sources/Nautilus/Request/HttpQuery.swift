@@ -80,17 +80,11 @@ public struct HttpQuery: Sendable, ExpressibleByDictionaryLiteral {
     }
 }
 
-extension HttpQuery: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension HttpQuery: Redacted {
     /// The names, without the values: these may be tokens, or a form's password.
     public var description: String {
         pairs.map { "\($0.name.percentEncoded)=…" }.joined(separator: "&")
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows the description.
-    public var customMirror: Mirror { Mirror(self, children: ["names": description]) }
 }
 
 /// A value that can stand in a query or a form: strings, numbers, booleans, UUIDs, arrays and optionals of them.

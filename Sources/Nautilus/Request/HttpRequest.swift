@@ -1,7 +1,7 @@
 import Foundation
 
 /// A request on its way to the wire: built anew for every attempt, changed by interceptors and by the retrier.
-public struct HttpRequest: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+public struct HttpRequest: Sendable, Redacted {
     /// The method.
     public var method: HttpMethod
     /// The absolute URL.
@@ -61,9 +61,6 @@ public struct HttpRequest: Sendable, CustomStringConvertible, CustomDebugStringC
 
     /// Method and URL without its query, which may hold a token.
     public var description: String { "\(method) \(url.withoutSecrets)" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
 
     /// Shows method, URL and the redacted header, never the body.
     public var customMirror: Mirror {

@@ -16,7 +16,7 @@ public enum WebSocketMessage: Hashable, Sendable {
     }
 }
 
-extension WebSocketMessage: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension WebSocketMessage: Redacted {
     /// The kind and the size in bytes, never the content.
     public var description: String {
         switch self {
@@ -24,12 +24,6 @@ extension WebSocketMessage: CustomStringConvertible, CustomDebugStringConvertibl
         case .data(let data): "\(data.count) bytes"
         }
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows the description.
-    public var customMirror: Mirror { Mirror(self, children: ["message": description]) }
 }
 
 /// How a web socket was closed by the other side.
@@ -50,12 +44,9 @@ public struct WebSocketClosure: Error, Hashable, Sendable {
     }
 }
 
-extension WebSocketClosure: CustomStringConvertible, CustomReflectable {
+extension WebSocketClosure: Redacted {
     /// The code; not the reason, in which a server may repeat text that it was sent.
     public var description: String { "The web socket was closed with code \(code.rawValue)." }
-
-    /// Shows the description.
-    public var customMirror: Mirror { Mirror(self, children: ["closure": description]) }
 }
 
 /// Why a web socket is closed (RFC 6455 §7.4).

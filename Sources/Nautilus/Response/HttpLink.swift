@@ -50,7 +50,7 @@ extension HttpHeader.Name {
     public static let link = HttpHeader.Name("Link")
 }
 
-extension HttpLink: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension HttpLink: Redacted {
     /// The relations and the target up to its query, which may hold a token.
     public var description: String {
         let relation = relations.joined(separator: " ")
@@ -59,12 +59,6 @@ extension HttpLink: CustomStringConvertible, CustomDebugStringConvertible, Custo
         let end = target.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
         return "\(relation): \(end.map { target[..<$0] + "?…" } ?? target[...])"
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows the description.
-    public var customMirror: Mirror { Mirror(self, children: ["link": description]) }
 }
 
 /// Reads a `Link` field, by the algorithm of RFC 8288 appendix B.2.

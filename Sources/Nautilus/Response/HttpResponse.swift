@@ -148,14 +148,11 @@ private final class ResponseOrigins: Sendable {
     }
 }
 
-extension HttpResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension HttpResponse: Redacted {
     /// Status and URL without its query; never the body.
     public var description: String {
         url.map { "\(status) from \($0.withoutSecrets)" } ?? "\(status)"
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
 
     /// Shows status, URL and the redacted header, never the body.
     public var customMirror: Mirror {

@@ -2,11 +2,11 @@
 /// be executed twice.
 ///
 /// ```swift
-/// var retrierFactory: any RetrierFactory { BackoffRetrier.factory(maxAttempts: 5) }
+/// var retrierFactory: any RetrierFactory { BackoffRetrier.factory(.standard.with { $0.maxAttempts = 5 }) }
 /// ```
 /// Its state is the call's own: how often it has retried, and its last delay. Calls share gate and budget.
 public struct BackoffRetrier: Retrier {
-    private let policy: BackoffPolicy
+    private let policy: Configuration
     private var retries = 0
     private var lastDelay = Duration.zero
     private var offlineWait = OfflineWait()
@@ -15,60 +15,13 @@ public struct BackoffRetrier: Retrier {
 
     /// Makes one retrier per call.
     ///
-    /// - Parameters:
-    ///   - backoff: The delays. Default: exponential from 0.5 s, doubling, up to 20 s, full jitter; the reasons are at
-    ///     ``Backoff/exponential(base:factor:cap:jitter:)``.
-    ///   - throttlingBackoff: The delays after 429. Default: nil, the same: most APIs say in `Retry-After` how long to
-    ///     wait.
-    ///   - maxAttempts: The most attempts, the first included; retries of other retriers do not count. Less than 1
-    ///     counts as 1. Default: 4, three retries: the fourth attempt still comes within a person's patience (3.5 s of
-    ///     delays at most, unless the server asks for more), and an outage costs four sends in place of one at worst.
-    ///   - condition: Which failures are retried. Default: ``RetryCondition/standard``, those that pass with time for
-    ///     most APIs, each line with its reason.
-    ///   - retryAfterCap: The longest `Retry-After` that is waited for; beyond it the error surfaces at once, with the
-    ///     hint. Default: 60 s: a caller would rather hear of it than wait longer.
-    ///   - budget: Bounds the retries of all calls together; a retry that it refuses is not made, and the error
-    ///     surfaces. Default: ``RetryBudgetScope/perOrigin``, a token bucket for each origin: against a server that
-    ///     fails because of load, backoff alone makes it worse.
-    ///   - latencies: The usual time of an attempt to an origin, to spare a retry that cannot finish before the call's
-    ///     deadline. Default: nil, every retry that begins before the deadline is made.
-    ///   - gate: Holds back retries while a credential is refreshed, or while the origin has ordered a pause, to
-    ///     whichever call. Default: nil, none, since one that is shared has to be kept by the service.
-    ///   - offline: How a call waits for a network when there is none; such attempts do not count. Default:
-    ///     ``OfflinePause/standard``, up to 60 s where the system knows of its network, which is on Apple's platforms.
-    ///   - random: The source of jitter. Default: the system's generator, which no two clients share.
-    ///   - retriesNonIdempotentRequests: Whether to repeat a POST that the server may have executed, and execute it
-    ///     twice. Default: false, since a second order cannot be undone; send an `Idempotency-Key` instead.
-    public static func factory(
-        backoff: Backoff = .exponential(),
-        throttlingBackoff: Backoff? = nil,
-        maxAttempts: Int = 4,
-        condition: RetryCondition = .standard,
-        retryAfterCap: Duration = .seconds(60),
-        budget: RetryBudgetScope = .perOrigin,
-        latencies: OriginLatencies? = nil,
-        gate: (any RetryGate)? = nil,
-        offline: OfflinePause = .standard,
-        random: any RandomSource = SystemRandomSource(),
-        retriesNonIdempotentRequests: Bool = false
-    ) -> AnyRetrierFactory {
-        let policy = BackoffPolicy(
-            backoff: backoff,
-            throttlingBackoff: throttlingBackoff ?? backoff,
-            maxAttempts: maxAttempts,
-            condition: condition,
-            retryAfterCap: retryAfterCap,
-            budget: budget,
-            latencies: latencies,
-            gate: gate,
-            offline: offline,
-            random: random,
-            retriesNonIdempotentRequests: retriesNonIdempotentRequests
-        )
-        return AnyRetrierFactory(policy)
+    /// - Parameter configuration: The rules that the retriers follow, and the objects that they share. Default:
+    ///   ``Configuration/standard``.
+    public static func factory(_ configuration: Configuration = .standard) -> AnyRetrierFactory {
+        AnyRetrierFactory(configuration)
     }
 
-    init(policy: BackoffPolicy) {
+    init(_ policy: Configuration) {
         self.policy = policy
     }
 
@@ -139,7 +92,7 @@ public struct BackoffRetrier: Retrier {
 
     /// The retry of calls that were given the same answer.
     private struct SharedRetry: Sendable {
-        let payment: BackoffPolicy.Payment
+        let payment: Configuration.Payment
         let delay: Duration
     }
 

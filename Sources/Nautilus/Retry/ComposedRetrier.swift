@@ -1,7 +1,7 @@
 /// Several retriers as one: asked in order, the first that does not answer `doNotRetry` decides.
 ///
 /// ```swift
-/// ComposedRetrier.factory(AuthorizationRetrier.factory(coordinator), BackoffRetrier.factory(gate: coordinator))
+/// ComposedRetrier.factory(AuthorizationRetrier.factory(coordinator), BackoffRetrier.factory(.standard.with { $0.gate = coordinator }))
 /// ```
 /// A retrier that is not asked, or refuses, keeps its state: the retries of one do not use up the attempts of another.
 /// Before an attempt they are prepared in the opposite order, so that the first has the last look there, too: it

@@ -1,13 +1,13 @@
 /// How long the server has taken to answer well, by origin, from the sending of a request to the header of its answer:
 /// shared by all calls that are given the same.
 ///
-/// Given to `BackoffRetrier.factory(latencies:)`, it spares the retries that cannot finish: one that usually takes 400 ms
+/// As ``BackoffRetrier/Configuration/latencies`` it spares the retries that cannot finish: one that usually takes 400 ms
 /// is not started when 100 ms are left until the call's deadline. The server would work on it for nothing.
 ///
 /// ```swift
 /// struct NotesService: HttpService {
 ///     let latencies = OriginLatencies()
-///     var retrierFactory: any RetrierFactory { BackoffRetrier.factory(latencies: latencies) }
+///     var retrierFactory: any RetrierFactory { BackoffRetrier.factory(.standard.with { $0.latencies = latencies }) }
 /// }
 /// ```
 /// ``Hedging`` asks it when an attempt is slow. Give both the same, and each success is noted once.

@@ -44,7 +44,7 @@ extension HttpService {
             }
             // The default says how long anyone would wait, and where there is a deadline, that is shorter.
             if let cap = policies.compactMap(\.retryAfterCap).max(), cap > deadline,
-                cap != BackoffPolicy.defaultRetryAfterCap
+                cap != BackoffRetrier.Configuration.defaultRetryAfterCap
             {
                 findings.append(.retryAfterCapBeyondDeadline(cap: cap, deadline: deadline))
             }

@@ -23,7 +23,7 @@ import Observation
 ///
 /// Where the platform has Observation (iOS 17, macOS 14, Linux), ``selected`` and ``service`` are observable: a view
 /// that reads them is drawn anew.
-public final class ServiceSwitch<Environment: Hashable & Sendable, Service: HttpService>: HttpService {
+public final class ServiceSwitch<Environment: Hashable & Sendable, Service: HttpService>: ForwardingService {
     /// The error that calls throw: that of the services.
     public typealias RequestError = Service.RequestError
 
@@ -159,32 +159,7 @@ extension ServiceSwitch where Environment: RawRepresentable, Environment.RawValu
 extension ServiceSwitch {
     /// The selected environment's service: calls stay with it.
     public var selectedService: AnyHttpService<Service.RequestError>? { AnyHttpService(present) }
-    /// The selected service's.
-    public var apiUrl: any UrlConvertible { present.apiUrl }
-    /// The selected service's.
-    public var usesSecureProtocol: Bool { present.usesSecureProtocol }
-    /// The selected service's.
-    public var header: HttpHeader { present.header }
-    /// The selected service's.
-    public var asyncHeader: HttpHeader { get async throws { try await present.asyncHeader } }
-    /// The selected service's.
-    public var interceptors: [any HttpInterceptor] { present.interceptors }
-    /// The selected service's.
-    public var retrierFactory: any RetrierFactory { present.retrierFactory }
-    /// The selected service's.
-    public var hedging: Hedging? { present.hedging }
-    /// The selected service's.
-    public var hook: any ServiceHook { present.hook }
-    /// The selected service's.
-    public var observer: any CallObserver { present.observer }
-    /// The selected service's.
-    public var transport: any HttpTransport { present.transport }
-    /// The selected service's.
-    public var webSocketTransport: any WebSocketTransport { present.webSocketTransport }
-    /// The selected service's.
-    public var clock: any Clock<Duration> { present.clock }
-    /// The selected service's.
-    public var maxAttempts: Int { present.maxAttempts }
+    package var forwarded: any HttpService { present }
 
     /// The selected service's.
     public func mapError(_ error: HttpError) -> Service.RequestError { present.mapError(error) }
@@ -207,15 +182,9 @@ extension ServiceSwitch {
     }
 }
 
-extension ServiceSwitch: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension ServiceSwitch: Redacted {
     /// The present origin of its calls; neither path nor query, which may hold a key.
     public var description: String { "ServiceSwitch(\(AnyHttpService(present)))" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows the description: `dump` leaks nothing either.
-    public var customMirror: Mirror { Mirror(self, children: ["service": description]) }
 }
 
 /// The place in which a ``ServiceSwitch`` keeps the name of the selected environment, from one launch to the next.

@@ -195,10 +195,7 @@ public struct CallFacts: Sendable {
     }
 }
 
-extension CallFacts: CustomStringConvertible, CustomReflectable {
+extension CallFacts: Redacted {
     /// How many facts there are, and none of them: they tell whose call it is.
     public var description: String { "\(facts.count) facts" }
-
-    /// Shows the description.
-    public var customMirror: Mirror { Mirror(self, children: ["facts": description]) }
 }

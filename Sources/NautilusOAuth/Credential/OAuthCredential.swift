@@ -1,4 +1,5 @@
 import Foundation
+import Nautilus
 
 /// The credential of a user, or of a client itself: the reply of a token endpoint (RFC 6749 §5.1).
 ///
@@ -64,7 +65,7 @@ public struct OAuthCredential: Hashable, Sendable {
     }
 }
 
-extension OAuthCredential: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension OAuthCredential: Redacted {
     /// Type, scope and lifetime; never a token.
     public var description: String {
         var parts = [tokenType, refreshToken == nil ? "without refresh token" : "with refresh token"]
@@ -72,12 +73,6 @@ extension OAuthCredential: CustomStringConvertible, CustomDebugStringConvertible
         if let lifetime { parts.append("lifetime \(lifetime.components.seconds) s") }
         return "OAuthCredential(\(parts.joined(separator: ", ")))"
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["credential": description]) }
 }
 
 /// How a credential is written, apart from its properties: renaming one must not change what is stored, every duration and

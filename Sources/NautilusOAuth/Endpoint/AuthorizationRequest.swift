@@ -40,15 +40,9 @@ public struct AuthorizationRequest: Sendable {
     func unredeem() { isRedeemed.withLock { $0 = false } }
 }
 
-extension AuthorizationRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension AuthorizationRequest: Redacted {
     /// The issuer; never the state or the verifier.
     public var description: String { "AuthorizationRequest(\(issuer))" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["request": description]) }
 }
 
 /// The target of a redirect, without its query, by which an app tells its own redirect from another.

@@ -55,15 +55,9 @@ public struct AuthorizationServer: Hashable, Sendable {
     }
 }
 
-extension AuthorizationServer: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension AuthorizationServer: Redacted {
     /// The issuer; the endpoints' URLs may have queries, which are never printed.
     public var description: String { "AuthorizationServer(\(issuer))" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["server": description]) }
 }
 
 extension AuthorizationServer {
@@ -82,7 +76,7 @@ extension AuthorizationServer {
         issuer: String,
         document: MetadataDocument = .oauth,
         transport: any HttpTransport = PlatformTransport.shared,
-        retrierFactory: any RetrierFactory = BackoffRetrier.factory(maxAttempts: 3),
+        retrierFactory: any RetrierFactory = BackoffRetrier.factory(.standard.with { $0.maxAttempts = 3 }),
         clock: any Clock<Duration> = ContinuousClock()
     ) async throws(OAuthError) -> AuthorizationServer {
         let service = AnyHttpService(

@@ -22,17 +22,11 @@ public struct DeviceAuthorization: Sendable {
     let age: Stopwatch
 }
 
-extension DeviceAuthorization: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension DeviceAuthorization: Redacted {
     /// The page to visit, and how long the codes serve; never a code.
     public var description: String {
         "DeviceAuthorization(\(verificationUri.withoutSecrets), expires in \(expiresIn.brief))"
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["authorization": description]) }
 }
 
 extension TokenEndpoint {

@@ -53,18 +53,12 @@ public struct OAuthClient: Hashable, Sendable {
     }
 }
 
-extension OAuthClient: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension OAuthClient: Redacted {
     /// Id and kind of authentication; never the secret.
     public var description: String { "OAuthClient(\(id), \(authentication))" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["client": description]) }
 }
 
-extension OAuthClient.Authentication: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension OAuthClient.Authentication: Redacted {
     /// The kind; never the secret.
     public var description: String {
         switch self {
@@ -73,10 +67,4 @@ extension OAuthClient.Authentication: CustomStringConvertible, CustomDebugString
         case .post: "post"
         }
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["authentication": description]) }
 }

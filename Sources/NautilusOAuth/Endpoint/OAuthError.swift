@@ -86,7 +86,7 @@ public struct OAuthError: RefreshFailure, Sendable {
     }
 }
 
-extension OAuthError: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable, LocalizedError {
+extension OAuthError: Redacted, LocalizedError {
     /// The failure, what to do about it, and the failed call underneath.
     ///
     /// No token, no body, no query and none of the server's own words are in it.
@@ -277,11 +277,7 @@ struct ErrorReply: Sendable {
     }
 }
 
-extension ErrorReply: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension ErrorReply: Redacted {
     /// The code; never the server's own words.
     var description: String { "ErrorReply(\(code))" }
-    /// The same as ``description``.
-    var debugDescription: String { description }
-    /// Shows what ``description`` shows.
-    var customMirror: Mirror { Mirror(self, children: ["reply": description]) }
 }

@@ -53,7 +53,7 @@ public struct TokenEndpoint: Sendable {
         server: AuthorizationServer,
         client: OAuthClient,
         transport: any HttpTransport = PlatformTransport.shared,
-        retrierFactory: any RetrierFactory = BackoffRetrier.factory(maxAttempts: 3),
+        retrierFactory: any RetrierFactory = BackoffRetrier.factory(.standard.with { $0.maxAttempts = 3 }),
         clock: any Clock<Duration> = ContinuousClock(),
         wallClock: @escaping @Sendable () -> Date = { Date() },
         timeout: Duration = .seconds(20),
@@ -72,15 +72,9 @@ public struct TokenEndpoint: Sendable {
     }
 }
 
-extension TokenEndpoint: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension TokenEndpoint: Redacted {
     /// Issuer and client; never a secret.
     public var description: String { "TokenEndpoint(\(server.issuer), \(client))" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["endpoint": description]) }
 }
 
 extension TokenEndpoint {

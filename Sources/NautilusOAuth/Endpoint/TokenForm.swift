@@ -53,13 +53,9 @@ struct TokenForm: Sendable {
     ]
 }
 
-extension TokenForm: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension TokenForm: Redacted {
     /// The names of the fields; never their values.
     var description: String { "TokenForm(\(fields.map(\.name).joined(separator: ", ")))" }
-    /// The same as ``description``.
-    var debugDescription: String { description }
-    /// Shows what ``description`` shows.
-    var customMirror: Mirror { Mirror(self, children: ["form": description]) }
 }
 
 /// A form on its way to the authorization server.

@@ -58,13 +58,9 @@ struct TokenReply: Sendable {
     }
 }
 
-extension TokenReply: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension TokenReply: Redacted {
     /// Never a token.
     var description: String { "TokenReply(\(tokenType))" }
-    /// The same as ``description``.
-    var debugDescription: String { description }
-    /// Shows what ``description`` shows.
-    var customMirror: Mirror { Mirror(self, children: ["reply": description]) }
 }
 
 /// The JSON object that an authorization server replies with, by its top-level fields; or the form, as some servers send in

@@ -18,11 +18,9 @@ struct Secret: Sendable {
     }
 }
 
-extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension Secret: Redacted {
     /// Nothing of the text.
     var description: String { "‹redacted›" }
-    /// Nothing of the text.
-    var debugDescription: String { description }
     /// Nothing of the text.
     var customMirror: Mirror { Mirror(self, children: []) }
 }

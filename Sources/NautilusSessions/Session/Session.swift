@@ -88,7 +88,7 @@ public final class Session<Credential: Codable & Sendable & Equatable>: Sendable
     /// Authorizes every attempt, renews once for all, and retries with backoff what passes with time, but not while a
     /// renewal is in flight. For other retriers than the default `BackoffRetrier`, compose ``authorization`` with them.
     public var retrierFactory: any RetrierFactory {
-        ComposedRetrier.factory(authorization, BackoffRetrier.factory(gate: gate))
+        ComposedRetrier.factory(authorization, BackoffRetrier.factory(.standard.with { $0.gate = gate }))
     }
 
     /// Authorizes every attempt and renews once for all, and nothing else: to be composed with other retriers.
@@ -130,15 +130,9 @@ public final class Session<Credential: Codable & Sendable & Equatable>: Sendable
     public var endedIds: AsyncStream<UUID> { ends.stream() }
 }
 
-extension Session: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension Session: Redacted {
     /// The issuer and the state of the session; never a credential, nor the account's name.
     public var description: String { "Session(\(key.issuer), \(coordinator))" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["session": description]) }
 }
 
 extension Session: CredentialSource {
@@ -274,9 +268,9 @@ extension HttpService {
     /// let prices = try await GetPrices().schedule(with: service.signedOut)
     /// ```
     /// Everything else is this service's own, its interceptors and its error included. In the place of its retriers is plain
-    /// backoff, since the session is among them; for others write `overriding(retrierFactory:)`. So a request that is not
+    /// backoff, since the session is among them; set others with ``Nautilus/HttpService/with(_:)``. So a request that is not
     /// idempotent, as a renewal's is, is repeated only where it certainly did not run.
     public var signedOut: AnyHttpService<RequestError> {
-        overriding(retrierFactory: BackoffRetrier.factory(maxAttempts: 3))
+        with { $0.retrierFactory = BackoffRetrier.factory(.standard.with { $0.maxAttempts = 3 }) }
     }
 }

@@ -48,7 +48,7 @@ public struct SessionError: RefreshFailure, Sendable {
     public var retryAfter: Duration? { (underlying as? any RefreshFailure)?.retryAfter }
 }
 
-extension SessionError: PrintableError, CustomDebugStringConvertible, CustomReflectable, LocalizedError {
+extension SessionError: PrintableError, Redacted, LocalizedError {
     /// The failure, and what to do about it. Of a foreign error underneath only the type, since its text may hold a
     /// secret.
     public var description: String {
@@ -69,13 +69,7 @@ extension SessionError: PrintableError, CustomDebugStringConvertible, CustomRefl
     }
 
     /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// The same as ``description``.
     public var errorDescription: String? { description }
-
-    /// Shows what ``description`` shows: `dump` of an error leaks nothing either.
-    public var customMirror: Mirror { Mirror(self, children: ["error": description]) }
 
     private var summary: String {
         switch underlying {

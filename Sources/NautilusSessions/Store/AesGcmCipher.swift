@@ -1,3 +1,5 @@
+import Nautilus
+
 #if canImport(CryptoKit)
     import CryptoKit
     import Foundation
@@ -33,12 +35,9 @@
         }
     }
 
-    extension AesGcmCipher: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    extension AesGcmCipher: Redacted {
         /// Nothing of the key.
         public var description: String { "AesGcmCipher" }
-
-        /// The same as ``description``.
-        public var debugDescription: String { description }
 
         /// Nothing of the key.
         public var customMirror: Mirror { Mirror(self, children: []) }

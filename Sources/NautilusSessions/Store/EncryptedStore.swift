@@ -1,4 +1,5 @@
 import Foundation
+import Nautilus
 
 /// A store that keeps credentials encrypted in another one.
 ///
@@ -94,15 +95,9 @@ public struct EncryptedStore<Base: CredentialStore>: CredentialStore {
     }
 }
 
-extension EncryptedStore: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension EncryptedStore: Redacted {
     /// The kind of store underneath; nothing of the cipher, which has the key.
     public var description: String { "EncryptedStore(\(Base.self))" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["store": description]) }
 }
 
 extension StoredCredential {

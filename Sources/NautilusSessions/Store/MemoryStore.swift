@@ -62,12 +62,9 @@ public final class MemoryStore: CredentialStore {
     }
 }
 
-extension MemoryStore: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension MemoryStore: Redacted {
     /// How many credentials there are.
     public var description: String { "MemoryStore(\(state.withLock { $0.entries.count }))" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
 
     /// Shows what ``description`` shows.
     public var customMirror: Mirror { Mirror(self, children: ["count": state.withLock { $0.entries.count }]) }

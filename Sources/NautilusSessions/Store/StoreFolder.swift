@@ -121,7 +121,7 @@ final class StoreFolder: Sendable {
     }
 }
 
-extension StoreFolder: CustomStringConvertible, CustomReflectable {
+extension StoreFolder: Redacted {
     /// The path of the folder.
     var description: String { path }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Nautilus
 
 /// The record of a ``CredentialStore``: a credential as bytes, its session, and the state of its renewal.
 ///
@@ -72,19 +73,13 @@ public struct StoredCredential: Hashable, Sendable {
     }
 }
 
-extension StoredCredential: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension StoredCredential: Redacted {
     /// The session and the count; nothing of the credential.
     public var description: String {
         hasExpired
             ? "StoredCredential(session \(session), expired)"
             : "StoredCredential(session \(session), \(content.count) bytes, unanswered \(unanswered))"
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["stored": description]) }
 }
 
 /// The fields of a ``StoredCredential`` as they are written, apart from the type: renaming a property must not change

@@ -46,7 +46,7 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
 /// Draws that a test chooses, one after the other; the last one repeats.
 ///
 /// ```swift
-/// BackoffRetrier.factory(random: FixedRandomSource(1))  // full jitter at its upper end: the schedule itself
+/// BackoffRetrier.factory(.standard.with { $0.random = FixedRandomSource(1) })  // full jitter at its upper end: the schedule itself
 /// ```
 public final class FixedRandomSource: RandomSource {
     private let fractions: [Double]

@@ -32,14 +32,11 @@ public struct RecordedAttempt: Sendable {
     public var header: HttpHeader { request.header }
 }
 
-extension RecordedAttempt: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension RecordedAttempt: Redacted {
     /// Request, start and outcome, fit for a log: no query, no header, no body.
     public var description: String {
         "attempt \(context.number): \(request) at \(start.brief): \(outcome)"
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
 
     /// Shows the description and the redacted header, never the body.
     public var customMirror: Mirror {
@@ -47,7 +44,7 @@ extension RecordedAttempt: CustomStringConvertible, CustomDebugStringConvertible
     }
 }
 
-extension RecordedAttempt.Outcome: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension RecordedAttempt.Outcome: Redacted {
     /// The outcome in a few words; of an error, only its type unless it is known to hold no secret.
     public var description: String {
         switch self {
@@ -59,9 +56,6 @@ extension RecordedAttempt.Outcome: CustomStringConvertible, CustomDebugStringCon
         case .cancelled: "cancelled"
         }
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
 
     /// Shows the description.
     public var customMirror: Mirror {

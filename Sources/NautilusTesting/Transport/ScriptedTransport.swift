@@ -235,12 +235,9 @@ extension ScriptedTransport {
     }
 }
 
-extension ScriptedTransport: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension ScriptedTransport: Redacted {
     /// How much was sent: `ScriptedTransport: 3 attempts, 1 in flight`.
     public var description: String { "ScriptedTransport: \(count) attempts, \(inFlightCount) in flight" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
 
     /// Shows the attempts without their secrets, and no reply, which may be a token.
     public var customMirror: Mirror {

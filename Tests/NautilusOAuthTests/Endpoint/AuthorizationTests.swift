@@ -151,10 +151,12 @@ struct AuthorizationTests {
             client: OAuthClient(id: "app"),
             transport: transport,
             retrierFactory: BackoffRetrier.factory(
-                backoff: .constant(.zero),
-                maxAttempts: 2,
-                budget: .unlimited,
-                retriesNonIdempotentRequests: true
+                .standard.with {
+                    $0.backoff = .constant(.zero)
+                    $0.maxAttempts = 2
+                    $0.budget = .unlimited
+                    $0.retriesNonIdempotentRequests = true
+                }
             ),
             clock: ManualClock()
         )

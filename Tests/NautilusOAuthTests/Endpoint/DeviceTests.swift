@@ -44,7 +44,12 @@ struct DeviceTests {
                 client: OAuthClient(id: "app"),
                 transport: transport,
                 // The default but for its budget, which all tests of the process would share.
-                retrierFactory: BackoffRetrier.factory(maxAttempts: 3, budget: .unlimited),
+                retrierFactory: BackoffRetrier.factory(
+                    .standard.with {
+                        $0.maxAttempts = 3
+                        $0.budget = .unlimited
+                    }
+                ),
                 clock: clock,
                 wallClock: { EndpointFixture.now },
                 timeout: timeout,

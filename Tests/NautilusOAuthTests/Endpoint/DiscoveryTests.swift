@@ -18,7 +18,13 @@ struct DiscoveryTests {
             issuer: issuer,
             document: document,
             transport: transport,
-            retrierFactory: BackoffRetrier.factory(backoff: .constant(.zero), maxAttempts: 3, budget: .unlimited),
+            retrierFactory: BackoffRetrier.factory(
+                .standard.with {
+                    $0.backoff = .constant(.zero)
+                    $0.maxAttempts = 3
+                    $0.budget = .unlimited
+                }
+            ),
             clock: ManualClock()
         )
     }

@@ -29,10 +29,12 @@ enum EndpointFixture {
             client: client,
             transport: transport,
             retrierFactory: BackoffRetrier.factory(
-                backoff: .exponential(jitter: .none),
-                maxAttempts: 3,
-                // The default is shared by all tests of the process.
-                budget: .unlimited
+                .standard.with {
+                    $0.backoff = .exponential(jitter: .none)
+                    $0.maxAttempts = 3
+                    // The default is shared by all tests of the process.
+                    $0.budget = .unlimited
+                }
             ),
             clock: clock,
             wallClock: { now }

@@ -32,10 +32,12 @@ struct TokenRequestErrorTests {
                 client: OAuthClient(id: "app"),
                 transport: transport,
                 retrierFactory: BackoffRetrier.factory(
-                    backoff: .exponential(jitter: .none),
-                    maxAttempts: 3,
-                    budget: .unlimited,
-                    retriesNonIdempotentRequests: repeatsWhatMayHaveRun
+                    .standard.with {
+                        $0.backoff = .exponential(jitter: .none)
+                        $0.maxAttempts = 3
+                        $0.budget = .unlimited
+                        $0.retriesNonIdempotentRequests = repeatsWhatMayHaveRun
+                    }
                 ),
                 clock: clock
             )

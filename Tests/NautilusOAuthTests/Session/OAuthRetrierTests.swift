@@ -92,7 +92,12 @@ struct OAuthRetrierTests {
                 apiUrl: "api.test",
                 retrierFactory: ComposedRetrier.factory(
                     session.authorization,
-                    BackoffRetrier.factory(backoff: .constant(.seconds(10), jitter: .none), budget: .unlimited)
+                    BackoffRetrier.factory(
+                        .standard.with {
+                            $0.backoff = .constant(.seconds(10), jitter: .none)
+                            $0.budget = .unlimited
+                        }
+                    )
                 ),
                 transport: world.server.transport,
                 clock: world.clock

@@ -137,12 +137,13 @@ struct SessionChangeTests {
                 apiUrl: "api.test",
                 retrierFactory: first.authorization,
                 transport: world.server.transport,
-                clock: world.clock,
-                asyncHeader: {
+                clock: world.clock
+            ).with {
+                $0.asyncHeader = {
                     try await world.sleep(.seconds(1))
                     return [:]
                 }
-            )
+            }
             async let call = world.call(GetNotes(), with: service)
             try await world.sleep(.milliseconds(500))
             try await second.signIn(world.server.signIn("bert", at: world.date))

@@ -136,7 +136,10 @@ struct SessionIdTests {
                 accounts: .separate { _ in (pretended.withLock { $0 } ?? session.id)?.uuidString },
                 wallClock: { world.date }
             )
-            let service = world.api.overriding(interceptors: [cache], retrierFactory: session.authorization)
+            let service = world.api.with {
+                $0.interceptors = [cache]
+                $0.retrierFactory = session.authorization
+            }
             let ended = session.endedIds
             // A child, so that the simulation sees it.
             async let removal: Void = {
@@ -210,7 +213,7 @@ struct SessionIdTests {
     func guest() async throws {
         try await TokenWorld.run { world in
             let session = try await world.signedIn()
-            let service = world.api.overriding(retrierFactory: session.retrierFactory)
+            let service = world.api.with { $0.retrierFactory = session.retrierFactory }
             #expect(try await GetPrices().schedule(with: service) == "anna-1")
             try await world.sleep(.seconds(3600))
             #expect(try await GetPrices().schedule(with: service.signedOut) == "guest")

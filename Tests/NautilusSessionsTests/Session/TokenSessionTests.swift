@@ -37,7 +37,7 @@ struct TokenSessionTests {
         let first = Session(key: key, rules: rules, store: FileStore(folder: folder.store))
         try await first.signIn(ApiToken(value: "anna", expires: .distantPast))
         for session in [first, Session(key: key, rules: rules, store: FileStore(folder: folder.store))] {
-            let service = api.overriding(retrierFactory: session.retrierFactory)
+            let service = api.with { $0.retrierFactory = session.retrierFactory }
             #expect(try await GetPrices().schedule(with: service) == "anna'")
         }
         #expect(renewals.withLock { $0 } == 1)
@@ -187,7 +187,7 @@ struct TokenSessionTests {
                 stamp: { _, _ in },
                 renew: { token in
                     guard let session = own.withLock({ $0 }) else { return token }
-                    let service = world.api.overriding(retrierFactory: session.authorization)
+                    let service = world.api.with { $0.retrierFactory = session.authorization }
                     return ApiToken(value: try await GetPrices().schedule(with: service), expires: .distantFuture)
                 }
             )
@@ -248,7 +248,7 @@ struct TokenSessionTests {
             world.server.transport.on(.get, "/notes") { request, _ in
                 request.header["X-Api-Token"] == "a''" ? .reply(text: "ok") : .status(401)
             }
-            let service = world.api.overriding(retrierFactory: session.authorization)
+            let service = world.api.with { $0.retrierFactory = session.authorization }
             // The first is renewed once, and its new token rejected; the second is renewed once more.
             await #expect(throws: HttpError.self) { try await GetNotes().schedule(with: service) }
             #expect(try await GetNotes().schedule(with: service) == "ok")

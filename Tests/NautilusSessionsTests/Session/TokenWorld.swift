@@ -72,7 +72,7 @@ struct TokenWorld: Sendable {
 
     /// One call, as its outcome.
     func call(_ session: Session<ApiToken>) async -> Result<String, HttpError> {
-        let service = api.overriding(retrierFactory: session.authorization)
+        let service = api.with { $0.retrierFactory = session.authorization }
         do throws(HttpError) {
             return .success(try await GetNotes().schedule(with: service))
         } catch {

@@ -62,16 +62,22 @@ struct CallSessionTests {
                 interceptors: interceptors,
                 retrierFactory: ComposedRetrier.factory(
                     AuthorizationRetrier.factory(coordinator),
-                    BackoffRetrier.factory(budget: .unlimited, gate: coordinator)
+                    BackoffRetrier.factory(
+                        .standard.with {
+                            $0.budget = .unlimited
+                            $0.gate = coordinator
+                        }
+                    )
                 ),
-                hook: place == .hook ? SlowHook(pause: pause) : NilServiceHook(),
                 transport: transport,
-                clock: clock,
-                asyncHeader: {
+                clock: clock
+            ).with {
+                $0.hook = place == .hook ? SlowHook(pause: pause) : NilServiceHook()
+                $0.asyncHeader = {
                     if place == .asyncHeader { await pause() }
                     return [:]
                 }
-            )
+            }
         }
 
         /// What the requests for the waiting call's path have carried.

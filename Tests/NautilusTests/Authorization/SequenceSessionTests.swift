@@ -30,13 +30,19 @@ struct SequenceSessionTests {
                 interceptors: interceptors,
                 retrierFactory: ComposedRetrier.factory(
                     AuthorizationRetrier.factory(coordinator),
-                    BackoffRetrier.factory(backoff: .constant(.zero), budget: .unlimited)
+                    BackoffRetrier.factory(
+                        .standard.with {
+                            $0.backoff = .constant(.zero)
+                            $0.budget = .unlimited
+                        }
+                    )
                 ),
-                hook: hook,
                 transport: transport,
-                webSocketTransport: webSocketTransport,
                 clock: clock
-            )
+            ).with {
+                $0.hook = hook
+                if let webSocketTransport { $0.webSocketTransport = webSocketTransport }
+            }
         }
     }
 

@@ -83,11 +83,13 @@ private struct Storm: Sendable {
             retrierFactory: ComposedRetrier.factory(
                 AuthorizationRetrier.factory(coordinator),
                 BackoffRetrier.factory(
-                    backoff: .exponential(base: .milliseconds(50), cap: .seconds(1)),
-                    // The storm is about credentials, and all its seeds share a process.
-                    budget: .unlimited,
-                    gate: coordinator,
-                    random: random
+                    .standard.with {
+                        $0.backoff = .exponential(base: .milliseconds(50), cap: .seconds(1))
+                        // The storm is about credentials, and all its seeds share a process.
+                        $0.budget = .unlimited
+                        $0.gate = coordinator
+                        $0.random = random
+                    }
                 )
             ),
             transport: transport,

@@ -81,7 +81,7 @@ struct CacheLayersTests {
         await world.cache.removeAll()
         // Asked as anna, answered as bert, and anna's again when the answer has come.
         let back = Passage(after: { user.withLock { $0 = "anna" } }, before: {})
-        let service = world.service.overriding(interceptors: [world.cache, back, there, inner])
+        let service = world.service.with { $0.interceptors = [world.cache, back, there, inner] }
         isSwitching.withLock { $0 = true }
         user.withLock { $0 = "anna" }
         #expect(try await Call.get.schedule(with: service) == "Bearer bert")

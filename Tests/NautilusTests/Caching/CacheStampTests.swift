@@ -91,7 +91,7 @@ struct CacheStampTests {
     func before() async throws {
         let language = Locked<String?>("de")
         let world = Self.world(Locked(nil))
-        let service = world.service.overriding(interceptors: [Locale(language: language), world.cache])
+        let service = world.service.with { $0.interceptors = [Locale(language: language), world.cache] }
         for (spoken, sent) in [("de", 1), ("en", 2), ("de", 2), ("en", 2)] {
             language.withLock { $0 = spoken }
             #expect(try await Call.get.schedule(with: service) == spoken)

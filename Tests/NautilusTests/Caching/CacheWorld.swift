@@ -44,13 +44,14 @@ struct CacheWorld: Sendable {
         )
         service = AnyHttpService(
             apiUrl: "api.example.com",
-            header: header,
             interceptors: [cache] + interceptors,
             retrierFactory: retrier,
-            hook: hook,
             transport: transport,
             clock: clock
-        )
+        ).with {
+            $0.header = header
+            $0.hook = hook
+        }
     }
 
     /// A world whose server gives these answers, one after the other.

@@ -34,13 +34,16 @@ struct CachingServiceHookTests {
                 let reply = ScriptedReply.reply(text: "answer \(count.increment())")
                 return delay > .zero ? .delay(delay, then: reply) : reply
             }
-            hook = CachingServiceHook(
+            let hook = CachingServiceHook(
                 for: .seconds(60),
                 maxCount: maxCount,
                 account: { [account] in account.withLock { $0 } },
                 clock: clock
             )
-            service = AnyHttpService(apiUrl: "api.example.com", hook: hook, transport: transport, clock: clock)
+            self.hook = hook
+            service = AnyHttpService(apiUrl: "api.example.com", transport: transport, clock: clock).with {
+                $0.hook = hook
+            }
         }
 
         func get<R: Request>(_ request: R) async throws -> R.Result { try await request.schedule(with: service) }
@@ -81,7 +84,7 @@ struct CachingServiceHookTests {
         let world = World()
         #expect(try await world.get(GetNote()) == "answer 1")
         for (url, answer) in [("api.example.com/staging", 2), ("staging.example.com", 3), ("api.example.com", 1)] {
-            let other = world.service.overriding(apiUrl: url)
+            let other = world.service.with { $0.apiUrl = url }
             #expect(try await GetNote().schedule(with: other) == "answer \(answer)")
         }
     }
@@ -138,7 +141,7 @@ struct CachingServiceHookTests {
     func failure() async throws {
         let world = World()
         let transport = ScriptedTransport(.status(500), .reply(text: "well"))
-        let service = AnyHttpService(apiUrl: "api.example.com", hook: world.hook, transport: transport)
+        let service = AnyHttpService(apiUrl: "api.example.com", transport: transport).with { $0.hook = world.hook }
         await #expect(throws: HttpError.self) { try await GetNote().schedule(with: service) }
         #expect(try await GetNote().schedule(with: service) == "well")
         #expect(try await GetNote().schedule(with: service) == "well")
@@ -210,10 +213,9 @@ struct CachingServiceHookTests {
                 let service = AnyHttpService(
                     apiUrl: "api.example.com",
                     interceptors: isCoalesced ? [RequestCoalescing()] : [],
-                    hook: world.hook,
                     transport: world.transport,
                     clock: simulation.clock
-                )
+                ).with { $0.hook = world.hook }
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for _ in 0..<10 { group.addTask { _ = try await GetNote().schedule(with: service) } }
                     try await group.waitForAll()

@@ -26,18 +26,20 @@ struct CallAccountTests {
             self.clock = clock
             transport = ScriptedTransport(clock: clock, responder: responder)
             let (interceptors, hook) = parts(user)
+            let user = user
             service = AnyHttpService(
                 apiUrl: "api.example.com",
                 interceptors: interceptors,
                 retrierFactory: AnyRetrierFactory { [user] in SessionStamp(user: user.withLock { $0 }) },
-                hook: hook,
                 transport: transport,
-                clock: clock,
-                asyncHeader: { [user] in
+                clock: clock
+            ).with {
+                $0.hook = hook
+                $0.asyncHeader = { [user] in
                     try await asyncHeader(user)
                     return [:]
                 }
-            )
+            }
         }
 
         func signIn(_ name: String) { user.withLock { $0 = name } }

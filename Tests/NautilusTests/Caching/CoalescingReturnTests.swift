@@ -34,7 +34,7 @@ struct CoalescingReturnTests {
             if postsInRefresh { _ = try await Call.post.schedule(with: plain) }
             return Token(number: 2)
         }
-        let service = plain.overriding(retrierFactory: AuthorizationRetrier.factory(coordinator))
+        let service = plain.with { $0.retrierFactory = AuthorizationRetrier.factory(coordinator) }
         async let earlier = outcomes(of: 50, Call.get, with: service)
         try await clock.sleep(for: .milliseconds(300))
         await meanwhile(plain)

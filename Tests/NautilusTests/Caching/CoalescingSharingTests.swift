@@ -60,7 +60,12 @@ struct CoalescingSharingTests {
             let service = Self.service(
                 simulation,
                 transport,
-                retrier: BackoffRetrier.factory(budget: .shared(budget), random: simulation.random)
+                retrier: BackoffRetrier.factory(
+                    .standard.with {
+                        $0.budget = .shared(budget)
+                        $0.random = simulation.random
+                    }
+                )
             )
             #expect(await Self.outcomes(of: 100, with: service) == ["ok": 100])
             #expect(transport.count == 2)
@@ -82,7 +87,12 @@ struct CoalescingSharingTests {
                 simulation,
                 transport,
                 [telling, RequestCoalescing()],
-                retrier: BackoffRetrier.factory(budget: .shared(TokenBucketBudget()), random: simulation.random)
+                retrier: BackoffRetrier.factory(
+                    .standard.with {
+                        $0.budget = .shared(TokenBucketBudget())
+                        $0.random = simulation.random
+                    }
+                )
             )
             #expect(await Self.outcomes(of: 10, with: service) == ["ok": 10])
             #expect(transport.count == 2)
@@ -110,7 +120,7 @@ struct CoalescingSharingTests {
         try await simulate(seed: seed) { simulation in
             let world = TokenWorld(simulation)
             let coalescing = RequestCoalescing(accounts: .separate { _ in "anna" })
-            let service = world.service.overriding(interceptors: [coalescing])
+            let service = world.service.with { $0.interceptors = [coalescing] }
             #expect(await Self.outcomes(of: 100, with: service) == ["ok": 100])
             #expect((world.server.refreshCount, world.transport.count) == (1, 2))
             #expect(simulation.clock.now.offset == .milliseconds(70))
@@ -123,7 +133,7 @@ struct CoalescingSharingTests {
         try await simulate { simulation in
             let world = TokenWorld(simulation)
             let coalescing = RequestCoalescing(accounts: .separate { _ in "anna" })
-            let service = world.service.overriding(interceptors: [coalescing])
+            let service = world.service.with { $0.interceptors = [coalescing] }
             async let hasty = Self.outcomes(of: 1, Call(deadline: .milliseconds(20)), with: service)
             try await simulation.clock.sleep(for: .milliseconds(1))
             async let others = Self.outcomes(of: 9, with: service)
@@ -151,7 +161,7 @@ struct CoalescingSharingTests {
                 return Token(number: 2)
             }
             // It leads, and waits for the refresh while it is stamped.
-            let service = plain.overriding(retrierFactory: AuthorizationRetrier.factory(coordinator))
+            let service = plain.with { $0.retrierFactory = AuthorizationRetrier.factory(coordinator) }
             let answer = try await Call.get.schedule(with: service)
             #expect((answer, transport.count, clock.now.offset) == ("ok", 2, .seconds(2)))
         }

@@ -48,12 +48,13 @@ struct OwnCacheTests {
             apiUrl: "api.example.com",
             interceptors: [interceptor],
             transport: transport,
-            clock: clock,
-            asyncHeader: {
+            clock: clock
+        ).with {
+            $0.asyncHeader = {
                 try await asyncHeader()
                 return [:]
             }
-        )
+        }
     }
 
     @Test(

@@ -90,7 +90,12 @@ struct RejectionSharingTests {
             }
             let budget = TokenBucketBudget(depositOfSuccess: 0)
             let full = budget.balance
-            let retrier = BackoffRetrier.factory(budget: .shared(budget), random: simulation.random)
+            let retrier = BackoffRetrier.factory(
+                .standard.with {
+                    $0.budget = .shared(budget)
+                    $0.random = simulation.random
+                }
+            )
             let service = Self.service(simulation.clock, transport, retrier: retrier)
             #expect(await outcomes(of: 20, WordedRequest(), with: service) == ["ok": 20])
             #expect(transport.count == 2)
@@ -110,7 +115,7 @@ struct RejectionSharingTests {
             answer: { _, isAccepted in .delay(.milliseconds(10), then: .reply(text: isAccepted ? "ok" : "error:401")) }
         )
         let coalescing = RequestCoalescing(accounts: .separate { _ in "anna" })
-        let service = world.service.overriding(interceptors: [coalescing])
+        let service = world.service.with { $0.interceptors = [coalescing] }
         async let first = gladly ? outcome(of: Call.get, with: service) : ""
         try await simulation.clock.sleep(for: .milliseconds(1))
         let outcomes = await outcomes(of: 100, WordedRequest(), with: service)

@@ -196,8 +196,8 @@ struct RequestCoalescingTests {
                 transport: transport,
                 clock: clock
             )
-            let within = plain.overriding(interceptors: [coalescing, Calling(service: plain)])
-            let service = plain.overriding(interceptors: [coalescing, Calling(service: within)])
+            let within = plain.with { $0.interceptors = [coalescing, Calling(service: plain)] }
+            let service = plain.with { $0.interceptors = [coalescing, Calling(service: within)] }
             let answer = try await Call.get.schedule(with: service)
             #expect((answer, transport.count) == ("ok", 3))
             #expect((coalescing.exchangeCount, coalescing.waitingCount) == (0, 0))

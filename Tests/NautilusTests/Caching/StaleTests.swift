@@ -133,7 +133,7 @@ struct StaleTests {
                     ? .reply(header: Self.header, text: "one")
                     : .status(304, header: Self.header)
             }
-            let service = world.service.overriding(observer: observer)
+            let service = world.service.with { $0.observer = observer }
             for age in ["-", "60"] {
                 let response = try await Call.get.response(with: service)
                 #expect(response.header["Age"] ?? "-" == age)

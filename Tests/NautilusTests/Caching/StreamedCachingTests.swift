@@ -22,9 +22,8 @@ struct StreamedCachingTests {
         let service = AnyHttpService(
             apiUrl: "api.example.com",
             interceptors: interceptors[what] ?? [],
-            hook: CachingServiceHook(for: .seconds(60)) { "me" },
             transport: transport
-        )
+        ).with { $0.hook = CachingServiceHook(for: .seconds(60)) { "me" } }
         for _ in 1...2 {
             let body = try await Export().schedule(with: service)
             #expect(try await body.collected(limit: 10) == Data("ab".utf8))

@@ -10,9 +10,8 @@ struct BuildTests {
         service: (ScriptedTransport) -> AnyHttpService<HttpError> = {
             AnyHttpService(
                 apiUrl: "api.example.com/v1",
-                header: ["Authorization": "Bearer s", "Accept": "a"],
                 transport: $0
-            )
+            ).with { $0.header = ["Authorization": "Bearer s", "Accept": "a"] }
         }
     ) async throws -> RecordedAttempt {
         let transport = ScriptedTransport(.status(200))
@@ -39,10 +38,11 @@ struct BuildTests {
         let attempt = try await built(Call(header: ["c": "request"])) {
             AnyHttpService(
                 apiUrl: "api.example.com",
-                header: ["a": "sync", "b": "sync", "c": "sync"],
-                transport: $0,
-                asyncHeader: { ["B": "async", "c": "async"] }
-            )
+                transport: $0
+            ).with {
+                $0.header = ["a": "sync", "b": "sync", "c": "sync"]
+                $0.asyncHeader = { ["B": "async", "c": "async"] }
+            }
         }
         #expect(attempt.header == ["a": "sync", "B": "async", "c": "request"])
     }
@@ -110,9 +110,8 @@ struct BuildTests {
         struct Locked: Error {}
         let service = AnyHttpService(
             apiUrl: "api.example.com",
-            transport: ScriptedTransport(),
-            asyncHeader: { throw Locked() }
-        )
+            transport: ScriptedTransport()
+        ).with { $0.asyncHeader = { throw Locked() } }
         let error = await #expect(throws: HttpError.self) { try await Call.get.schedule(with: service) }
         #expect(error?.stage == .build)
         #expect(error?.kind == .custom)

@@ -38,7 +38,12 @@ struct CancellationTests {
     @Test("A15: a call cancelled during a backoff of 60 s ends at once, sends nothing more, and says so")
     func duringBackoff() async throws {
         let transport = ScriptedTransport(.status(503), .reply(text: "never"))
-        let retrier = BackoffRetrier.factory(backoff: .constant(.seconds(60), jitter: .none), budget: .unlimited)
+        let retrier = BackoffRetrier.factory(
+            .standard.with {
+                $0.backoff = .constant(.seconds(60), jitter: .none)
+                $0.budget = .unlimited
+            }
+        )
         let (error, end) = try await cancelled(at: .seconds(10), transport, retrier: retrier)
         #expect(error?.kind == .cancelled)
         #expect((error?.underlying as? HttpError)?.kind == .status(503))

@@ -179,10 +179,9 @@ struct DeadlineTests {
             let transport = ScriptedTransport()
             let service = AnyHttpService(
                 apiUrl: "api.example.com",
-                hook: Slow(clock: simulation.clock),
                 transport: transport,
                 clock: simulation.clock
-            )
+            ).with { $0.hook = Slow(clock: simulation.clock) }
             let error = await #expect(throws: HttpError.self) {
                 try await Call(deadline: .seconds(2)).schedule(with: service)
             }

@@ -27,7 +27,12 @@ struct EnvironmentChangeTests {
                 environment: environment,
                 transport: Flipping(base: script) { environment.withLock { $0 = other } },
                 clock: simulation.clock,
-                retrierFactory: BackoffRetrier.factory(backoff: .constant(.zero), budget: .unlimited)
+                retrierFactory: BackoffRetrier.factory(
+                    .standard.with {
+                        $0.backoff = .constant(.zero)
+                        $0.budget = .unlimited
+                    }
+                )
             )
             let result: Result<String, HttpError>
             do throws(HttpError) {
@@ -88,7 +93,12 @@ struct EnvironmentChangeTests {
             let script = ScriptedTransport(.status(503), .reply(text: "ok"))
             let service = AnyHttpService(
                 apiUrl: "api.example.com",
-                retrierFactory: BackoffRetrier.factory(backoff: .constant(.zero), budget: .unlimited),
+                retrierFactory: BackoffRetrier.factory(
+                    .standard.with {
+                        $0.backoff = .constant(.zero)
+                        $0.budget = .unlimited
+                    }
+                ),
                 transport: Flipping(base: script) { url.withLock { $0 = other } },
                 clock: ManualClock()
             )

@@ -79,10 +79,15 @@ struct ExchangeAccountTests {
                 let service = AnyHttpService(
                     apiUrl: "api.example.com",
                     interceptors: rebuilds ? [Self.rebuilding(clock)] : [],
-                    hedging: Hedging(after: .fixed(.milliseconds(10)), latencies: latencies, budget: .shared(budget)),
                     transport: ScriptedTransport(.hang, .reply(text: "ok"), clock: clock),
                     clock: clock
-                )
+                ).with {
+                    $0.hedging = Hedging(
+                        after: .fixed(.milliseconds(10)),
+                        latencies: latencies,
+                        budget: .shared(budget)
+                    )
+                }
                 let response = try await Call.get.response(with: service)
                 #expect(response.trace.attempts.first?.source == .server, "rebuilds: \(rebuilds)")
                 // 14 for the hedge, and back with the success.
@@ -102,14 +107,15 @@ struct ExchangeAccountTests {
             let service = AnyHttpService(
                 apiUrl: "api.example.com",
                 retrierFactory: steadyBackoff(budget: .shared(retries)),
-                hedging: Hedging(
+                transport: ScriptedTransport(.status(503), .hang, .reply(text: "ok"), clock: clock),
+                clock: clock
+            ).with {
+                $0.hedging = Hedging(
                     after: .fixed(.milliseconds(10)),
                     latencies: OriginLatencies(clock: clock),
                     budget: .shared(hedges)
-                ),
-                transport: ScriptedTransport(.status(503), .hang, .reply(text: "ok"), clock: clock),
-                clock: clock
-            )
+                )
+            }
             _ = try await Call.get.schedule(with: service)
             #expect(hedges.balance == 500)
             #expect(retries.balance == 500)
@@ -389,13 +395,14 @@ struct CallScopeChainTests {
                 let service = AnyHttpService(
                     apiUrl: "api.example.com",
                     interceptors: [noting],
-                    hook: Polling {
-                        simulation.start { await next() }
-                        try? await clock.sleep(for: .milliseconds(1))
-                    },
                     transport: transport,
                     clock: clock
-                )
+                ).with {
+                    $0.hook = Polling {
+                        simulation.start { await next() }
+                        try? await clock.sleep(for: .milliseconds(1))
+                    }
+                }
                 _ = try? await Call.get.schedule(with: service)
             }
             simulation.start { await next() }

@@ -215,7 +215,7 @@ struct ExchangeTests {
     func identity() async throws {
         let observer = RecordingObserver()
         let transport = ScriptedTransport(.reply(text: "ok"), .status(404))
-        let service = AnyHttpService(apiUrl: "api.example.com", observer: observer, transport: transport)
+        let service = AnyHttpService(apiUrl: "api.example.com", transport: transport).with { $0.observer = observer }
         let first = try await Call.get.response(with: service).trace.call
         let error = await #expect(throws: HttpError.self) { try await Call.get.schedule(with: service) }
         let second = try #require(error?.call)
@@ -287,7 +287,12 @@ struct ExchangeTests {
                 apiUrl: "api.example.com",
                 retrierFactory: ComposedRetrier.factory(
                     AnyRetrierFactory { Waiting(clock: clock) },
-                    BackoffRetrier.factory(budget: .unlimited, latencies: latencies)
+                    BackoffRetrier.factory(
+                        .standard.with {
+                            $0.budget = .unlimited
+                            $0.latencies = latencies
+                        }
+                    )
                 ),
                 transport: ScriptedTransport(
                     .delay(.milliseconds(20), then: .chunks([Data(count: 5), Data(count: 5)], pause: .seconds(60))),

@@ -69,14 +69,15 @@ private struct HedgedCalls: Sendable {
         let service = AnyHttpService(
             apiUrl: "api.example.com",
             interceptors: [limit],
-            hedging: Hedging(
+            transport: Transport(send: send),
+            clock: clock
+        ).with {
+            $0.hedging = Hedging(
                 after: .fixed(.milliseconds(2)),
                 latencies: OriginLatencies(clock: clock),
                 budget: .shared(budget)
-            ),
-            transport: Transport(send: send),
-            clock: clock
-        )
+            )
+        }
         await withTaskGroup(of: Void.self) { group in
             for call in calls { group.addTask { await run(call.request, call.start, call.cancelledAfter, service) } }
         }

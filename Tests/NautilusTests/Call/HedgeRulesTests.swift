@@ -210,7 +210,12 @@ struct HedgeRulesTests {
     func notedOnce() async throws {
         for sharing in [true, false] {
             let latencies = OriginLatencies(minimumCount: 2, clock: ManualClock())
-            let retrier = BackoffRetrier.factory(budget: .unlimited, latencies: sharing ? latencies : nil)
+            let retrier = BackoffRetrier.factory(
+                .standard.with {
+                    $0.budget = .unlimited
+                    $0.latencies = sharing ? latencies : nil
+                }
+            )
             _ = try await hedged(.get, .ok(after: 10), latencies: latencies, retrier: retrier)
             #expect(latencies.median(of: try testOrigin()) == nil)
             _ = try await hedged(.get, .ok(after: 20), latencies: latencies, retrier: retrier)

@@ -28,14 +28,15 @@ struct HedgeTransportTests {
         AnyHttpService(
             apiUrl: "api.example.com",
             interceptors: interceptors,
-            hedging: Hedging(
+            transport: transport,
+            clock: clock
+        ).with {
+            $0.hedging = Hedging(
                 after: .fixed(.milliseconds(100)),
                 latencies: OriginLatencies(),
                 budget: .unlimited
-            ),
-            transport: transport,
-            clock: clock
-        )
+            )
+        }
     }
 
     private static let first = HttpResponse(status: 200, header: [:], body: Data("first".utf8))

@@ -43,16 +43,17 @@ func hedged(
             apiUrl: "api.example.com",
             interceptors: interceptors,
             retrierFactory: retrier,
-            hedging: Hedging(
+            transport: transport,
+            clock: clock
+        ).with {
+            $0.hedging = Hedging(
                 after: delay,
                 latencies: latencies ?? OriginLatencies(clock: clock),
                 budget: budget,
                 gate: gate?(clock)
-            ),
-            observer: observer,
-            transport: transport,
-            clock: clock
-        )
+            )
+            $0.observer = observer
+        }
         let outcome = await withTaskGroup(of: Outcome?.self) { group in
             group.addTask {
                 do throws(HttpError) {

@@ -32,9 +32,8 @@ struct HookTests {
         AnyHttpService(
             apiUrl: "api.example.com",
             retrierFactory: ScriptedRetrier.factory { asked, _ in asked == 0 ? true : false },
-            hook: hook,
             transport: transport
-        )
+        ).with { $0.hook = hook }
     }
 
     @Test("a call is scheduled once and succeeds once, whatever the number of attempts")

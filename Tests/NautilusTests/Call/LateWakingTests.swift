@@ -8,10 +8,12 @@ struct LateWakingTests {
     /// One delay of 10 s, at which draws decide how calls are spread again.
     private static func retrier(_ random: any RandomSource = FixedRandomSource(0.5)) -> AnyRetrierFactory {
         BackoffRetrier.factory(
-            backoff: .constant(.seconds(10), jitter: .none),
-            maxAttempts: 2,
-            budget: .unlimited,
-            random: random
+            .standard.with {
+                $0.backoff = .constant(.seconds(10), jitter: .none)
+                $0.maxAttempts = 2
+                $0.budget = .unlimited
+                $0.random = random
+            }
         )
     }
 

@@ -92,14 +92,15 @@ struct NestedDeadlineTests {
                 apiUrl: "api.example.com",
                 interceptors: [nesting],
                 retrierFactory: AnyRetrierFactory { nesting },
-                hook: nesting,
                 transport: ScriptedTransport(place == .retry ? .status(503) : .reply(text: "ok"), afterLast: .repeat),
-                clock: clock,
-                asyncHeader: {
+                clock: clock
+            ).with {
+                $0.hook = nesting
+                $0.asyncHeader = {
                     try await nesting.visit(.header)
                     return [:]
                 }
-            )
+            }
             let outerEnd = await End.of(outer, with: outerService, on: clock)
             return Ends(
                 inner: innerEnd.withLock { $0 },
@@ -217,8 +218,9 @@ struct NestedDeadlineTests {
             let service = AnyHttpService(
                 apiUrl: "api.example.com",
                 transport: ScriptedTransport(.reply(text: "ok")),
-                clock: clock,
-                asyncHeader: {
+                clock: clock
+            ).with {
+                $0.asyncHeader = {
                     let isFirst = isBegun.withLock { isBegun in
                         defer { isBegun = true }
                         return !isBegun
@@ -232,7 +234,7 @@ struct NestedDeadlineTests {
                     while token.withLock({ $0 }) == nil { try await clock.sleep(for: .milliseconds(100)) }
                     return ["X-Token": token.withLock { $0 } ?? ""]
                 }
-            )
+            }
             async let hasty = End.of(Call(deadline: .seconds(1)), with: service, on: clock)
             try await clock.sleep(for: .milliseconds(10))
             async let patient = End.of(.get, with: service, on: clock)

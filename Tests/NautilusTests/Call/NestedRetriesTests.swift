@@ -53,25 +53,25 @@ struct NestedRetriesTests {
             let innerService = AnyHttpService(
                 apiUrl: "inner.example.com",
                 retrierFactory: inner.map { steadyBackoff(maxAttempts: $0) } ?? NilRetrier.factory(),
-                observer: observer,
                 transport: ScriptedTransport(.reply(text: "ok"), afterLast: .repeat),
                 clock: simulation.clock
-            )
+            ).with { $0.observer = observer }
             let nesting = Nesting(spot: place) { _ = try? await Call.get.schedule(with: innerService) }
             let policies = outer.map { [RetryPolicy(maxAttempts: $0)] } ?? []
             let outerService = AnyHttpService(
                 apiUrl: "outer.example.com",
                 interceptors: [nesting],
                 retrierFactory: AnyRetrierFactory(policies: policies) { nesting },
-                hedging: hedging,
-                hook: nesting,
                 transport: nesting,
-                clock: simulation.clock,
-                asyncHeader: {
+                clock: simulation.clock
+            ).with {
+                $0.hedging = hedging
+                $0.hook = nesting
+                $0.asyncHeader = {
                     await nesting.visit(.header)
                     return [:]
                 }
-            )
+            }
             let trace = try await Outer().response(with: outerService).trace
             #expect(trace.notes == [])
             return observer.traces.flatMap(\.notes)
@@ -106,10 +106,9 @@ struct NestedRetriesTests {
             let tokens = AnyHttpService(
                 apiUrl: "id.example.com",
                 retrierFactory: steadyBackoff(),
-                observer: observer,
                 transport: ScriptedTransport(.reply(text: "fresh")),
                 clock: simulation.clock
-            )
+            ).with { $0.observer = observer }
             let coordinator = RefreshCoordinator(
                 credential: Token(number: 1),
                 lifetime: { $0.number == 1 ? .zero : nil },

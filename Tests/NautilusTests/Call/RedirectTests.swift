@@ -201,7 +201,12 @@ struct RedirectTests {
         let service = AnyHttpService(
             apiUrl: "api.example.com",
             interceptors: [KeepingBodies()],
-            retrierFactory: BackoffRetrier.factory(backoff: .constant(.zero), budget: .unlimited),
+            retrierFactory: BackoffRetrier.factory(
+                .standard.with {
+                    $0.backoff = .constant(.zero)
+                    $0.budget = .unlimited
+                }
+            ),
             transport: transport
         )
         let error = await #expect(throws: HttpError.self) { try await Call.keyedPost.schedule(with: service) }

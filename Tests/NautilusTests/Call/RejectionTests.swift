@@ -74,11 +74,12 @@ struct RejectionTests {
                 apiUrl: "api.example.com",
                 interceptors: parts.interceptors,
                 retrierFactory: parts.retrier,
-                hedging: parts.hedging,
-                observer: parts.observer,
                 transport: transport,
                 clock: simulation.clock
-            )
+            ).with {
+                $0.hedging = parts.hedging
+                $0.observer = parts.observer
+            }
             var ends: [String] = []
             if atOnce {
                 ends = await withTaskGroup(of: String.self) { group in

@@ -77,7 +77,12 @@ struct ReopenedCallTests {
     func reopened() async throws {
         let observer = RecordingObserver()
         let transport = ScriptedWebSocketTransport(.accept { $0.drop() }, .decline(404))
-        let backoff = BackoffRetrier.factory(backoff: .constant(.zero, jitter: .none), budget: .unlimited)
+        let backoff = BackoffRetrier.factory(
+            .standard.with {
+                $0.backoff = .constant(.zero, jitter: .none)
+                $0.budget = .unlimited
+            }
+        )
         let chat = try await Chat().schedule(with: Service(backoff, transport, observer))
         var lines = chat.makeAsyncIterator()
         var thrown: HttpError?
@@ -106,7 +111,12 @@ struct ReopenedCallTests {
             apiUrl: "inner.example.com",
             transport: ScriptedTransport(.reply(text: "in"), afterLast: .repeat)
         )
-        let backoff = BackoffRetrier.factory(backoff: .constant(.zero, jitter: .none), budget: .unlimited)
+        let backoff = BackoffRetrier.factory(
+            .standard.with {
+                $0.backoff = .constant(.zero, jitter: .none)
+                $0.budget = .unlimited
+            }
+        )
         let service = Service(backoff, transport) {
             let parent = try await Call.get.response(with: inner).trace.call.parent
             parents.withLock { $0.append(parent) }

@@ -36,7 +36,6 @@ struct StampedHeaderTests {
         let transport = ScriptedTransport(.reply(text: "a"), .reply(text: "b"), .reply(text: "c"))
         let service = AnyHttpService(
             apiUrl: "api.example.com",
-            header: ["X-Api-Key": "service", "Cookie": "session=1", "X-Client": "app"],
             interceptors: [
                 ClosureInterceptor { request, context, next in
                     var other = request
@@ -48,7 +47,7 @@ struct StampedHeaderTests {
                 }
             ],
             transport: transport
-        )
+        ).with { $0.header = ["X-Api-Key": "service", "Cookie": "session=1", "X-Client": "app"] }
         _ = try await Call(header: ["X-Account-Token": "request"]).schedule(with: service)
         for attempt in transport.attempts.prefix(2) {
             #expect(attempt.request.url.host == "mirror.example.com")

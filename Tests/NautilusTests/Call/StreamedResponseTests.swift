@@ -34,9 +34,11 @@ struct StreamedResponseTests {
         AnyHttpService(
             apiUrl: "api.example.com",
             retrierFactory: BackoffRetrier.factory(
-                backoff: .constant(.zero),
-                maxAttempts: retries + 1,
-                budget: .unlimited
+                .standard.with {
+                    $0.backoff = .constant(.zero)
+                    $0.maxAttempts = retries + 1
+                    $0.budget = .unlimited
+                }
             ),
             transport: transport,
             clock: clock
@@ -148,7 +150,12 @@ struct StreamedResponseTests {
             export.timeout = nil
             let service = AnyHttpService(
                 apiUrl: "a.com",
-                retrierFactory: BackoffRetrier.factory(backoff: .constant(.zero), budget: .unlimited),
+                retrierFactory: BackoffRetrier.factory(
+                    .standard.with {
+                        $0.backoff = .constant(.zero)
+                        $0.budget = .unlimited
+                    }
+                ),
                 transport: transport,
                 clock: simulation.clock
             )

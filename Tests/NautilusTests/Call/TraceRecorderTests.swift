@@ -75,9 +75,8 @@ struct TraceRecorderTests {
         let service = AnyHttpService(
             apiUrl: "api.example.com",
             retrierFactory: ScriptedRetrier.factory { _, _ in true },
-            observer: observer,
             transport: ScriptedTransport(.status(503), .reply(text: "ok"))
-        )
+        ).with { $0.observer = observer }
         _ = try await Call.get.schedule(with: service)
         #expect(
             observer.events.withLock { $0 } == [

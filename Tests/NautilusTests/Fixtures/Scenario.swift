@@ -36,10 +36,11 @@ func outcome<R: Request>(
             interceptors: interceptors,
             retrierFactory: retrier,
             transport: transport(simulation.clock),
-            clock: simulation.clock,
-            maxAttempts: maxAttempts,
-            asyncHeader: { header() }
-        )
+            clock: simulation.clock
+        ).with {
+            $0.maxAttempts = maxAttempts
+            $0.asyncHeader = { header() }
+        }
         do throws(HttpError) {
             let response = try await request.response(with: service)
             return Outcome(response: response, error: nil, end: simulation.clock.now.offset)
@@ -77,9 +78,11 @@ func steadyBackoff(
     gate: (any RetryGate)? = nil
 ) -> any RetrierFactory {
     BackoffRetrier.factory(
-        backoff: .exponential(jitter: .none),
-        maxAttempts: maxAttempts,
-        budget: budget,
-        gate: gate
+        .standard.with {
+            $0.backoff = .exponential(jitter: .none)
+            $0.maxAttempts = maxAttempts
+            $0.budget = budget
+            $0.gate = gate
+        }
     )
 }

@@ -13,7 +13,13 @@ struct IdempotencyKeysTests {
     }
 
     private func keyed(_ condition: RetryCondition = .standard.retryingKeysInProgress()) -> any RetrierFactory {
-        BackoffRetrier.factory(backoff: .constant(.seconds(1), jitter: .none), condition: condition, budget: .unlimited)
+        BackoffRetrier.factory(
+            .standard.with {
+                $0.backoff = .constant(.seconds(1), jitter: .none)
+                $0.condition = condition
+                $0.budget = .unlimited
+            }
+        )
     }
 
     @Test("a POST that may have been executed is repeated, with the same key and body")

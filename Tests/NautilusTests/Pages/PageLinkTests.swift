@@ -80,7 +80,7 @@ struct PageLinkTests {
             .json([3])
         )
         let service = PageService(transport: ScriptedTransport())
-            .overriding(interceptors: [Cache(transport: cached)])
+            .with { $0.interceptors = [Cache(transport: cached)] }
         #expect(try await LinkedPages().items(with: service).all() == [1, 2, 3])
         #expect(cached.attempts.map(\.request.url.path) == ["/v1/numbers", "/v1/2", "/v1/3"])
     }
@@ -101,11 +101,10 @@ struct PageLinkTests {
             }
             let service = AnyHttpService(
                 apiUrl: "https://api.example.com/v1",
-                header: ["X-Api-Key": "service", "X-App": "notes"],
                 retrierFactory: AuthorizationRetrier.factory(world.coordinator),
                 transport: world.transport,
                 clock: simulation.clock
-            )
+            ).with { $0.header = ["X-Api-Key": "service", "X-App": "notes"] }
             let request = LinkedPages(header: ["X-Session-Token": "own", "X-Page": "small"])
             let numbers = try await request.items(with: service).all()
             #expect(numbers == [1, 2])
@@ -188,7 +187,7 @@ struct PageLinkTests {
     @Test("plain http may link to plain http")
     func plain() async throws {
         let transport = ScriptedTransport(.json([1], header: ["Link": "</2>; rel=next"]), .json([2]))
-        let service = PageService(transport: transport).overriding(apiUrl: "http://localhost:8080")
+        let service = PageService(transport: transport).with { $0.apiUrl = "http://localhost:8080" }
         #expect(try await LinkedPages().items(with: service).all() == [1, 2])
         #expect(transport.attempts.last?.request.url.absoluteString == "http://localhost:8080/2")
     }

@@ -87,8 +87,9 @@ struct RequestBuilderTests {
 
     @Test("the request's fields win over the asynchronous ones, those over the service's")
     func header() async throws {
-        let service = AnyHttpService(apiUrl: "api.example.com", header: ["A": "1", "B": "1", "C": "1"]) {
-            ["b": "2", "c": "2"]
+        let service = AnyHttpService(apiUrl: "api.example.com").with {
+            $0.header = ["A": "1", "B": "1", "C": "1"]
+            $0.asyncHeader = { ["b": "2", "c": "2"] }
         }
         let request = try await Self.build(Sample(header: ["C": "3"]), for: service)
         #expect(request.header == ["A": "1", "b": "2", "C": "3"])
@@ -108,7 +109,9 @@ struct RequestBuilderTests {
         ]
     )
     func credentials(url: String, areSent: Bool) async throws {
-        let service = AnyHttpService(apiUrl: "api.example.com", header: ["Authorization": "Bearer secret", "A": "1"])
+        let service = AnyHttpService(apiUrl: "api.example.com").with {
+            $0.header = ["Authorization": "Bearer secret", "A": "1"]
+        }
         let request = try await Self.build(Sample(url: url, header: ["X-Api-Key": "own"]), for: service)
         #expect((request.header[.authorization] != nil) == areSent)
         #expect(request.header["A"] == "1")
@@ -122,7 +125,7 @@ struct RequestBuilderTests {
         ] as [(Bool?, Bool, String)]
     )
     func scheme(own: Bool?, services: Bool, expected: String) async throws {
-        let service = AnyHttpService(apiUrl: "api.example.com", usesSecureProtocol: services)
+        let service = AnyHttpService(apiUrl: "api.example.com").with { $0.usesSecureProtocol = services }
         #expect(try await Self.build(Sample(usesSecureProtocol: own), for: service).url.scheme == expected)
         let elsewhere = Sample(url: "other.example.com", usesSecureProtocol: own)
         #expect(try await Self.build(elsewhere, for: service).url.scheme == expected)

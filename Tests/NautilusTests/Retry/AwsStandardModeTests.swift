@@ -27,11 +27,13 @@ struct AwsStandardModeTests {
         let outcome = try await outcome(
             of: Call.get,
             retrier: BackoffRetrier.factory(
-                backoff: .exponential(base: .milliseconds(50), cap: cap),
-                throttlingBackoff: .exponential(base: .seconds(1), cap: cap),
-                maxAttempts: maxAttempts,
-                budget: .shared(budget),
-                random: FixedRandomSource(1)
+                .standard.with {
+                    $0.backoff = .exponential(base: .milliseconds(50), cap: cap)
+                    $0.throttlingBackoff = .exponential(base: .seconds(1), cap: cap)
+                    $0.maxAttempts = maxAttempts
+                    $0.budget = .shared(budget)
+                    $0.random = FixedRandomSource(1)
+                }
             ),
             transport
         )

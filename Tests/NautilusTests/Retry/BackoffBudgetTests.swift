@@ -131,7 +131,7 @@ struct BackoffBudgetTests {
             for _ in 0..<10 {
                 let service = AnyHttpService(
                     apiUrl: origin,
-                    retrierFactory: BackoffRetrier.factory(maxAttempts: 2),
+                    retrierFactory: BackoffRetrier.factory(.standard.with { $0.maxAttempts = 2 }),
                     transport: ScriptedTransport(.status(503), .status(503)),
                     clock: simulation.clock
                 )

@@ -51,7 +51,12 @@ struct CallSuccessTests {
             let latencies = OriginLatencies(minimumCount: 1, clock: clock)
             let service = AnyHttpService(
                 apiUrl: "api.example.com",
-                retrierFactory: BackoffRetrier.factory(budget: .unlimited, latencies: latencies),
+                retrierFactory: BackoffRetrier.factory(
+                    .standard.with {
+                        $0.budget = .unlimited
+                        $0.latencies = latencies
+                    }
+                ),
                 transport: ScriptedTransport(
                     .delay(.milliseconds(30), then: .status(302, header: ["Location": "/elsewhere"])),
                     .delay(.milliseconds(20), then: .reply(text: "ok")),

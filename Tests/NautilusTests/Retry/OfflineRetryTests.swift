@@ -26,11 +26,13 @@ struct OfflineRetryTests {
         random: any RandomSource = FixedRandomSource(0.5)
     ) -> AnyRetrierFactory {
         BackoffRetrier.factory(
-            backoff: .exponential(jitter: .none),
-            maxAttempts: maxAttempts,
-            budget: budget,
-            offline: OfflinePause(connectivity: connectivity, longest: longest, clock: clock),
-            random: random
+            .standard.with {
+                $0.backoff = .exponential(jitter: .none)
+                $0.maxAttempts = maxAttempts
+                $0.budget = budget
+                $0.offline = OfflinePause(connectivity: connectivity, longest: longest, clock: clock)
+                $0.random = random
+            }
         )
     }
 

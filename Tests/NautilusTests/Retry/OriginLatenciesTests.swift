@@ -57,9 +57,11 @@ struct OriginLatenciesTests {
             let service = AnyHttpService(
                 apiUrl: "api.example.com",
                 retrierFactory: BackoffRetrier.factory(
-                    backoff: .constant(.milliseconds(100), jitter: .none),
-                    budget: .shared(budget),
-                    latencies: learning ? latencies : nil
+                    .standard.with {
+                        $0.backoff = .constant(.milliseconds(100), jitter: .none)
+                        $0.budget = .shared(budget)
+                        $0.latencies = learning ? latencies : nil
+                    }
                 ),
                 transport: ScriptedTransport(clock: clock) { _, context in
                     let isBad = isFailing.withLock { $0 } && context.number == 1
@@ -125,10 +127,12 @@ struct OriginLatenciesTests {
             let service = AnyHttpService(
                 apiUrl: "api.example.com",
                 retrierFactory: BackoffRetrier.factory(
-                    backoff: .constant(.zero),
-                    budget: .unlimited,
-                    latencies: latencies,
-                    gate: OriginPauses(clock: clock)
+                    .standard.with {
+                        $0.backoff = .constant(.zero)
+                        $0.budget = .unlimited
+                        $0.latencies = latencies
+                        $0.gate = OriginPauses(clock: clock)
+                    }
                 ),
                 transport: ScriptedTransport(
                     .status(503, header: [.retryAfter: "7"]),

@@ -25,9 +25,11 @@ struct PatienceTests {
             let (clock, server) = (simulation.clock, makeServer(simulation.clock))
             let budget = TokenBucketBudget()
             let retrier = BackoffRetrier.factory(
-                budget: .shared(budget),
-                gate: gated ? OriginPauses(clock: clock, random: simulation.random) : nil,
-                random: simulation.random
+                .standard.with {
+                    $0.budget = .shared(budget)
+                    $0.gate = gated ? OriginPauses(clock: clock, random: simulation.random) : nil
+                    $0.random = simulation.random
+                }
             )
             let service = AnyHttpService(
                 apiUrl: "api.example.com",

@@ -103,9 +103,8 @@ struct RetrierSuccessTests {
         let service = AnyHttpService(
             apiUrl: "api.example.com",
             retrierFactory: AnyRetrierFactory { Listening(name: "only", log: log) },
-            hook: Remembering(),
             transport: ScriptedTransport()
-        )
+        ).with { $0.hook = Remembering() }
         #expect(try await Call.get.schedule(with: service) == "remembered")
         #expect(log.withLock { $0 } == [])
     }

@@ -9,7 +9,12 @@ struct RetryAfterRetryTests {
         arguments: [0, 0.5, 1]
     )
     func seconds(draw: Double) async throws {
-        let retrier = BackoffRetrier.factory(budget: .unlimited, random: FixedRandomSource(draw))
+        let retrier = BackoffRetrier.factory(
+            .standard.with {
+                $0.budget = .unlimited
+                $0.random = FixedRandomSource(draw)
+            }
+        )
         let outcome = try await outcome(of: Call.get, retrier: retrier) { clock in
             ScriptedTransport(.status(429, header: ["Retry-After": "2"]), .reply(text: "ok"), clock: clock)
         }
@@ -20,7 +25,13 @@ struct RetryAfterRetryTests {
 
     @Test("whoever is sent away again is drawn in twice as much time, and in no more than 10 s")
     func sentAwayAgain() async throws {
-        let retrier = BackoffRetrier.factory(maxAttempts: 7, budget: .unlimited, random: FixedRandomSource(1))
+        let retrier = BackoffRetrier.factory(
+            .standard.with {
+                $0.maxAttempts = 7
+                $0.budget = .unlimited
+                $0.random = FixedRandomSource(1)
+            }
+        )
         let transport = ScriptedTransport { _, context in
             context.number == 7 ? .reply(text: "ok") : .status(429, header: ["Retry-After": "1"])
         }
@@ -34,7 +45,12 @@ struct RetryAfterRetryTests {
         arguments: [(4_000_000, 3_000_000), (6_000_000, 4_000_000), (2_001_000, 2_000_500)]
     )
     func drawnBeforeDeadline(deadline: Int, delay: Int) async throws {
-        let retrier = BackoffRetrier.factory(budget: .unlimited, random: FixedRandomSource(1))
+        let retrier = BackoffRetrier.factory(
+            .standard.with {
+                $0.budget = .unlimited
+                $0.random = FixedRandomSource(1)
+            }
+        )
         let transport = ScriptedTransport(.status(429, header: ["Retry-After": "2"]), .reply(text: "ok"))
         let outcome = try await outcome(of: Call(deadline: .microseconds(deadline)), retrier: retrier, transport)
         #expect(outcome.delays == [.microseconds(delay)])
@@ -43,8 +59,18 @@ struct RetryAfterRetryTests {
     @Test("a schedule without jitter, and one behind a gate, waits for exactly as long as the server has said")
     func exact() async throws {
         for retrier in [
-            BackoffRetrier.factory(backoff: .exponential(jitter: .none), random: FixedRandomSource(1)),
-            BackoffRetrier.factory(gate: OpenGate(), random: FixedRandomSource(1)),
+            BackoffRetrier.factory(
+                .standard.with {
+                    $0.backoff = .exponential(jitter: .none)
+                    $0.random = FixedRandomSource(1)
+                }
+            ),
+            BackoffRetrier.factory(
+                .standard.with {
+                    $0.gate = OpenGate()
+                    $0.random = FixedRandomSource(1)
+                }
+            ),
         ] {
             let transport = ScriptedTransport(.status(429, header: ["Retry-After": "2"]), .reply(text: "ok"))
             #expect(try await outcome(of: Call.get, retrier: retrier, transport).delays == [.seconds(2)])
@@ -53,7 +79,12 @@ struct RetryAfterRetryTests {
 
     @Test("a schedule that asks for longer than Retry-After is kept")
     func scheduleIsLonger() async throws {
-        let retrier = BackoffRetrier.factory(backoff: .constant(.seconds(7), jitter: .none), budget: .unlimited)
+        let retrier = BackoffRetrier.factory(
+            .standard.with {
+                $0.backoff = .constant(.seconds(7), jitter: .none)
+                $0.budget = .unlimited
+            }
+        )
         let transport = ScriptedTransport(.status(429, header: ["Retry-After": "2"]), .reply(text: "ok"))
         let outcome = try await outcome(of: Call.get, retrier: retrier, transport)
         #expect(outcome.delays == [.seconds(7)])

@@ -158,10 +158,11 @@ struct RetryPermitTests {
             let service = AnyHttpService(
                 apiUrl: "api.example.com",
                 retrierFactory: AnyRetrierFactory { request in Wrapper(inner: backoff.create(for: Call.get)) },
-                hedging: Hedging(after: .fixed(.seconds(9)), latencies: OriginLatencies(), budget: .shared(budget)),
                 transport: ScriptedTransport(.reply(text: "ok"), .status(503), .reply(text: "ok")),
                 clock: simulation.clock
-            )
+            ).with {
+                $0.hedging = Hedging(after: .fixed(.seconds(9)), latencies: OriginLatencies(), budget: .shared(budget))
+            }
             _ = try await Call.get.schedule(with: service)
             // Hedging and retrier share the budget: one success, one deposit.
             #expect(budget.balance == 101)
@@ -180,7 +181,7 @@ struct RetryPermitTests {
             request: RequestSummary(trafficRequest, serviceOrigin: try testOrigin())
         )
         error.sharedAnswer = shared
-        let factory = BackoffRetrier.factory(budget: .shared(budget))
+        let factory = BackoffRetrier.factory(.standard.with { $0.budget = .shared(budget) })
         var permits: [RetryPermit] = []
         var delays: Set<Duration> = []
         for _ in 0..<100 {

@@ -31,7 +31,12 @@ struct SharedRetryTests {
                     then: context.number == 1 ? .status(503, header: [.retryAfter: "2"]) : .reply(text: "ok")
                 )
             }
-            let retrier = BackoffRetrier.factory(budget: .unlimited, random: simulation.random)
+            let retrier = BackoffRetrier.factory(
+                .standard.with {
+                    $0.budget = .unlimited
+                    $0.random = simulation.random
+                }
+            )
             let service = Self.service(clock, transport, RequestCoalescing(), retrier)
             let woken = await withTaskGroup(of: Bool.self) { group in
                 for _ in 0..<100 { group.addTask { (try? await Call.get.schedule(with: service)) == "ok" } }
@@ -55,8 +60,10 @@ struct SharedRetryTests {
             }
             func end(of seconds: Int) async throws -> Duration {
                 let retrier = BackoffRetrier.factory(
-                    backoff: .constant(.seconds(seconds), jitter: .none),
-                    budget: .shared(budget)
+                    .standard.with {
+                        $0.backoff = .constant(.seconds(seconds), jitter: .none)
+                        $0.budget = .shared(budget)
+                    }
                 )
                 let service = Self.service(clock, transport, coalescing, retrier)
                 _ = try await Call.get.schedule(with: service)
@@ -86,7 +93,13 @@ struct SharedRetryTests {
                     clock,
                     transport,
                     coalescing,
-                    BackoffRetrier.factory(backoff: backoff, budget: .unlimited, random: random)
+                    BackoffRetrier.factory(
+                        .standard.with {
+                            $0.backoff = backoff
+                            $0.budget = .unlimited
+                            $0.random = random
+                        }
+                    )
                 )
             }
             async let patient = Call.get.schedule(with: service(drawing: 1))

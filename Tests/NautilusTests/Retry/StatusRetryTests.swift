@@ -63,7 +63,12 @@ struct StatusRetryTests {
     @Test("a POST may be repeated after all, by a retrier that says so")
     func unsafePost() async throws {
         let transport = ScriptedTransport(.status(500), .status(200))
-        let retrier = BackoffRetrier.factory(budget: .unlimited, retriesNonIdempotentRequests: true)
+        let retrier = BackoffRetrier.factory(
+            .standard.with {
+                $0.budget = .unlimited
+                $0.retriesNonIdempotentRequests = true
+            }
+        )
         let outcome = try await outcome(of: Call.post, retrier: retrier, transport)
         #expect(outcome.response?.status == 200)
         #expect(transport.count == 2)

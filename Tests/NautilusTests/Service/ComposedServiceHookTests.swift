@@ -33,9 +33,8 @@ struct ComposedServiceHookTests {
     private func call(_ hooks: [any ServiceHook], _ reply: ScriptedReply = .reply(text: "ok")) async -> [String] {
         let service = AnyHttpService(
             apiUrl: "api.example.com",
-            hook: ComposedServiceHook(hooks),
             transport: ScriptedTransport(reply)
-        )
+        ).with { $0.hook = ComposedServiceHook(hooks) }
         _ = try? await Call.get.schedule(with: service)
         return log.withLock { $0 }
     }
@@ -73,9 +72,8 @@ struct ComposedServiceHookTests {
     func none() async throws {
         let service = AnyHttpService(
             apiUrl: "api.example.com",
-            hook: ComposedServiceHook(),
             transport: ScriptedTransport(.reply(text: "ok"))
-        )
+        ).with { $0.hook = ComposedServiceHook() }
         #expect(try await Call.get.schedule(with: service) == "ok")
     }
 }

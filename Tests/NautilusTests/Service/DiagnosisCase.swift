@@ -33,10 +33,11 @@ extension DiagnosisCase {
         AnyHttpService(
             apiUrl: "api.example.com",
             interceptors: interceptors,
-            retrierFactory: factory,
-            hedging: hedging,
-            maxAttempts: maxAttempts
-        )
+            retrierFactory: factory
+        ).with {
+            $0.hedging = hedging
+            $0.maxAttempts = maxAttempts
+        }
     }
 
     typealias Case = DiagnosisCase
@@ -49,17 +50,30 @@ extension DiagnosisCase {
         Case("no timeout", service(), Call(deadline: .seconds(1))),
         Case(
             "one attempt",
-            service(BackoffRetrier.factory(maxAttempts: 1)),
+            service(BackoffRetrier.factory(.standard.with { $0.maxAttempts = 1 })),
             Call(timeout: .seconds(60), deadline: .seconds(1))
         ),
         Case("the default cap, and a shorter deadline", service(), Call(timeout: .seconds(1), deadline: .seconds(10))),
         Case(
             "a cap that fits",
-            service(BackoffRetrier.factory(retryAfterCap: .seconds(10))),
+            service(BackoffRetrier.factory(.standard.with { $0.retryAfterCap = .seconds(10) })),
             Call(timeout: .seconds(1), deadline: .seconds(10))
         ),
-        Case("as many attempts as the service", service(BackoffRetrier.factory(maxAttempts: 7), maxAttempts: 7)),
-        Case("no budget, no retries", service(BackoffRetrier.factory(maxAttempts: 1, budget: .unlimited))),
+        Case(
+            "as many attempts as the service",
+            service(BackoffRetrier.factory(.standard.with { $0.maxAttempts = 7 }), maxAttempts: 7)
+        ),
+        Case(
+            "no budget, no retries",
+            service(
+                BackoffRetrier.factory(
+                    .standard.with {
+                        $0.maxAttempts = 1
+                        $0.budget = .unlimited
+                    }
+                )
+            )
+        ),
         Case(
             "an undescribed factory",
             service(AnyRetrierFactory { NilRetrier() }),
@@ -74,29 +88,39 @@ extension DiagnosisCase {
         Case(
             "orders",
             service(
-                BackoffRetrier.factory(condition: .standard.retryingKeysInProgress()),
+                BackoffRetrier.factory(.standard.with { $0.condition = .standard.retryingKeysInProgress() }),
                 interceptors: [IdempotencyKeys()]
             )
         ),
         Case(
             "hurried",
-            service(BackoffRetrier.factory(latencies: OriginLatencies()), interceptors: [RequestTimeoutHeader()])
+            service(
+                BackoffRetrier.factory(.standard.with { $0.latencies = OriginLatencies() }),
+                interceptors: [RequestTimeoutHeader()]
+            )
         ),
-        Case("polite", Computed(makeFactory: { [pauses = OriginPauses()] in BackoffRetrier.factory(gate: pauses) })),
+        Case(
+            "polite",
+            Computed(makeFactory: { [pauses = OriginPauses()] in
+                BackoffRetrier.factory(.standard.with { $0.gate = pauses })
+            })
+        ),
         Case(
             "busy",
             Computed(makeFactory: { [budget = RatioBudget(ratio: 0.2, minimumRetriesPerSecond: 5)] in
-                BackoffRetrier.factory(budget: .shared(budget))
+                BackoffRetrier.factory(.standard.with { $0.budget = .shared(budget) })
             })
         ),
         Case(
             "like the AWS SDKs",
             service(
                 BackoffRetrier.factory(
-                    backoff: .exponential(base: .milliseconds(50)),
-                    throttlingBackoff: .exponential(base: .seconds(1)),
-                    maxAttempts: 3,
-                    budget: .shared(QuotaBudget())
+                    .standard.with {
+                        $0.backoff = .exponential(base: .milliseconds(50))
+                        $0.throttlingBackoff = .exponential(base: .seconds(1))
+                        $0.maxAttempts = 3
+                        $0.budget = .shared(QuotaBudget())
+                    }
                 )
             )
         ),
@@ -107,7 +131,7 @@ extension DiagnosisCase {
             Computed(makeFactory: { [coordinator = RefreshCoordinator(credential: Token(number: 1)) { $0 }] in
                 ComposedRetrier.factory(
                     AuthorizationRetrier.factory(coordinator),
-                    BackoffRetrier.factory(gate: coordinator)
+                    BackoffRetrier.factory(.standard.with { $0.gate = coordinator })
                 )
             })
         ),
@@ -115,8 +139,8 @@ extension DiagnosisCase {
             "two retriers with budgets of their own",
             service(
                 ComposedRetrier.factory(
-                    BackoffRetrier.factory(budget: .shared(TokenBucketBudget())),
-                    BackoffRetrier.factory(budget: .shared(TokenBucketBudget()))
+                    BackoffRetrier.factory(.standard.with { $0.budget = .shared(TokenBucketBudget()) }),
+                    BackoffRetrier.factory(.standard.with { $0.budget = .shared(TokenBucketBudget()) })
                 )
             )
         ),
@@ -163,7 +187,14 @@ extension DiagnosisCase {
         ),
         Case(
             "delays that do not fit",
-            service(BackoffRetrier.factory(backoff: .exponential(base: .seconds(1), jitter: .equal), maxAttempts: 3)),
+            service(
+                BackoffRetrier.factory(
+                    .standard.with {
+                        $0.backoff = .exponential(base: .seconds(1), jitter: .equal)
+                        $0.maxAttempts = 3
+                    }
+                )
+            ),
             Call(timeout: .seconds(2), deadline: .nanoseconds(7_499_999_999)),
             finds: .attemptsDoNotFit(
                 attempts: 3,
@@ -177,7 +208,7 @@ extension DiagnosisCase {
             service(
                 ComposedRetrier.factory(
                     AnyRetrierFactory(policies: [RetryPolicy(maxAttempts: 2)]) { NilRetrier() },
-                    BackoffRetrier.factory(maxAttempts: 3)
+                    BackoffRetrier.factory(.standard.with { $0.maxAttempts = 3 })
                 )
             ),
             Call(timeout: .seconds(2), deadline: .nanoseconds(7_999_999_999)),
@@ -196,35 +227,46 @@ extension DiagnosisCase {
         ),
         Case(
             "attempts of a POST that may be executed twice",
-            service(BackoffRetrier.factory(maxAttempts: 2, retriesNonIdempotentRequests: true)),
+            service(
+                BackoffRetrier.factory(
+                    .standard.with {
+                        $0.maxAttempts = 2
+                        $0.retriesNonIdempotentRequests = true
+                    }
+                )
+            ),
             .hurriedPost(),
             finds: .retriesNonIdempotentRequests,
             .attemptsDoNotFit(attempts: 2, timeout: .seconds(20), delays: .zero, deadline: .seconds(25))
         ),
         Case(
             "a cap that was named",
-            service(BackoffRetrier.factory(retryAfterCap: .seconds(30))),
+            service(BackoffRetrier.factory(.standard.with { $0.retryAfterCap = .seconds(30) })),
             Call(timeout: .seconds(1), deadline: .seconds(29)),
             finds: .retryAfterCapBeyondDeadline(cap: .seconds(30), deadline: .seconds(29))
         ),
         Case(
             "a ceiling",
-            service(BackoffRetrier.factory(maxAttempts: 8), maxAttempts: 7),
+            service(BackoffRetrier.factory(.standard.with { $0.maxAttempts = 8 }), maxAttempts: 7),
             finds: .attemptsOverCeiling(attempts: 8, ceiling: 7)
         ),
         Case(
             "attempts without end",
-            service(BackoffRetrier.factory(maxAttempts: .max)),
+            service(BackoffRetrier.factory(.standard.with { $0.maxAttempts = .max })),
             Call(timeout: .seconds(1), deadline: .seconds(5)),
             finds: .attemptsOverCeiling(attempts: .max, ceiling: 100),
             .attemptsDoNotFit(attempts: .max, timeout: .seconds(1), delays: .zero, deadline: .seconds(5))
         ),
         Case(
             "unsafe retries",
-            service(BackoffRetrier.factory(retriesNonIdempotentRequests: true)),
+            service(BackoffRetrier.factory(.standard.with { $0.retriesNonIdempotentRequests = true })),
             finds: .retriesNonIdempotentRequests
         ),
-        Case("no budget", service(BackoffRetrier.factory(budget: .unlimited)), finds: .unlimitedBudget(of: .retries)),
+        Case(
+            "no budget",
+            service(BackoffRetrier.factory(.standard.with { $0.budget = .unlimited })),
+            finds: .unlimitedBudget(of: .retries)
+        ),
         Case(
             "no budget for hedges",
             service(hedging: Hedging(after: .observed(), budget: .unlimited)),
@@ -243,7 +285,7 @@ extension DiagnosisCase {
         ),
         Case(
             "a hedge after the deadline",
-            AnyHttpService(apiUrl: "a.example", hedging: Hedging(after: .observed(atLeast: .seconds(3)))),
+            AnyHttpService(apiUrl: "a.example").with { $0.hedging = Hedging(after: .observed(atLeast: .seconds(3))) },
             Call(timeout: .seconds(5), deadline: .seconds(2)),
             finds: .hedgeTooLate(after: .seconds(3), limit: .seconds(2))
         ),
@@ -257,16 +299,18 @@ extension DiagnosisCase {
         ),
         Case(
             "a budget anew",
-            Computed(makeFactory: { BackoffRetrier.factory(budget: .shared(RatioBudget())) }),
+            Computed(makeFactory: { BackoffRetrier.factory(.standard.with { $0.budget = .shared(RatioBudget()) }) }),
             finds: .madeAnew(type: "RatioBudget", property: "retrierFactory")
         ),
         Case(
             "budgets, gate and latencies anew",
             Computed(makeFactory: {
                 BackoffRetrier.factory(
-                    budget: .perOrigin(in: OriginBudgets { _ in TokenBucketBudget() }),
-                    latencies: OriginLatencies(),
-                    gate: OriginPauses()
+                    .standard.with {
+                        $0.budget = .perOrigin(in: OriginBudgets { _ in TokenBucketBudget() })
+                        $0.latencies = OriginLatencies()
+                        $0.gate = OriginPauses()
+                    }
                 )
             }),
             finds: .madeAnew(type: "OriginBudgets", property: "retrierFactory"),

@@ -17,7 +17,7 @@ struct DiagnosisTests {
 
     @Test("what concerns a request is not said of the service, and the rest is")
     func serviceAlone() {
-        let service = DiagnosisCase.service(BackoffRetrier.factory(budget: .unlimited))
+        let service = DiagnosisCase.service(BackoffRetrier.factory(.standard.with { $0.budget = .unlimited }))
         let request = Call(timeout: .seconds(60), deadline: .seconds(1))
         #expect(service.diagnose() == [.unlimitedBudget(of: .retries)])
         #expect(service.diagnose(request).count == 2)

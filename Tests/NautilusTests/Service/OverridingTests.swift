@@ -45,7 +45,7 @@ struct OverridingTests {
     @Test("nothing overridden is the base service, typed error and all")
     func nothing() async throws {
         let transport = ScriptedTransport(.status(503), .status(503), .status(404))
-        let service = Original(transport: transport).overriding()
+        let service = Original(transport: transport).with { _ in }
         do throws(Original.Failure) {
             _ = try await Call.get.schedule(with: service)
             Issue.record("it should fail")
@@ -62,7 +62,7 @@ struct OverridingTests {
     @Test("a header that overrides wins over both of the base, whose other fields stay")
     func header() async throws {
         let transport = ScriptedTransport(.reply(text: "ok"))
-        let service = Original(transport: transport).overriding(header: ["x-b": "mine", "X-D": "mine", "X-E": "mine"])
+        let service = Original(transport: transport).with { $0.header = ["x-b": "mine", "X-D": "mine", "X-E": "mine"] }
         _ = try await Call(header: ["X-E": "request"]).schedule(with: service)
         let header = try #require(transport.attempts.first?.header)
         #expect(
@@ -78,9 +78,14 @@ struct OverridingTests {
     func address() async throws {
         let transport = ScriptedTransport(.reply(text: "ok"), afterLast: .repeat)
         let base = Original(transport: transport)
-        _ = try await Call.get.schedule(with: base.overriding(apiUrl: "staging.example.com"))
-        _ = try await Call.get.schedule(with: base.overriding(apiUrl: "staging.example.com", usesSecureProtocol: true))
-        _ = try await Call.get.schedule(with: base.overriding(usesSecureProtocol: true))
+        _ = try await Call.get.schedule(with: base.with { $0.apiUrl = "staging.example.com" })
+        _ = try await Call.get.schedule(
+            with: base.with {
+                $0.apiUrl = "staging.example.com"
+                $0.usesSecureProtocol = true
+            }
+        )
+        _ = try await Call.get.schedule(with: base.with { $0.usesSecureProtocol = true })
         #expect(
             transport.attempts.map(\.request.url.absoluteString) == [
                 "http://staging.example.com/things", "https://staging.example.com/things",
@@ -94,23 +99,37 @@ struct OverridingTests {
         let unused = ScriptedTransport()
         let base = Original(transport: unused)
         var transport = ScriptedTransport(.status(503))
-        var service = base.overriding(retrierFactory: NilRetrier.factory(), transport: transport)
+        var service = base.with {
+            $0.retrierFactory = NilRetrier.factory()
+            $0.transport = transport
+        }
         await #expect(throws: Original.Failure.self) { try await Call.get.schedule(with: service) }
         #expect(transport.count == 1)
 
         transport = ScriptedTransport(.status(503), .status(503))
-        service = base.overriding(transport: transport, maxAttempts: 2)
+        service = base.with {
+            $0.transport = transport
+            $0.maxAttempts = 2
+        }
         await #expect(throws: Original.Failure.self) { try await Call.get.schedule(with: service) }
         #expect(transport.count == 2)
 
         transport = ScriptedTransport(.reply(text: "ok"))
-        service = base.overriding(interceptors: base.interceptors + [Marking(name: "X-Mine")], transport: transport)
+        service = base.with {
+            $0.interceptors = base.interceptors + [Marking(name: "X-Mine")]
+            $0.transport = transport
+        }
         _ = try await Call.get.schedule(with: service)
         #expect(transport.attempts.first?.header["X-Original"] == "1")
         #expect(transport.attempts.first?.header["X-Mine"] == "1")
 
         transport = ScriptedTransport(.reply(text: "ok"))
-        _ = try await Call.get.schedule(with: base.overriding(interceptors: [], transport: transport))
+        _ = try await Call.get.schedule(
+            with: base.with {
+                $0.interceptors = []
+                $0.transport = transport
+            }
+        )
         #expect(transport.attempts.first?.header["X-Original"] == nil)
         #expect(unused.count == 0)
     }
@@ -118,14 +137,17 @@ struct OverridingTests {
     @Test("hook, observer and clock are replaced")
     func watchers() async throws {
         let unused = ScriptedTransport()
-        let hooked = Original(transport: unused).overriding(hook: Fulfilling())
+        let hooked = Original(transport: unused).with { $0.hook = Fulfilling() }
         #expect(try await Call.get.schedule(with: hooked) == "hooked")
         #expect(unused.count == 0)
 
         try await simulate { simulation in
             let observer = RecordingObserver()
             let transport = ScriptedTransport(.delay(.seconds(3), then: .reply(text: "ok")), clock: simulation.clock)
-            let service = Original(transport: transport).overriding(observer: observer, clock: simulation.clock)
+            let service = Original(transport: transport).with {
+                $0.observer = observer
+                $0.clock = simulation.clock
+            }
             let response = try await Call.get.response(with: service)
             #expect(response.trace.duration == .seconds(3))
             #expect(!observer.events.isEmpty)
@@ -136,8 +158,14 @@ struct OverridingTests {
     func twice() async throws {
         let transport = ScriptedTransport(.reply(text: "ok"))
         let service = Original(transport: ScriptedTransport())
-            .overriding(apiUrl: "first.example.com", header: ["X-A": "first", "X-B": "first"])
-            .overriding(header: ["X-B": "second"], transport: transport)
+            .with {
+                $0.apiUrl = "first.example.com"
+                $0.header = ["X-A": "first", "X-B": "first"]
+            }
+            .with {
+                $0.header = ["X-B": "second"]
+                $0.transport = transport
+            }
         _ = try await Call.get.schedule(with: service)
         let sent = try #require(transport.attempts.first?.request)
         #expect(sent.url.host == "first.example.com")
@@ -147,10 +175,9 @@ struct OverridingTests {
 
     @Test("an erased service prints where its calls go, and nothing of what may be a secret")
     func erasedPrintsNoSecret() {
-        let service = AnyHttpService(
-            apiUrl: "api.example.com/v1?api_key=s3cret",
-            header: [.authorization: "Bearer s3cret"]
-        )
+        let service = AnyHttpService(apiUrl: "api.example.com/v1?api_key=s3cret").with {
+            $0.header = [.authorization: "Bearer s3cret"]
+        }
         var dumped = ""
         dump(service, to: &dumped)
         #expect("\(service)" == "AnyHttpService(https://api.example.com)")
@@ -164,10 +191,10 @@ struct OverridingTests {
     func hedging() {
         func delay(_ hedging: Hedging?) -> Duration? { hedging?.delay.shortest }
         let rules = Hedging(after: .fixed(.seconds(1)))
-        let base = Original(transport: ScriptedTransport()).overriding(hedging: rules)
+        let base = Original(transport: ScriptedTransport()).with { $0.hedging = rules }
         #expect(delay(base.hedging) == .seconds(1))
-        #expect(delay(base.overriding().hedging) == .seconds(1))
-        #expect(delay(base.overriding(hedging: Hedging(after: .fixed(.seconds(2)))).hedging) == .seconds(2))
-        #expect(base.overriding(hedging: .some(nil)).hedging == nil)
+        #expect(delay(base.with { _ in }.hedging) == .seconds(1))
+        #expect(delay(base.with { $0.hedging = Hedging(after: .fixed(.seconds(2))) }.hedging) == .seconds(2))
+        #expect(base.with { $0.hedging = nil }.hedging == nil)
     }
 }

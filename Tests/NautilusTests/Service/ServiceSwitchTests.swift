@@ -85,9 +85,13 @@ struct ServiceSwitchTests {
         let sites = ServiceSwitch(Site.staging) { site in
             AnyHttpService(
                 apiUrl: site.rawValue,
-                retrierFactory: BackoffRetrier.factory(backoff: .constant(.zero), budget: .unlimited),
-                webSocketTransport: transports[site]
-            )
+                retrierFactory: BackoffRetrier.factory(
+                    .standard.with {
+                        $0.backoff = .constant(.zero)
+                        $0.budget = .unlimited
+                    }
+                )
+            ).with { $0.webSocketTransport = transports[site] ?? $0.webSocketTransport }
         }
         let chat = try await ChatStream().schedule(with: sites)
         sites.select(.production)
@@ -101,7 +105,7 @@ struct ServiceSwitchTests {
     @Test("stands behind what is made of it: another header, an erased type, another switch")
     func derived() async throws {
         try await expectOneSite { service in
-            let inner = AnyHttpService(service.overriding(header: ["X-Own": "1"]))
+            let inner = AnyHttpService(service.with { $0.header = ["X-Own": "1"] })
             return try await Call.get.schedule(with: ServiceSwitch("only") { _ in inner })
         }
     }
@@ -290,7 +294,12 @@ private struct SiteService: HttpService {
         stepping(
             ComposedRetrier.factory(
                 coordinator.authorization { $1.header[.authorization] = $0 },
-                BackoffRetrier.factory(backoff: .constant(.seconds(1)), budget: .unlimited)
+                BackoffRetrier.factory(
+                    .standard.with {
+                        $0.backoff = .constant(.seconds(1))
+                        $0.budget = .unlimited
+                    }
+                )
             )
         )
     }

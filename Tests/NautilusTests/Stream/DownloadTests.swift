@@ -15,9 +15,11 @@ struct DownloadTests {
         AnyHttpService(
             apiUrl: "a.com",
             retrierFactory: BackoffRetrier.factory(
-                backoff: .constant(.zero),
-                maxAttempts: retries + 1,
-                budget: .unlimited
+                .standard.with {
+                    $0.backoff = .constant(.zero)
+                    $0.maxAttempts = retries + 1
+                    $0.budget = .unlimited
+                }
             ),
             transport: transport
         )
@@ -257,7 +259,12 @@ struct DownloadTests {
         let transport = LengthlessTransport(header: header, bytes: Self.bytes)
         let service = AnyHttpService(
             apiUrl: "a.com",
-            retrierFactory: BackoffRetrier.factory(backoff: .constant(.zero), budget: .unlimited),
+            retrierFactory: BackoffRetrier.factory(
+                .standard.with {
+                    $0.backoff = .constant(.zero)
+                    $0.budget = .unlimited
+                }
+            ),
             transport: transport
         )
         let (target, told) = (try target(), Counter())
@@ -356,10 +363,10 @@ struct DownloadTests {
     @Test("a success is deposited once, also where hedging and the retrier keep the same budget")
     func deposit() async throws {
         let budget = QuotaBudget(initial: 100)
-        let service = service(ScriptedTransport(whole)).overriding(
-            retrierFactory: BackoffRetrier.factory(budget: .shared(budget)),
-            hedging: Hedging(after: .fixed(.seconds(1)), budget: .shared(budget))
-        )
+        let service = service(ScriptedTransport(whole)).with {
+            $0.retrierFactory = BackoffRetrier.factory(.standard.with { $0.budget = .shared(budget) })
+            $0.hedging = Hedging(after: .fixed(.seconds(1)), budget: .shared(budget))
+        }
         try await Call.get.download(to: target(), with: service)
         #expect(budget.balance == 101)
     }

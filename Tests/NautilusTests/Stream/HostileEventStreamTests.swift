@@ -37,8 +37,10 @@ struct HostileEventStreamTests {
             let service = AnyHttpService(
                 apiUrl: "a.com",
                 retrierFactory: BackoffRetrier.factory(
-                    backoff: delay.map { .constant($0, jitter: .none) } ?? .exponential(jitter: .none),
-                    budget: .shared(account)
+                    .standard.with {
+                        $0.backoff = delay.map { .constant($0, jitter: .none) } ?? .exponential(jitter: .none)
+                        $0.budget = .shared(account)
+                    }
                 ),
                 transport: server,
                 clock: clock

@@ -17,9 +17,11 @@ struct ServerSentEventsTests {
         AnyHttpService(
             apiUrl: "a.com",
             retrierFactory: BackoffRetrier.factory(
-                backoff: .constant(.zero),
-                maxAttempts: retries + 1,
-                budget: .unlimited
+                .standard.with {
+                    $0.backoff = .constant(.zero)
+                    $0.maxAttempts = retries + 1
+                    $0.budget = .unlimited
+                }
             ),
             transport: transport,
             clock: clock ?? self.clock
@@ -230,8 +232,10 @@ struct ServerSentEventsTests {
         let service = AnyHttpService(
             apiUrl: "a.com",
             retrierFactory: BackoffRetrier.factory(
-                backoff: .constant(.zero),
-                budget: .shared(TokenBucketBudget(capacity: 0))
+                .standard.with {
+                    $0.backoff = .constant(.zero)
+                    $0.budget = .shared(TokenBucketBudget(capacity: 0))
+                }
             ),
             transport: transport,
             clock: clock
@@ -254,9 +258,8 @@ struct ServerSentEventsTests {
                 apiUrl: "a.com",
                 retrierFactory: AnyRetrierFactory { Always() },
                 transport: transport,
-                clock: simulation.clock,
-                maxAttempts: 7
-            )
+                clock: simulation.clock
+            ).with { $0.maxAttempts = 7 }
             let error = await #expect(throws: HttpError.self) {
                 for try await _ in Call.get.events(with: service) {}
             }

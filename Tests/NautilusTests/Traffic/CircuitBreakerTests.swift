@@ -83,7 +83,7 @@ struct CircuitBreakerTests {
         let clock = ManualClock()
         let breaker = try await Self.opened(clock)
         let transport = ScriptedTransport(clock: clock)
-        let retrier = BackoffRetrier.factory(retryAfterCap: cap)
+        let retrier = BackoffRetrier.factory(.standard.with { $0.retryAfterCap = cap })
         do {
             let service = Self.service(breaker, clock, transport, retrier: retrier)
             _ = try await Call(deadline: deadline).schedule(with: service)
@@ -119,7 +119,12 @@ struct CircuitBreakerTests {
         let clock = ManualClock()
         let breaker = try await Self.opened(clock)
         let pauses = OriginPauses(clock: clock)
-        let retrier = BackoffRetrier.factory(maxAttempts: 1, gate: pauses)
+        let retrier = BackoffRetrier.factory(
+            .standard.with {
+                $0.maxAttempts = 1
+                $0.gate = pauses
+            }
+        )
         let service = Self.service(breaker, clock, ScriptedTransport(clock: clock), retrier: retrier)
         await #expect(throws: HttpError.self) { try await Call.get.schedule(with: service) }
         #expect(pauses.remainingPause(of: trafficOrigin) == .zero)

@@ -217,7 +217,13 @@ struct MessageStreamEndTests: WebSocketSuite {
             useful
         )
         let budget = TokenBucketBudget(capacity: 10, depositOfSuccess: 0)
-        let factory = BackoffRetrier.factory(backoff: .constant(.zero), maxAttempts: 2, budget: .shared(budget))
+        let factory = BackoffRetrier.factory(
+            .standard.with {
+                $0.backoff = .constant(.zero)
+                $0.maxAttempts = 2
+                $0.budget = .shared(budget)
+            }
+        )
         let chat = try await Chat().schedule(with: service(transport, retrierFactory: factory))
         let reading = Task {
             var lines = chat.makeAsyncIterator()
@@ -240,7 +246,13 @@ struct MessageStreamEndTests: WebSocketSuite {
     func lasting(seconds: Int, balance: Double) async throws {
         let transport = ScriptedWebSocketTransport(Self.echo, Self.greeting)
         let budget = TokenBucketBudget(capacity: 10, depositOfSuccess: 0)
-        let factory = BackoffRetrier.factory(backoff: .constant(.zero), maxAttempts: 2, budget: .shared(budget))
+        let factory = BackoffRetrier.factory(
+            .standard.with {
+                $0.backoff = .constant(.zero)
+                $0.maxAttempts = 2
+                $0.budget = .shared(budget)
+            }
+        )
         let chat = try await Chat().schedule(with: service(transport, retrierFactory: factory))
         clock.advance(by: .seconds(seconds))
         transport.sockets[0].drop()
@@ -253,7 +265,12 @@ struct MessageStreamEndTests: WebSocketSuite {
     func emptyBudget() async throws {
         let transport = ScriptedWebSocketTransport(.accept { $0.drop() })
         let budget = RetryBudgetScope.perOrigin(in: OriginBudgets { _ in TokenBucketBudget(capacity: 0) })
-        let factory = BackoffRetrier.factory(backoff: .constant(.zero), budget: budget)
+        let factory = BackoffRetrier.factory(
+            .standard.with {
+                $0.backoff = .constant(.zero)
+                $0.budget = budget
+            }
+        )
         let chat = try await Chat().schedule(with: service(transport, retrierFactory: factory))
         var lines = chat.makeAsyncIterator()
         let error = await error { _ = try await lines.next() }

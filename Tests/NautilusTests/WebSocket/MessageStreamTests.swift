@@ -40,9 +40,8 @@ struct MessageStreamTests: WebSocketSuite {
         let service = AnyHttpService(
             apiUrl: "api.example.com/v1",
             interceptors: [HttpCache(), RequestCoalescing()],
-            transport: ScriptedTransport(.reply(header: ["Cache-Control": "max-age=600"], text: "kept")),
-            webSocketTransport: sockets
-        )
+            transport: ScriptedTransport(.reply(header: ["Cache-Control": "max-age=600"], text: "kept"))
+        ).with { $0.webSocketTransport = sockets }
         #expect(try await Chatter().schedule(with: service) == "kept")
         let first = Task { try await Chat().schedule(with: service) }
         while sockets.requests.isEmpty { await Task.yield() }
@@ -117,9 +116,8 @@ struct MessageStreamTests: WebSocketSuite {
     func unavailable() async throws {
         let service = AnyHttpService(
             apiUrl: "api.example.com",
-            transport: ScriptedTransport(),
-            webSocketTransport: WebSocketsUnavailable(reason: "there is no libcurl.so.4")
-        )
+            transport: ScriptedTransport()
+        ).with { $0.webSocketTransport = WebSocketsUnavailable(reason: "there is no libcurl.so.4") }
         let error = await error { _ = try await Chat().schedule(with: service) }
         #expect(error?.underlying is WebSocketsUnavailable)
         let text = "\(try #require(error))"

@@ -44,7 +44,13 @@ extension WebSocketSuite {
     static func backoff(_ delay: Duration = .zero, maxAttempts: Int = 3) -> any RetrierFactory {
         // The budget of the process is for all tests together.
         let backoff = Backoff.constant(delay, jitter: .none)
-        return BackoffRetrier.factory(backoff: backoff, maxAttempts: maxAttempts, budget: .unlimited)
+        return BackoffRetrier.factory(
+            .standard.with {
+                $0.backoff = backoff
+                $0.maxAttempts = maxAttempts
+                $0.budget = .unlimited
+            }
+        )
     }
 
     func service(

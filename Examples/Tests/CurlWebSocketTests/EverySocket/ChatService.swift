@@ -24,7 +24,13 @@ struct ChatService: HttpService {
 
     static func backoff(_ delay: Duration = .zero) -> any RetrierFactory {
         // The budget of the process is for all tests together.
-        BackoffRetrier.factory(backoff: .constant(delay, jitter: .none), maxAttempts: 3, budget: .unlimited)
+        BackoffRetrier.factory(
+            .standard.with {
+                $0.backoff = .constant(delay, jitter: .none)
+                $0.maxAttempts = 3
+                $0.budget = .unlimited
+            }
+        )
     }
 }
 

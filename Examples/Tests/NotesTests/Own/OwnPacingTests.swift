@@ -61,10 +61,11 @@ struct OwnPacingTests {
             let service = AnyHttpService(
                 apiUrl: "api.example.com",
                 interceptors: [SecondQuota(quota, clock: clock)],
-                hedging: delay.map { Hedging(after: .fixed($0), latencies: OriginLatencies(), budget: .unlimited) },
                 transport: transport,
                 clock: clock
-            )
+            ).with {
+                $0.hedging = delay.map { Hedging(after: .fixed($0), latencies: OriginLatencies(), budget: .unlimited) }
+            }
             let hedges = try await withThrowingTaskGroup(of: CallTrace.Hedge?.self) { group in
                 for _ in 0..<calls {
                     group.addTask { try await GetPage().response(with: service).trace.attempts.last?.hedge }

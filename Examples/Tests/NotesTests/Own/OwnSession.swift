@@ -38,7 +38,7 @@ final class FileSession: CredentialSource {
     var retrierFactory: any RetrierFactory {
         ComposedRetrier.factory(
             AnyRetrierFactory { [self] in FileSessionRetrier(lease: CredentialLease(self)) },
-            BackoffRetrier.factory(gate: coordinator)
+            BackoffRetrier.factory(.standard.with { $0.gate = coordinator })
         )
     }
 

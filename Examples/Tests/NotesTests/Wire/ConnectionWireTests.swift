@@ -13,7 +13,13 @@ struct ConnectionWireTests {
         let service = AnyHttpService(
             apiUrl: "http://127.0.0.1:\(port)",
             interceptors: [upAtSecondAttempt],
-            retrierFactory: BackoffRetrier.factory(backoff: .constant(.zero), maxAttempts: 2, budget: .unlimited)
+            retrierFactory: BackoffRetrier.factory(
+                .standard.with {
+                    $0.backoff = .constant(.zero)
+                    $0.maxAttempts = 2
+                    $0.budget = .unlimited
+                }
+            )
         )
         let response = try await Probe(method: .post, body: .json(["a": 1])).response(with: service)
         #expect(response.trace.attempts.count == 2)
@@ -64,7 +70,12 @@ struct ConnectionWireTests {
         let server = try await StubServer.start(answering: .status(200))
         let service = AnyHttpService(
             apiUrl: "https://127.0.0.1:\(server.port)",
-            retrierFactory: BackoffRetrier.factory(backoff: .constant(.zero), budget: .unlimited)
+            retrierFactory: BackoffRetrier.factory(
+                .standard.with {
+                    $0.backoff = .constant(.zero)
+                    $0.budget = .unlimited
+                }
+            )
         )
         let error = await #expect(throws: HttpError.self) { try await Probe().schedule(with: service) }
         #expect(error?.kind == .transport(.secureConnectionFailed))
@@ -82,7 +93,12 @@ struct ConnectionWireTests {
         try await UntrustedTlsServer.run { server in
             let service = AnyHttpService(
                 apiUrl: "https://127.0.0.1:\(server.port)",
-                retrierFactory: BackoffRetrier.factory(backoff: .constant(.zero), budget: .unlimited)
+                retrierFactory: BackoffRetrier.factory(
+                    .standard.with {
+                        $0.backoff = .constant(.zero)
+                        $0.budget = .unlimited
+                    }
+                )
             )
             let error = await #expect(throws: HttpError.self) { try await Probe().schedule(with: service) }
             #expect(error?.kind == .transport(.serverCertificateUntrusted))

@@ -18,12 +18,11 @@ struct TrafficWireTests {
         let token = await server.signIn().accessToken
         return AnyHttpService(
             apiUrl: server.origin + "/v1",
-            header: [.authorization: "Bearer \(token)", "X-Client": client],
             interceptors: interceptors,
             retrierFactory: retrier,
             transport: URLSessionTransport.wide,
             clock: clock
-        )
+        ).with { $0.header = [.authorization: "Bearer \(token)", "X-Client": client] }
     }
 
     /// How many of some calls that are made at once succeed.
@@ -73,7 +72,12 @@ struct TrafficWireTests {
         let clock = ManualClock()
         let limit = RequestLimit(requestsPerSecond: 2, burst: 4, clock: clock)
         let server = try await DemoServer.start(environment: "limited", limit: limit)
-        let retrier = BackoffRetrier.factory(maxAttempts: 2, budget: .unlimited)
+        let retrier = BackoffRetrier.factory(
+            .standard.with {
+                $0.maxAttempts = 2
+                $0.budget = .unlimited
+            }
+        )
         let (pacing, calls) = (Pacing(clock: clock), try Present(server))
         let service = await Self.service(
             server,

@@ -23,9 +23,11 @@ struct BulkTests {
         AnyHttpService(
             apiUrl: url,
             retrierFactory: BackoffRetrier.factory(
-                backoff: .constant(.zero),
-                maxAttempts: attempts,
-                budget: .unlimited
+                .standard.with {
+                    $0.backoff = .constant(.zero)
+                    $0.maxAttempts = attempts
+                    $0.budget = .unlimited
+                }
             ),
             transport: TransportUnderTest.make()
         )

@@ -124,9 +124,9 @@ struct ReadingTests {
                 try await connection.respond(body: Data((isNew ? "hello" : "token_expired").utf8))
             }
         } whileOpen: { server in
-            let service = service(server.url).overriding(
-                retrierFactory: AnyRetrierFactory { StampingRetrier(coordinator: coordinator) }
-            )
+            let service = service(server.url).with {
+                $0.retrierFactory = AnyRetrierFactory { StampingRetrier(coordinator: coordinator) }
+            }
             let texts = try await withThrowingTaskGroup(of: String.self) { group in
                 for _ in 0..<50 { group.addTask { try await Get().schedule(with: service) } }
                 return try await group.reduce(into: []) { $0.append($1) }
@@ -142,8 +142,8 @@ struct ReadingTests {
             _ = try await connection.readRequest()
             try await connection.respond(body: Data(#"{"n":7}"#.utf8))
         } whileOpen: { server in
-            let base = AnyHttpService(apiUrl: server.url, header: ["X-Base": "1"])
-            let service = base.overriding(transport: TransportUnderTest.make())
+            let base = AnyHttpService(apiUrl: server.url).with { $0.header = ["X-Base": "1"] }
+            let service = base.with { $0.transport = TransportUnderTest.make() }
             let number = try await AnyRequest(.get, ["a", 7], query: ["q": "1"], as: Number.self).schedule(
                 with: service
             )

@@ -8,7 +8,13 @@ func service(_ url: URL, numbered: Bool = false) -> AnyHttpService<HttpError> {
     AnyHttpService(
         apiUrl: url,
         interceptors: numbered ? [AttemptNumber()] : [],
-        retrierFactory: BackoffRetrier.factory(backoff: .constant(.zero), maxAttempts: 3, budget: .unlimited),
+        retrierFactory: BackoffRetrier.factory(
+            .standard.with {
+                $0.backoff = .constant(.zero)
+                $0.maxAttempts = 3
+                $0.budget = .unlimited
+            }
+        ),
         transport: TransportUnderTest.make()
     )
 }

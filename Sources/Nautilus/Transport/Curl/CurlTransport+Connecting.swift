@@ -27,7 +27,7 @@
         }
 
         /// A proxy, with the user name and the password for it.
-        public struct Proxy: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+        public struct Proxy: Sendable, Redacted {
             /// Where it is: `http://proxy.example.com:3128`, or `socks5h://…`, which has the proxy look names up.
             public let url: String
             /// The user name for the proxy; nil for none.
@@ -49,16 +49,10 @@
             public var description: String {
                 URL(string: url).flatMap(HttpOrigin.init).map { "\($0)" } ?? "‹proxy›"
             }
-
-            /// The same as ``description``.
-            public var debugDescription: String { description }
-
-            /// Shows the description.
-            public var customMirror: Mirror { Mirror(self, children: ["proxy": description]) }
         }
 
         /// The TLS settings: which servers are trusted, and the client's own certificate.
-        public struct Trust: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+        public struct Trust: Sendable, Redacted {
             /// The oldest version of TLS.
             public enum Version: Sendable {
                 /// TLS 1.2 (RFC 5246).
@@ -68,7 +62,7 @@
             }
 
             /// A certificate of the client's, for servers that ask for one.
-            public struct Identity: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+            public struct Identity: Sendable, Redacted {
                 /// The certificate, and those between it and a root, in PEM.
                 public let certificates: Data
                 /// Its private key, in PEM.
@@ -85,12 +79,6 @@
 
                 /// That there is one, and nothing of it.
                 public var description: String { "a client certificate" }
-
-                /// The same as ``description``.
-                public var debugDescription: String { description }
-
-                /// Shows the description.
-                public var customMirror: Mirror { Mirror(self, children: ["identity": description]) }
             }
 
             /// Default: TLS 1.2, the oldest that is still allowed (RFC 8996).
@@ -127,12 +115,6 @@
                 ]
                 return parts.joined(separator: ", ")
             }
-
-            /// The same as ``description``.
-            public var debugDescription: String { description }
-
-            /// Shows the description.
-            public var customMirror: Mirror { Mirror(self, children: ["trust": description]) }
         }
     }
 

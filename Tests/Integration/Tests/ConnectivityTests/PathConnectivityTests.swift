@@ -72,9 +72,11 @@ struct PathConnectivityTests {
         let service = AnyHttpService(
             apiUrl: "api.example.com",
             retrierFactory: BackoffRetrier.factory(
-                budget: .unlimited,
-                offline: OfflinePause(connectivity: connectivity, clock: clock),
-                random: FixedRandomSource(0.5)
+                .standard.with {
+                    $0.budget = .unlimited
+                    $0.offline = OfflinePause(connectivity: connectivity, clock: clock)
+                    $0.random = FixedRandomSource(0.5)
+                }
             ),
             transport: transport,
             clock: clock

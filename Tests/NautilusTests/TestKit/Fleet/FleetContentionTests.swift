@@ -93,16 +93,17 @@ extension TestKit {
                     apiUrl: "api.example.com",
                     interceptors: [ReadThenWrite()],
                     retrierFactory: BackoffRetrier.factory(
-                        backoff: backoff,
-                        maxAttempts: .max,
-                        condition: conflicts,
-                        budget: .unlimited,
-                        random: client.random
+                        .standard.with {
+                            $0.backoff = backoff
+                            $0.maxAttempts = .max
+                            $0.condition = conflicts
+                            $0.budget = .unlimited
+                            $0.random = client.random
+                        }
                     ),
                     transport: client.transport,
-                    clock: client.clock,
-                    maxAttempts: .max
-                )
+                    clock: client.clock
+                ).with { $0.maxAttempts = .max }
             } request: { _ in
                 PutRow()
             }

@@ -74,7 +74,15 @@ extension TestKit {
                 server: FleetServer(rateLimit: FleetRateLimit(perSecond: 1))
             )
             let report = try await fleet.run("backoff") {
-                Self.service($0, BackoffRetrier.factory(budget: .unlimited, random: FixedRandomSource(0.5)))
+                Self.service(
+                    $0,
+                    BackoffRetrier.factory(
+                        .standard.with {
+                            $0.budget = .unlimited
+                            $0.random = FixedRandomSource(0.5)
+                        }
+                    )
+                )
             } request: { _ in
                 Poll()
             }
@@ -112,8 +120,16 @@ extension TestKit {
                 ),
                 seed: seed
             )
-            return try await fleet.run("busy") {
-                service($0, BackoffRetrier.factory(budget: .unlimited, random: $0.random))
+            return try await fleet.run("busy") { client in
+                service(
+                    client,
+                    BackoffRetrier.factory(
+                        .standard.with {
+                            $0.budget = .unlimited
+                            $0.random = client.random
+                        }
+                    )
+                )
             } request: { _ in
                 Poll(timeout: .milliseconds(200))
             }

@@ -60,9 +60,15 @@ extension TestKit {
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
         @Test("retries that nothing bounds keep the server down, jitter or not", arguments: [true, false])
         func unbounded(hasDelays: Bool) async throws {
-            let report = try await Self.report {
+            let report = try await Self.report { client in
                 let backoff = hasDelays ? Backoff.exponential(jitter: .full) : .constant(.zero)
-                return BackoffRetrier.factory(backoff: backoff, budget: .unlimited, random: $0.random)
+                return BackoffRetrier.factory(
+                    .standard.with {
+                        $0.backoff = backoff
+                        $0.budget = .unlimited
+                        $0.random = client.random
+                    }
+                )
             }
             #expect(report.recovery == nil)
             #expect(report.amplification > 3)
@@ -77,13 +83,23 @@ extension TestKit {
             arguments: [.unreachable, .failing(status: 503, share: 1), .slowed(to: 0.5)] as [FleetOutage.Kind]
         )
         func kinds(outage: FleetOutage.Kind) async throws {
-            let unbounded = try await Self.report(on: outage) {
-                BackoffRetrier.factory(budget: .unlimited, random: $0.random)
+            let unbounded = try await Self.report(on: outage) { client in
+                BackoffRetrier.factory(
+                    .standard.with {
+                        $0.budget = .unlimited
+                        $0.random = client.random
+                    }
+                )
             }
             #expect(unbounded.recovery == nil)
             #expect(unbounded.amplification > 3)
             let bounded = try await Self.report(on: outage) { client in
-                BackoffRetrier.factory(budget: .shared(TokenBucketBudget()), random: client.random)
+                BackoffRetrier.factory(
+                    .standard.with {
+                        $0.budget = .shared(TokenBucketBudget())
+                        $0.random = client.random
+                    }
+                )
             }
             #expect(bounded.recovery != nil)
             #expect(bounded.amplification < 1.1)
@@ -93,7 +109,12 @@ extension TestKit {
         @Test("with a bucket of tokens for each client it recovers, and each adds six retries and a tenth at most")
         func tokenBucket() async throws {
             let report = try await Self.report { client in
-                BackoffRetrier.factory(budget: .shared(TokenBucketBudget()), random: client.random)
+                BackoffRetrier.factory(
+                    .standard.with {
+                        $0.budget = .shared(TokenBucketBudget())
+                        $0.random = client.random
+                    }
+                )
             }
             #expect(report.recovery == Self.recovery)
             #expect(report.amplification < 1.1)
@@ -106,7 +127,12 @@ extension TestKit {
         func ratio() async throws {
             let report = try await Self.report { client in
                 let budget = RatioBudget(ratio: 0.1, minimumRetriesPerSecond: 0, clock: client.clock)
-                return BackoffRetrier.factory(budget: .shared(budget), random: client.random)
+                return BackoffRetrier.factory(
+                    .standard.with {
+                        $0.budget = .shared(budget)
+                        $0.random = client.random
+                    }
+                )
             }
             #expect(report.recovery == Self.recovery)
             #expect(report.amplification < 1.1)

@@ -23,7 +23,7 @@ struct AuthorizationRetrier: Retrier {
         let coordinator = RefreshCoordinator(credential: "0123456789") { _ in "9876543210" }
         return ComposedRetrier.factory(
             AnyRetrierFactory { AuthorizationRetrier(coordinator) },
-            BackoffRetrier.factory(gate: coordinator)
+            BackoffRetrier.factory(.standard.with { $0.gate = coordinator })
         )
     }
 }

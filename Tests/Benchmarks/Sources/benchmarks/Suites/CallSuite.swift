@@ -14,7 +14,11 @@ enum CallSuite {
         call("timeout and deadline", GetBytes(timeout: .seconds(60), deadline: .seconds(600)), .instant),
         call("five interceptors", GetBytes(), .instant.withInterceptors(5)),
         call("backoff retrier", GetBytes(), .instant.with(BackoffRetrier.factory())),
-        call("backoff retrier, no budget", GetBytes(), .instant.with(BackoffRetrier.factory(budget: .unlimited))),
+        call(
+            "backoff retrier, no budget",
+            GetBytes(),
+            .instant.with(BackoffRetrier.factory(.standard.with { $0.budget = .unlimited }))
+        ),
         call("authorization and backoff", GetBytes(), .instant.with(AuthorizationRetrier.withBackoff())),
         call("everything, decoding JSON", GetNote(), everything),
     ]

@@ -11,7 +11,12 @@ struct NotesService: HttpService {
     var retrierFactory: any RetrierFactory {
         ComposedRetrier.factory(
             AuthorizationRetrier.factory(coordinator),
-            BackoffRetrier.factory(gate: coordinator, random: world.random)
+            BackoffRetrier.factory(
+                .standard.with {
+                    $0.gate = coordinator
+                    $0.random = world.random
+                }
+            )
         )
     }
 }

@@ -1,21 +1,64 @@
-/// The policy that all retriers of one `BackoffRetrier.factory` share.
-struct BackoffPolicy: Sendable {
-    let backoff: Backoff
-    let throttlingBackoff: Backoff
-    let maxAttempts: Int
-    let condition: RetryCondition
-    let retryAfterCap: Duration
-    let budget: RetryBudgetScope
-    let latencies: OriginLatencies?
-    let gate: (any RetryGate)?
-    let offline: OfflinePause
-    let random: any RandomSource
-    let retriesNonIdempotentRequests: Bool
+extension BackoffRetrier {
+    /// The rules of a ``BackoffRetrier``, with the library's defaults until they are changed.
+    ///
+    /// ```swift
+    /// let factory = BackoffRetrier.factory(.standard.with { $0.maxAttempts = 6 })
+    /// ```
+    public struct Configuration: Sendable {
+        /// The rules that suit most services; every property says why it is as it is.
+        public static var standard: Configuration { Configuration() }
 
+        /// The delays. Default: exponential from 0.5 s, doubling, up to 20 s, full jitter; the reasons are at
+        /// ``Backoff/exponential(base:factor:cap:jitter:)``.
+        public var backoff: Backoff = .exponential()
+        /// The delays after 429. Default: nil, the same: most APIs say in `Retry-After` how long to wait.
+        public var throttlingBackoff: Backoff?
+        /// The most attempts, the first included; retries of other retriers do not count. Less than 1 counts as 1.
+        /// Default: 4, three retries: the fourth attempt still comes within a person's patience (3.5 s of delays at
+        /// most, unless the server asks for more), and an outage costs four sends in place of one at worst.
+        public var maxAttempts = 4
+        /// Which failures are retried. Default: ``RetryCondition/standard``, those that pass with time for most APIs,
+        /// each line with its reason.
+        public var condition: RetryCondition = .standard
+        /// The longest `Retry-After` that is waited for; beyond it the error surfaces at once, with the hint. Default:
+        /// 60 s: a caller would rather hear of it than wait longer.
+        public var retryAfterCap = Self.defaultRetryAfterCap
+        /// Bounds the retries of all calls together; a retry that it refuses is not made, and the error surfaces.
+        /// Default: ``RetryBudgetScope/perOrigin``, a token bucket for each origin: against a server that fails because
+        /// of load, backoff alone makes it worse.
+        public var budget: RetryBudgetScope = .perOrigin
+        /// The usual time of an attempt to an origin, to spare a retry that cannot finish before the call's deadline.
+        /// Default: nil, every retry that begins before the deadline is made.
+        public var latencies: OriginLatencies?
+        /// Holds back retries while a credential is refreshed, or while the origin has ordered a pause, whichever call
+        /// was told of it. Default: nil, none, since one that is shared has to be kept by the service.
+        public var gate: (any RetryGate)?
+        /// How a call waits for a network when there is none; such attempts do not count. Default:
+        /// ``OfflinePause/standard``, up to 60 s where the system knows of its network, which is on Apple's platforms.
+        public var offline: OfflinePause = .standard
+        /// The source of jitter. Default: the system's generator, which no two clients share.
+        public var random: any RandomSource = SystemRandomSource()
+        /// Whether to repeat a POST that the server may have executed, and execute it twice. Default: false, since a
+        /// second order cannot be undone; send an `Idempotency-Key` instead.
+        public var retriesNonIdempotentRequests = false
+
+        /// These rules with some of them changed.
+        ///
+        /// - Parameter change: Sets properties; it runs once, at once.
+        /// - Throws: What `change` throws.
+        public func with<Failure: Error>(_ change: (inout Self) throws(Failure) -> Void) throws(Failure) -> Self {
+            var changed = self
+            try change(&changed)
+            return changed
+        }
+    }
+}
+
+extension BackoffRetrier.Configuration {
     /// The delays that suit `error`.
     func schedule(after error: HttpError) -> Backoff {
         switch RetryCharge(after: error) {
-        case .postponed, .throttling: throttlingBackoff
+        case .postponed, .throttling: throttlingBackoff ?? backoff
         case .unavailable, .failure, nil: backoff
         }
     }
@@ -94,15 +137,17 @@ struct BackoffPolicy: Sendable {
     }
 }
 
-extension BackoffPolicy: RetrierFactory {
+extension BackoffRetrier.Configuration: RetrierFactory {
     /// The default of the longest `Retry-After` that is waited for.
     static let defaultRetryAfterCap = Duration.seconds(60)
 
-    func create<R: Request>(for request: R) -> any Retrier {
-        BackoffRetrier(policy: self)
+    /// A retrier that follows these rules.
+    public func create<R: Request>(for request: R) -> any Retrier {
+        BackoffRetrier(self)
     }
 
-    var policies: [RetryPolicy] {
+    /// The one that these rules are.
+    public var policies: [RetryPolicy] {
         [
             RetryPolicy(
                 maxAttempts: maxAttempts,

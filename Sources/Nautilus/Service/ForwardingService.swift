@@ -1,0 +1,93 @@
+/// A service that is another one, except for the properties that it declares itself.
+///
+/// The one list of a service's properties: each service that wraps another has them from here, so that a property that
+/// is new is forgotten by none.
+package protocol ForwardingService: HttpService {
+    /// The service that answers for what this one does not declare. It is asked again for every property.
+    var forwarded: any HttpService { get }
+
+    // Neither has a default here: both concern the error's type, which is the wrapping service's.
+
+    /// The wrapped service's selected one, wrapped alike.
+    var selectedService: AnyHttpService<RequestError>? { get }
+    /// The wrapped service's error for `error`.
+    func mapError(_ error: HttpError) -> RequestError
+}
+
+extension ForwardingService {
+    /// The wrapped service's.
+    public var apiUrl: any UrlConvertible { forwarded.apiUrl }
+    /// The wrapped service's.
+    public var usesSecureProtocol: Bool { forwarded.usesSecureProtocol }
+    /// The wrapped service's.
+    public var header: HttpHeader { forwarded.header }
+    /// The wrapped service's.
+    public var asyncHeader: HttpHeader { get async throws { try await forwarded.asyncHeader } }
+    /// The wrapped service's.
+    public var interceptors: [any HttpInterceptor] { forwarded.interceptors }
+    /// The wrapped service's.
+    public var retrierFactory: any RetrierFactory { forwarded.retrierFactory }
+    /// The wrapped service's.
+    public var hedging: Hedging? { forwarded.hedging }
+    /// The wrapped service's.
+    public var hook: any ServiceHook { forwarded.hook }
+    /// The wrapped service's.
+    public var observer: any CallObserver { forwarded.observer }
+    /// The wrapped service's.
+    public var transport: any HttpTransport { forwarded.transport }
+    /// The wrapped service's.
+    public var webSocketTransport: any WebSocketTransport { forwarded.webSocketTransport }
+    /// The wrapped service's.
+    public var clock: any Clock<Duration> { forwarded.clock }
+    /// The wrapped service's.
+    public var maxAttempts: Int { forwarded.maxAttempts }
+}
+
+/// A service for derived requests: its retriers are made for, and asked about, the request that was declared.
+struct DerivedService<S: HttpService, Base: Request>: ForwardingService {
+    typealias RequestError = S.RequestError
+
+    let service: S
+    let base: Base
+    /// Tells which failures are followed by another attempt at once, whatever the retrier says. Default: none.
+    var repeats: @Sendable (HttpError) -> Bool = { _ in false }
+
+    var forwarded: any HttpService { service }
+    var retrierFactory: any RetrierFactory {
+        let factory = service.retrierFactory
+        return AnyRetrierFactory(policies: factory.policies) { [base, repeats] in
+            DerivedRetrier(retrier: factory.create(for: base), base: base, repeats: repeats)
+        }
+    }
+    // What a derived request belongs to has chosen its service already.
+    var selectedService: AnyHttpService<S.RequestError>? { nil }
+
+    func mapError(_ error: HttpError) -> S.RequestError { service.mapError(error) }
+}
+
+/// Passes everything on to the service's retrier, and the declared request for the derived one.
+private struct DerivedRetrier<Base: Request>: Retrier {
+    var retrier: any Retrier
+    let base: Base
+    let repeats: @Sendable (HttpError) -> Bool
+    private var hasRepeated = false
+
+    init(retrier: any Retrier, base: Base, repeats: @escaping @Sendable (HttpError) -> Bool) {
+        (self.retrier, self.base, self.repeats) = (retrier, base, repeats)
+    }
+
+    mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
+        try await retrier.prepare(&httpRequest, context: context)
+    }
+
+    mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision {
+        hasRepeated = repeats(error)
+        if hasRepeated { return .retry(after: .zero) }
+        return await retrier.retry(base, failingWith: error)
+    }
+
+    mutating func succeeded(_ success: CallSuccess) { retrier.succeeded(success) }
+    func spread(over span: Duration) -> Duration { retrier.spread(over: span) }
+    var reason: RetryReason? { hasRepeated ? nil : retrier.reason }
+    var name: String { hasRepeated ? "Download" : retrier.name }
+}
