@@ -49,7 +49,7 @@ public final class CachingServiceHook: ServiceHook {
     ) {
         self.account = account
         self.stopwatch = Stopwatch(clock)
-        self.core = Locked(ResultCore(timeToLive: timeToLive.addable, maxCount: maxCount))
+        self.core = Locked(ResultCore(timeToLive: timeToLive.clampedToCentury, maxCount: maxCount))
     }
 
     /// How many results are remembered, outdated ones included.

@@ -63,8 +63,8 @@ public final class HttpCache: HttpInterceptor {
         self.accounts = accounts
         self.core = Locked(CacheCore(limit: maxBytes, maxResponse: maxResponseBytes ?? maxBytes / 8))
         self.disk = folder.map(CacheDisk.init)
-        self.heuristicCap = heuristicCap.addable.components.seconds
-        self.staleIfError = staleIfError.addable.components.seconds
+        self.heuristicCap = heuristicCap.clampedToCentury.components.seconds
+        self.staleIfError = staleIfError.clampedToCentury.components.seconds
         self.wallClock = wallClock
     }
 

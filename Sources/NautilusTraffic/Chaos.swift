@@ -150,7 +150,7 @@ public struct ChaosFault: Sendable {
     ///   - delay: How much later, drawn evenly; negative times count as zero.
     ///   - rate: How often.
     public static func delay(_ delay: ClosedRange<Duration>, rate: Double) -> ChaosFault {
-        ChaosFault(.delay(delay.lowerBound.addable...delay.upperBound.addable), rate: rate)
+        ChaosFault(.delay(delay.lowerBound.clampedToCentury...delay.upperBound.clampedToCentury), rate: rate)
     }
 
     /// A request is not sent, and fails as the network would.

@@ -125,8 +125,8 @@ struct CircuitMachine: Sendable {
         epoch += 1
         openings += 1
         previousPause = pause
-        state = .open(until: now + pause.addable)
-        return .opened(pause: pause.addable)
+        state = .open(until: now + pause.clampedToCentury)
+        return .opened(pause: pause.clampedToCentury)
     }
 
     private mutating func close() {

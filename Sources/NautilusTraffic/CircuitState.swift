@@ -75,7 +75,7 @@ public struct CircuitLimits: Sendable {
     ) {
         self.failureRate = failureRate.isNaN ? 0.5 : min(max(failureRate, 0.01), 1)
         self.minimumThroughput = max(1, minimumThroughput)
-        self.window = max(.milliseconds(1), window.addable)
+        self.window = max(.milliseconds(1), window.clampedToCentury)
         self.pause = pause
         self.failingStatuses = failingStatuses
     }

@@ -70,9 +70,9 @@ struct PaceLimit: Sendable {
     /// How many more the server takes, as last reported.
     private var remaining: Int
     /// How many have ended without a word of the limit, and may not be in the report.
-    private var wordless = 0
+    private var unreported = 0
     /// How many of those have ended since the report came.
-    private var recentlyWordless = 0
+    private var recentlyUnreported = 0
     /// The last request that had gone when the report came. Reports to later ones are newer for certain; those to the
     /// others may be older, in whatever order they come.
     private(set) var lastReported: Int
@@ -87,32 +87,32 @@ struct PaceLimit: Sendable {
         partition = report.partition
         quota = report.quota.flatMap { $0 > 0 ? $0 : nil }
         window = report.window.flatMap { $0 > .zero ? $0 : nil }
-        end = now + reset.addable
+        end = now + reset.clampedToCentury
         remaining = report.remaining
         lastReported = lastNumber
     }
 
     /// Whether no more may go before the reset, if so many are under way.
-    func isUsedUp(underWay: Int) -> Bool { remaining - wordless - underWay <= 0 }
+    func isUsedUp(underWay: Int) -> Bool { remaining - unreported - underWay <= 0 }
 
     func isOf(_ report: RateLimit) -> Bool { policy == report.policy && partition == report.partition }
 
     /// A request has ended that may have counted, without a word of the limit.
     mutating func charge() {
-        wordless += 1
-        recentlyWordless += 1
+        unreported += 1
+        recentlyUnreported += 1
     }
 
     /// Takes in what the answer to the request with this number says of the same limit.
     mutating func update(with report: PaceLimit, by number: Int) {
         if number > lastReported {
             // It was sent after the last report, and what had ended by then was counted before it.
-            let wordless = recentlyWordless
+            let unreported = recentlyUnreported
             self = report
-            self.wordless = wordless
+            self.unreported = unreported
         } else if report.remaining < remaining {
             // Whatever the order in which they were sent: this one was counted later.
-            (remaining, end, lastReported, recentlyWordless) = (report.remaining, report.end, report.lastReported, 0)
+            (remaining, end, lastReported, recentlyUnreported) = (report.remaining, report.end, report.lastReported, 0)
         }
     }
 
@@ -121,8 +121,8 @@ struct PaceLimit: Sendable {
         guard let quota, let window else { return nil }
         let (length, late) = (window.wholeNanoseconds, (now - end).wholeNanoseconds)
         var next = self
-        (next.remaining, next.wordless, next.recentlyWordless, next.lastReported) = (
-            quota, recentlyWordless, 0, lastNumber
+        (next.remaining, next.unreported, next.recentlyUnreported, next.lastReported) = (
+            quota, recentlyUnreported, 0, lastNumber
         )
         // Windows without a request have passed.
         next.end += .nanoseconds(late / length * length + length)
@@ -142,8 +142,8 @@ struct PaceRules: Hashable, Sendable {
     /// Creates rules; values that make no sense are cut to the nearest that do.
     init(maxWaiting: Int, maxWait: Duration, interval: Duration) {
         self.maxWaiting = max(0, maxWaiting)
-        self.maxWait = maxWait.addable
-        self.interval = min(interval.addable, .seconds(3_600))
+        self.maxWait = maxWait.clampedToCentury
+        self.interval = min(interval.clampedToCentury, .seconds(3_600))
     }
 
     /// Why a request does not wait for so long; nil when it does.

@@ -113,7 +113,7 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
         at now: Duration
     ) -> [(waiter: Waiter, refusal: TrafficRefusal)] {
         underWay -= 1
-        if let retryAfter { pauseEnd = max(pauseEnd ?? .zero, now + retryAfter.addable) }
+        if let retryAfter { pauseEnd = max(pauseEnd ?? .zero, now + retryAfter.clampedToCentury) }
         // If a response has both, `Retry-After` takes precedence (draft-11 §7).
         let reports = retryAfter.map { hint in reports.map { $0.resetting(in: hint) } } ?? reports
         limits.report(reports, by: number, lastNumber: lastNumber, at: now)

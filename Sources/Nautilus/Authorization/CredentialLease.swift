@@ -293,10 +293,10 @@ extension HttpError {
 ///
 /// The machine and all that the lock guards have no use for its content, and without its type they are not generic:
 /// unspecialized generic code would make ``RefreshCoordinator/current`` ten times as slow.
-protocol SealedCredential: AnyObject, Sendable {}
+protocol ErasedCredential: AnyObject, Sendable {}
 
 /// Holds a credential of any type behind one reference.
-final class CredentialBox<Credential: Sendable>: SealedCredential {
+final class CredentialBox<Credential: Sendable>: ErasedCredential {
     let credential: Credential
 
     init(_ credential: Credential) {
@@ -305,16 +305,16 @@ final class CredentialBox<Credential: Sendable>: SealedCredential {
 }
 
 /// A sealed credential with its generation.
-struct SealedGrant: Sendable {
-    let credential: any SealedCredential
+struct ErasedGrant: Sendable {
+    let credential: any ErasedCredential
     let generation: Int
     /// The session that it belongs to.
     let session: SessionMark
 }
 
-extension SealedCredential {
+extension ErasedCredential {
     /// The credential inside; `type` must be the one that it was sealed as.
-    func unsealed<Credential: Sendable>(as type: Credential.Type) -> Credential {
+    func restored<Credential: Sendable>(as type: Credential.Type) -> Credential {
         // A coordinator seals credentials of one type only; a checked cast would look the type up for every attempt.
         unsafeDowncast(self, to: CredentialBox<Credential>.self).credential
     }

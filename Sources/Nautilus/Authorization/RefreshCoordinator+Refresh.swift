@@ -79,17 +79,17 @@ extension RefreshCoordinator {
 
     /// A credential with its version, to stamp an attempt with.
     public struct Grant: Sendable {
-        private let sealed: SealedGrant
+        private let sealed: ErasedGrant
 
         /// The credential.
-        public var credential: Credential { sealed.credential.unsealed(as: Credential.self) }
+        public var credential: Credential { sealed.credential.restored(as: Credential.self) }
         /// Its version: larger than that of every earlier credential of this coordinator, those of other users
         /// included.
         public var generation: Int { sealed.generation }
         /// The session that it belongs to.
         public var session: Session { Session(mark: sealed.session) }
 
-        init(_ sealed: SealedGrant) {
+        init(_ sealed: ErasedGrant) {
             self.sealed = sealed
         }
     }
@@ -105,7 +105,7 @@ extension RefreshCoordinator.Grant: Redacted {
 }
 
 extension RefreshCoordinator {
-    func ask(_ question: RefreshMachine.Question) async throws -> SealedGrant {
+    func ask(_ question: RefreshMachine.Question) async throws -> ErasedGrant {
         guard !RefreshScope.contains(self) else { throw RefreshError.recursive }
         let now = stopwatch.elapsed
         if let grant = core.withLock({ $0.machine.immediateAnswer(to: question, at: now) }) { return grant }

@@ -169,7 +169,7 @@ extension RefreshCoordinator {
             case .resume(let waiters, let result): for waiter in waiters { waiter.resume(with: result) }
             case .pass(let retry): retry.resume()
             case .start(let flight, let credential, let tasks):
-                start(flight, from: credential.unsealed(as: Credential.self), tasks: tasks)
+                start(flight, from: credential.restored(as: Credential.self), tasks: tasks)
             case .cancel(let tasks): tasks.cancel()
             case .end(let tasks): tasks.end()
             case .set(let alarm): set(alarm)

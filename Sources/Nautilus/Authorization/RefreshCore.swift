@@ -2,9 +2,9 @@
 struct RefreshCore: Sendable {
     /// The work left to do when the lock has been released.
     enum Effect: Sendable {
-        case resume([RefreshWaiter], Result<SealedGrant, RefreshError>)
+        case resume([RefreshWaiter], Result<ErasedGrant, RefreshError>)
         case pass(Waiter<Void>)
-        case start(RefreshFlight, any SealedCredential, RefreshTasks)
+        case start(RefreshFlight, any ErasedCredential, RefreshTasks)
         case cancel(RefreshTasks)
         case end(RefreshTasks)
         case set(RefreshAlarm)
@@ -13,7 +13,7 @@ struct RefreshCore: Sendable {
 
     private(set) var machine: RefreshMachine
     /// The machine's grant, copied out: reading it is what happens most often.
-    private(set) var current: SealedGrant?
+    private(set) var current: ErasedGrant?
     var waiters = WaitingLine<RefreshWaiter>()
     var outbox = Outbox<RefreshMachine.Announcement>()
     private var tasks: [Int: RefreshTasks] = [:]
@@ -36,7 +36,7 @@ struct RefreshCore: Sendable {
     /// Lets a call ask, and wait if it has to.
     mutating func ask(
         _ question: RefreshMachine.Question,
-        for waiter: Waiter<SealedGrant>,
+        for waiter: Waiter<ErasedGrant>,
         remaining: Duration?,
         at now: Duration
     ) -> [Effect] {
@@ -198,7 +198,7 @@ final class RefreshAlarm: Sendable {
 /// A task that waits for a refresh.
 enum RefreshWaiter: Identifiable, Sendable {
     /// A call, which wants the credential, and may wait for the refresh that follows a failed one.
-    case call(Waiter<SealedGrant>, RefreshPatience)
+    case call(Waiter<ErasedGrant>, RefreshPatience)
     /// A retry at the gate, which only wants the refresh in flight to be over.
     case retry(Waiter<Void>)
 
@@ -210,7 +210,7 @@ enum RefreshWaiter: Identifiable, Sendable {
     }
 
     /// The refresh is over.
-    func resume(with result: Result<SealedGrant, RefreshError>) {
+    func resume(with result: Result<ErasedGrant, RefreshError>) {
         switch self {
         case .call(let waiter, _): waiter.resume(with: result)
         case .retry(let waiter): waiter.resume()
@@ -237,7 +237,7 @@ struct RefreshPatience: Sendable {
     ///   - remaining: The time until the call's deadline; nil when it has none.
     ///   - state: The coordinator's state, which says how many failures are none of this call's.
     init(_ limits: RefreshLimits, remaining: Duration?, _ state: RefreshState, at now: Duration) {
-        end = now + (remaining ?? limits.patience).addable
+        end = now + (remaining ?? limits.patience).clampedToCentury
         // A cool-down that is on is the first one that it waits out.
         let isCoolingDown = if case .coolingDown = state { 1 } else { 0 }
         maxFailures = state.failures - isCoolingDown + limits.maxCoolDowns

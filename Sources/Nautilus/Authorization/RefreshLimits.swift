@@ -51,16 +51,16 @@ public struct RefreshLimits: Sendable {
         maxCoolDowns: Int = 10,
         maxLeeway: Duration = .seconds(60)
     ) {
-        self.timeLimit = timeLimit.addable
-        self.grace = grace.addable
+        self.timeLimit = timeLimit.clampedToCentury
+        self.grace = grace.clampedToCentury
         self.maxStarts = max(1, maxStarts)
-        self.window = window.addable
+        self.window = window.clampedToCentury
         self.coolDown = coolDown
-        self.retryAfterCap = retryAfterCap.addable
-        self.patience = patience.addable
+        self.retryAfterCap = retryAfterCap.clampedToCentury
+        self.patience = patience.clampedToCentury
         // Sums with it must not overflow.
         self.maxCoolDowns = max(0, min(maxCoolDowns, .max / 2))
-        self.maxLeeway = maxLeeway.addable
+        self.maxLeeway = maxLeeway.clampedToCentury
     }
 
     /// How long before its expiry a credential is refreshed in the background: a tenth of its lifetime, at most
@@ -68,6 +68,6 @@ public struct RefreshLimits: Sendable {
     ///
     /// A tenth keeps short-lived credentials from being refreshed all the time.
     public func leeway(forLifetime lifetime: Duration) -> Duration {
-        min(maxLeeway, lifetime.addable / 10)
+        min(maxLeeway, lifetime.clampedToCentury / 10)
     }
 }

@@ -1,7 +1,7 @@
 extension RefreshMachine {
     mutating func succeed(
         _ flight: RefreshFlight,
-        with credential: any SealedCredential,
+        with credential: any ErasedCredential,
         lifetime: Duration?,
         at now: Duration
     ) -> [Action] {
@@ -61,7 +61,7 @@ extension RefreshMachine {
     mutating func overrun(_ flight: RefreshFlight, coolDown: Duration, at now: Duration) -> [Action] {
         guard case .refreshing(let session, flight) = state else { return [] }
         let freedAt = now + limits.grace
-        let start = nextStart(of: session, notBefore: max(freedAt, now + coolDown.addable))
+        let start = nextStart(of: session, notBefore: max(freedAt, now + coolDown.clampedToCentury))
         let failure = RefreshError.timedOut(limit: limits.timeLimit, remaining: start.map { $0 - now })
         var pause = flight.coolDown(of: coolDown, after: failure, passes: true, at: now)
         pause.overdue = .init(flight: flight, freedAt: freedAt)
@@ -98,7 +98,7 @@ extension RefreshFlight {
         at now: Duration
     ) -> RefreshCoolDown {
         RefreshCoolDown(
-            end: now + length.addable,
+            end: now + length.clampedToCentury,
             length: length,
             failures: failures + 1,
             cause: cause,
@@ -108,7 +108,7 @@ extension RefreshFlight {
 }
 
 extension RefreshMachine {
-    mutating func signInHere(_ credential: any SealedCredential, lifetime: Duration?, at now: Duration) -> [Action] {
+    mutating func signInHere(_ credential: any ErasedCredential, lifetime: Duration?, at now: Duration) -> [Action] {
         mark.changesHere += 1
         return signIn(credential, lifetime: lifetime, at: now)
     }
@@ -119,7 +119,7 @@ extension RefreshMachine {
     }
 
     private mutating func signIn(
-        _ credential: any SealedCredential,
+        _ credential: any ErasedCredential,
         lifetime: Duration?,
         at now: Duration
     ) -> [Action] {
@@ -129,7 +129,7 @@ extension RefreshMachine {
 
     /// Begins the session that has the present mark.
     private mutating func beginSession(
-        _ credential: any SealedCredential,
+        _ credential: any ErasedCredential,
         lifetime: Duration?,
         at now: Duration
     ) -> [Action] {
@@ -158,7 +158,7 @@ extension RefreshMachine {
 
     mutating func replace(
         _ generation: Int,
-        with credential: any SealedCredential,
+        with credential: any ErasedCredential,
         lifetime: Duration?,
         at now: Duration
     ) -> [Action] {
@@ -188,7 +188,7 @@ extension RefreshMachine {
     }
 
     private mutating func adoptSession(
-        _ credential: any SealedCredential,
+        _ credential: any ErasedCredential,
         lifetime: Duration?,
         at now: Duration
     ) -> [Action] {
@@ -199,7 +199,7 @@ extension RefreshMachine {
 
     /// Makes `credential` the next generation of `session`, and hands it to all waiting calls.
     mutating func publish(
-        _ credential: any SealedCredential,
+        _ credential: any ErasedCredential,
         lifetime: Duration?,
         in session: RefreshSession,
         endOf ended: RefreshFlight? = nil,
@@ -222,7 +222,7 @@ extension RefreshMachine {
 
     /// Lets go of the refresh that calls wait for, be it in flight or still to come: they go on, and the one in flight
     /// is cancelled unless it has `ended`. To be called before the state changes.
-    func release(resumingWith result: Result<SealedGrant, RefreshError>, endOf ended: RefreshFlight? = nil) -> [Action]
+    func release(resumingWith result: Result<ErasedGrant, RefreshError>, endOf ended: RefreshFlight? = nil) -> [Action]
     {
         switch state {
         case .signedOut, .idle: []
@@ -232,9 +232,9 @@ extension RefreshMachine {
         }
     }
 
-    private mutating func nextGrant(_ credential: any SealedCredential) -> SealedGrant {
+    private mutating func nextGrant(_ credential: any ErasedCredential) -> ErasedGrant {
         lastGeneration += 1
-        return SealedGrant(credential: credential, generation: lastGeneration, session: mark)
+        return ErasedGrant(credential: credential, generation: lastGeneration, session: mark)
     }
 
     private func expiry(of lifetime: Duration?, at now: Duration) -> CredentialExpiry? {

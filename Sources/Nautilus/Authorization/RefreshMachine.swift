@@ -65,7 +65,7 @@ struct RefreshMachine: Sendable {
     }
 
     /// The answer to a question that needs no transition; nil when ``handle(_:at:)`` has to answer it.
-    func immediateAnswer(to question: Question, at now: Duration) -> SealedGrant? {
+    func immediateAnswer(to question: Question, at now: Duration) -> ErasedGrant? {
         guard let session = state.session, session.serves(at: now), !question.isOlder(than: session) else { return nil }
         guard question.rejected != session.grant.generation else { return nil }
         if case .refreshing = state { return session.grant }
@@ -161,15 +161,15 @@ extension RefreshMachine {
         /// A call asks for a credential.
         case ask(Question)
         /// The app signs in; the lifetime counts from now.
-        case signIn(any SealedCredential, lifetime: Duration?)
+        case signIn(any ErasedCredential, lifetime: Duration?)
         /// The app signs out.
         case signOut
         /// A credential of this generation has been refreshed elsewhere.
-        case replace(generation: Int, any SealedCredential, lifetime: Duration?)
+        case replace(generation: Int, any ErasedCredential, lifetime: Duration?)
         /// The store that processes share has changed; it counts only if nothing has happened here since `epoch`.
         case adopt(Adoption, since: Int)
         /// A refresh has ended with a credential.
-        case refreshSucceeded(RefreshFlight, any SealedCredential, lifetime: Duration?)
+        case refreshSucceeded(RefreshFlight, any ErasedCredential, lifetime: Duration?)
         /// A refresh has ended with an error.
         case refreshFailed(RefreshFlight, Failure)
         /// A refresh's time is up; the cool-down that follows if it is still in flight.
@@ -181,9 +181,9 @@ extension RefreshMachine {
     /// A change of the session by another process.
     enum Adoption: Sendable {
         /// It has refreshed.
-        case replacement(any SealedCredential, lifetime: Duration?)
+        case replacement(any ErasedCredential, lifetime: Duration?)
         /// Somebody has signed in.
-        case session(any SealedCredential, lifetime: Duration?)
+        case session(any ErasedCredential, lifetime: Duration?)
         /// The user has signed out.
         case nothing
         /// A refresh has failed for good.
@@ -214,18 +214,18 @@ extension RefreshMachine {
     /// An action to take after a transition, outside of the lock.
     enum Action: Sendable {
         /// Answer the call that asked.
-        case answer(Result<SealedGrant, RefreshError>)
+        case answer(Result<ErasedGrant, RefreshError>)
         /// The call that asked waits with the others.
         case wait
         /// The call that asked waits for the next refresh, which starts at `until`; without the time it fails.
         case waitOut(RefreshError, until: Duration)
         /// All that wait go on.
-        case resumeWaiters(Result<SealedGrant, RefreshError>)
+        case resumeWaiters(Result<ErasedGrant, RefreshError>)
         /// The calls that wait go on waiting for the next refresh, which starts at `until`; those without the time
         /// fail, and so do all when it is nil.
         case failWaiters(RefreshError, until: Duration?)
         /// Run the refresh, and its timer.
-        case startRefresh(RefreshFlight, any SealedCredential)
+        case startRefresh(RefreshFlight, any ErasedCredential)
         /// Cancel a refresh; it reports its end all the same.
         case cancelRefresh(RefreshFlight)
         /// Notify the watchers.

@@ -62,7 +62,7 @@ struct RefreshSession: Sendable {
     /// The generation it began with: generations never repeat, so a smaller one belongs to an earlier session.
     let firstGeneration: Int
     /// The credential now.
-    var grant: SealedGrant
+    var grant: ErasedGrant
     /// When the credential expires; nil for never.
     var expiry: CredentialExpiry?
     /// Whether the server has rejected this very credential.
@@ -88,7 +88,7 @@ struct CredentialExpiry: Hashable, Sendable {
     let end: Duration
 
     init(receivedAt now: Duration, lifetime: Duration, limits: RefreshLimits) {
-        end = now + lifetime.addable
+        end = now + lifetime.clampedToCentury
         leewayStart = end - limits.leeway(forLifetime: lifetime)
     }
 }

@@ -168,7 +168,7 @@ extension Call {
     /// - Throws: The cancellation, with the failure underneath; the failure when the deadline has passed.
     func sleep(for delay: Duration, after failure: HttpError) async throws(HttpError) {
         do {
-            try await LateWaking.sleep(
+            try await LateWakeup.sleep(
                 for: delay,
                 on: clock,
                 book.stopwatch,
@@ -252,7 +252,7 @@ struct RetryPayment {
 /// The end of a sleep that came far too late: the process was suspended, with a phone in a pocket or by a signal.
 ///
 /// All calls that were due meanwhile wake at the same moment, however their delays were spread.
-struct LateWaking {
+struct LateWakeup {
     /// From here on a sleep counts as too late. Timers are late by milliseconds, those that save power or of a busy
     /// machine by a second.
     static let threshold = Duration.seconds(2)
@@ -276,7 +276,7 @@ struct LateWaking {
     }
 }
 
-extension LateWaking {
+extension LateWakeup {
     /// Sleeps before a retry; longer when the process was suspended meanwhile, and all that slept in it wake at once.
     ///
     /// - Parameters:
@@ -292,12 +292,12 @@ extension LateWaking {
         deadline: Duration?,
         spread: (Duration) -> Duration
     ) async throws {
-        var left = delay.addable
+        var left = delay.clampedToCentury
         while left > .zero {
             let due = stopwatch.elapsed + left
             try await clock.sleep(for: left)
             let now = stopwatch.elapsed
-            guard let span = LateWaking(by: now - due)?.span(after: delay, remaining: deadline.map { $0 - now }) else {
+            guard let span = LateWakeup(by: now - due)?.span(after: delay, remaining: deadline.map { $0 - now }) else {
                 break
             }
             // Its timer rings as late as this sleep's, and may come second.

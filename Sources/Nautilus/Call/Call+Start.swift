@@ -82,7 +82,7 @@ extension Call {
         let retrier = beginning.sequence.making { factory.create(for: request) }
         let outer = CallScope.current
         var maxAttempts: (@Sendable () -> Int)?
-        if type(of: retrier) != NilRetrier.self { maxAttempts = { factory.policies.maxAttempts } }
+        if type(of: retrier) != NilRetrier.self { maxAttempts = { factory.descriptions.maxAttempts } }
         let scope = CallScope(
             requestType: R.self,
             deadline: deadline,

@@ -70,7 +70,7 @@ struct StreamReconnection<R: Request, S: HttpService> {
                 throw ended(loss, age, .init(retrier: "Call", action: .stop, reason: .ceiling(service.maxAttempts)))
             }
             do {
-                try await LateWaking.sleep(
+                try await LateWakeup.sleep(
                     for: paced(max(wanted, delay)),
                     on: service.clock,
                     stopwatch,
@@ -87,7 +87,7 @@ struct StreamReconnection<R: Request, S: HttpService> {
     /// A delay that is long enough for the pace.
     private mutating func paced(_ delay: Duration) -> Duration {
         let now = stopwatch.elapsed
-        let delay = max(.zero, delay.addable, due - StreamPace.interval * (StreamPace.burst - 1) - now)
+        let delay = max(.zero, delay.clampedToCentury, due - StreamPace.interval * (StreamPace.burst - 1) - now)
         due = max(due, now + delay) + StreamPace.interval
         return delay
     }

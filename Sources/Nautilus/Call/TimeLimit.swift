@@ -4,7 +4,7 @@ struct TimeLimit {
     let clock: any Clock<Duration>
 
     init(_ duration: Duration, on clock: any Clock<Duration>) {
-        self.duration = duration.addable
+        self.duration = duration.clampedToCentury
         self.clock = clock
     }
 

@@ -46,7 +46,7 @@ public struct RequestTimeoutHeader: HttpInterceptor {
         let limits = [context.timeout, context.remaining, CallDeadline.remaining].compactMap { $0 }
         guard let limit = limits.min(), request.header[name] == nil else { return try await next(request) }
         var request = request
-        request.header[name] = String(max(1, unit.count(in: limit.addable)))
+        request.header[name] = String(max(1, unit.count(in: limit.clampedToCentury)))
         return try await next(request)
     }
 }

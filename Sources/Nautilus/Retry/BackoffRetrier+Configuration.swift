@@ -147,9 +147,9 @@ extension BackoffRetrier.Configuration: RetrierFactory {
     }
 
     /// The one that these rules are.
-    public var policies: [RetryPolicy] {
+    public var descriptions: [RetryDescription] {
         [
-            RetryPolicy(
+            RetryDescription(
                 maxAttempts: maxAttempts,
                 shortestDelays: shortestDelays,
                 retryAfterCap: retryAfterCap,
@@ -166,8 +166,8 @@ extension BackoffRetrier.Configuration: RetrierFactory {
         var (sum, last) = (Duration.zero, Duration.zero)
         // More would be no policy but a loop, and its delays not be summed up in time.
         for retry in 1..<max(1, min(maxAttempts, 1000)) {
-            last = backoff.delay(beforeRetry: retry, previous: last, random: LowestDraw()).addable
-            sum = (sum + last).addable
+            last = backoff.delay(beforeRetry: retry, previous: last, random: LowestDraw()).clampedToCentury
+            sum = (sum + last).clampedToCentury
         }
         return sum
     }

@@ -66,7 +66,7 @@ public struct ComposedRetrier: Retrier {
     private struct Factory: RetrierFactory {
         let factories: [any RetrierFactory]
 
-        var policies: [RetryPolicy] { factories.flatMap(\.policies) }
+        var descriptions: [RetryDescription] { factories.flatMap(\.descriptions) }
 
         func create<R: Request>(for request: R) -> any Retrier {
             ComposedRetrier(factories.map { $0.create(for: request) })

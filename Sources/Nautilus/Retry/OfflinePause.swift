@@ -41,7 +41,7 @@ public struct OfflinePause: Sendable {
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.connectivity = connectivity
-        self.longest = longest.addable
+        self.longest = longest.clampedToCentury
         self.spread = spread
         self.clock = clock
     }

@@ -33,7 +33,7 @@ public final class OriginLatencies: Sendable {
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.minimumCount = max(1, min(minimumCount, LatencySamples.limit))
-        self.maximumAge = maximumAge.addable
+        self.maximumAge = maximumAge.clampedToCentury
         self.stopwatch = Stopwatch(clock)
         // More than the origins of an app; a crawler's must not fill the memory.
         self.samples = Locked(RecentlyUsed(limit: 128))

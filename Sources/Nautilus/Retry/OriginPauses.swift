@@ -62,7 +62,7 @@ public final class OriginPauses: RetryGate {
         guard pause > .zero else { return }
         let now = stopwatch.elapsed
         let span = min(max(pause, .seconds(1)), .seconds(10))
-        table.withLock { $0.close(origin, until: now + pause.addable, span: span, at: now) }
+        table.withLock { $0.close(origin, until: now + pause.clampedToCentury, span: span, at: now) }
     }
 
     /// The rest of the pause that `origin` ordered; zero when there is none. Turns do not count.

@@ -90,7 +90,7 @@ public final class RatioBudget: RetryBudget {
         timeToLive: Duration = .seconds(10),
         clock: any Clock<Duration> = ContinuousClock()
     ) {
-        let timeToLive = max(.milliseconds(10), timeToLive.addable)
+        let timeToLive = max(.milliseconds(10), timeToLive.clampedToCentury)
         self.slice = timeToLive / Int(Window.sliceCount)
         self.depositOfSuccess = Self.amount(ratio, limit: 1000)
         // A hundred years of a million retries a second do not fit into 64 bits.

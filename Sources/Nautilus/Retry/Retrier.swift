@@ -60,12 +60,12 @@ public protocol RetrierFactory: Sendable {
 
     /// The limits of the retriers, for `HttpService.diagnose()`: several for retriers that are asked in turn. Default:
     /// none, nothing is known of them.
-    var policies: [RetryPolicy] { get }
+    var descriptions: [RetryDescription] { get }
 }
 
 extension RetrierFactory {
     /// Nothing is known.
-    public var policies: [RetryPolicy] { [] }
+    public var descriptions: [RetryDescription] { [] }
 }
 
 /// The decision of a retrier. `true` stands for a retry at once, `false` for none.
@@ -99,19 +99,19 @@ public struct AnyRetrierFactory: RetrierFactory {
     /// Creates a factory whose retriers do not depend on the request.
     ///
     /// - Parameters:
-    ///   - policies: Their limits, as in ``RetrierFactory/policies``. Default: none, nothing is known of them.
+    ///   - descriptions: Their limits, as in ``RetrierFactory/descriptions``. Default: none, nothing is known of them.
     ///   - make: Makes the retrier of a call.
-    public init(policies: [RetryPolicy] = [], _ make: @escaping @Sendable () -> any Retrier) {
-        self.base = ClosureFactory(policies: policies) { _ in make() }
+    public init(descriptions: [RetryDescription] = [], _ make: @escaping @Sendable () -> any Retrier) {
+        self.base = ClosureFactory(descriptions: descriptions) { _ in make() }
     }
 
     /// Creates a factory whose retriers depend on the request.
     ///
     /// - Parameters:
-    ///   - policies: Their limits, as in ``RetrierFactory/policies``. Default: none, nothing is known of them.
+    ///   - descriptions: Their limits, as in ``RetrierFactory/descriptions``. Default: none, nothing is known of them.
     ///   - make: Makes the retrier of a call of the request.
-    public init(policies: [RetryPolicy] = [], _ make: @escaping @Sendable (any Request) -> any Retrier) {
-        self.base = ClosureFactory(policies: policies, make: make)
+    public init(descriptions: [RetryDescription] = [], _ make: @escaping @Sendable (any Request) -> any Retrier) {
+        self.base = ClosureFactory(descriptions: descriptions, make: make)
     }
 
     /// Hides the type of a factory.
@@ -125,11 +125,11 @@ public struct AnyRetrierFactory: RetrierFactory {
     }
 
     /// The limits of its retriers, as far as they are known.
-    public var policies: [RetryPolicy] { base.policies }
+    public var descriptions: [RetryDescription] { base.descriptions }
 }
 
 private struct ClosureFactory: RetrierFactory {
-    let policies: [RetryPolicy]
+    let descriptions: [RetryDescription]
     let make: @Sendable (any Request) -> any Retrier
 
     func create<R: Request>(for request: R) -> any Retrier {
@@ -159,10 +159,10 @@ public struct NilRetrier: Retrier {
 /// ```swift
 /// struct Twice: RetrierFactory {
 ///     func create<R: Request>(for request: R) -> any Retrier { TwiceRetrier() }
-///     var policies: [RetryPolicy] { [RetryPolicy(maxAttempts: 2)] }
+///     var descriptions: [RetryDescription] { [RetryDescription(maxAttempts: 2)] }
 /// }
 /// ```
-public struct RetryPolicy: Sendable {
+public struct RetryDescription: Sendable {
     /// The most attempts of a call, the first included.
     public var maxAttempts: Int
     /// The least that all delays together take when every retry is made.
@@ -207,7 +207,7 @@ public struct RetryPolicy: Sendable {
     }
 }
 
-extension Collection where Element == RetryPolicy {
+extension Collection where Element == RetryDescription {
     /// The most attempts of a call, the first included: one retrier's retries do not use up another's.
     var maxAttempts: Int {
         // Saturating: a limit of `Int.max` means that there is none.

@@ -55,7 +55,7 @@ struct DerivedService<S: HttpService, Base: Request>: ForwardingService {
     var forwarded: any HttpService { service }
     var retrierFactory: any RetrierFactory {
         let factory = service.retrierFactory
-        return AnyRetrierFactory(policies: factory.policies) { [base, repeats] in
+        return AnyRetrierFactory(descriptions: factory.descriptions) { [base, repeats] in
             DerivedRetrier(retrier: factory.create(for: base), base: base, repeats: repeats)
         }
     }

@@ -8,19 +8,19 @@ extension HttpService {
     /// factories that do not describe themselves; of objects that calls share, whether two looks at the service find
     /// the same. One service does not show whether it is itself made anew for every call.
     public func diagnose() -> [PolicyFinding] {
-        let policies = retrierFactory.policies
+        let descriptions = retrierFactory.descriptions
         var findings: [PolicyFinding] = []
-        if policies.maxAttempts > maxAttempts {
-            findings.append(.attemptsOverCeiling(attempts: policies.maxAttempts, ceiling: maxAttempts))
+        if descriptions.maxAttempts > maxAttempts {
+            findings.append(.attemptsOverCeiling(attempts: descriptions.maxAttempts, ceiling: maxAttempts))
         }
-        if policies.contains(where: { $0.retriesNonIdempotentRequests && $0.maxAttempts > 1 }) {
+        if descriptions.contains(where: { $0.retriesNonIdempotentRequests && $0.maxAttempts > 1 }) {
             findings.append(.retriesNonIdempotentRequests)
         }
-        if policies.contains(where: { $0.maxAttempts > 1 && $0.budget?.isUnlimited == true }) {
+        if descriptions.contains(where: { $0.maxAttempts > 1 && $0.budget?.isUnlimited == true }) {
             findings.append(.unlimitedBudget(of: .retries))
         }
         if hedging?.budget.isUnlimited == true { findings.append(.unlimitedBudget(of: .hedges)) }
-        if policies.fillsBudgetTwice { findings.append(.budgetFilledTwice) }
+        if descriptions.fillsBudgetTwice { findings.append(.budgetFilledTwice) }
         return findings + objectsMadeAnew + interceptors.misplaced
     }
 
@@ -30,20 +30,20 @@ extension HttpService {
     }
 
     private func contradictions(to request: some Request) -> [PolicyFinding] {
-        let policies = retrierFactory.policies
-        let (attempts, delays) = (policies.maxAttempts, policies.shortestDelays)
+        let descriptions = retrierFactory.descriptions
+        let (attempts, delays) = (descriptions.maxAttempts, descriptions.shortestDelays)
         var findings: [PolicyFinding] = []
         if let deadline = request.deadline {
             // A request that is not repeated after a timeout needs the time for one.
-            if attempts > 1, mayRepeat(request, by: policies), let timeout = request.timeout,
-                (timeout.addable * attempts.clampedToThousand + delays) > deadline
+            if attempts > 1, mayRepeat(request, by: descriptions), let timeout = request.timeout,
+                (timeout.clampedToCentury * attempts.clampedToThousand + delays) > deadline
             {
                 findings.append(
                     .attemptsDoNotFit(attempts: attempts, timeout: timeout, delays: delays, deadline: deadline)
                 )
             }
             // The default says how long anyone would wait, and where there is a deadline, that is shorter.
-            if let cap = policies.compactMap(\.retryAfterCap).max(), cap > deadline,
+            if let cap = descriptions.compactMap(\.retryAfterCap).max(), cap > deadline,
                 cap != BackoffRetrier.Configuration.defaultRetryAfterCap
             {
                 findings.append(.retryAfterCapBeyondDeadline(cap: cap, deadline: deadline))
@@ -58,12 +58,12 @@ extension HttpService {
     }
 
     /// Whether `request` may be sent again when the server may have acted on it.
-    private func mayRepeat(_ request: some Request, by policies: [RetryPolicy]) -> Bool {
+    private func mayRepeat(_ request: some Request, by descriptions: [RetryDescription]) -> Bool {
         request.method.isIdempotent
             || request.header[.idempotencyKey] != nil
             || header[.idempotencyKey] != nil
             || interceptors.contains(where: \.addsIdempotencyKeys)
-            || policies.contains { $0.retriesNonIdempotentRequests }
+            || descriptions.contains { $0.retriesNonIdempotentRequests }
     }
 
     /// The shared objects that two looks at the service find to be two.
@@ -74,9 +74,9 @@ extension HttpService {
     }
 }
 
-extension Collection where Element == RetryPolicy {
+extension Collection where Element == RetryDescription {
     fileprivate var shortestDelays: Duration {
-        reduce(.zero) { ($0 + $1.shortestDelays).addable }
+        reduce(.zero) { ($0 + $1.shortestDelays).clampedToCentury }
     }
 
     /// Whether two of them that retry deposit in the same budget.

@@ -19,9 +19,11 @@ struct SharedObjects {
             finds.append(Find(property: property, type: type, identity: identity, keeper: object))
         }
         // One look at each property, whose parts are then of one time.
-        let (interceptors, policies, hedging) = (service.interceptors, service.retrierFactory.policies, service.hedging)
+        let (interceptors, descriptions, hedging) = (
+            service.interceptors, service.retrierFactory.descriptions, service.hedging
+        )
         for object in interceptors.flatMap(\.sharedObjects) { find(object, in: "interceptors") }
-        for policy in policies {
+        for policy in descriptions {
             find(policy.budget?.keeper, in: "retrierFactory")
             find(policy.gate, in: "retrierFactory")
             find(policy.latencies, in: "retrierFactory")

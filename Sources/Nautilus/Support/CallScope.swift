@@ -50,7 +50,7 @@ package final class CallScope: Sendable {
         }
         self.ancestorIDs = Self.openIDs(from: outer)
         self.requestType = requestType
-        self.deadline = deadline?.addable
+        self.deadline = deadline?.clampedToCentury
         self.stopwatch = stopwatch
         self.maxAttempts = maxAttempts
         self.facts = facts

@@ -3,7 +3,7 @@ extension Duration {
     ///
     /// Sums of durations trap on overflow, clocks count nanoseconds in 64 bits, and lifetimes, pauses and "for ever" come
     /// from servers and users. `Int64`, since an `Int` has 32 bits on some watches.
-    package var addable: Duration {
+    package var clampedToCentury: Duration {
         max(.zero, min(self, .seconds(Int64(3_155_760_000))))
     }
 }
@@ -28,7 +28,7 @@ extension Duration {
     ///
     /// Dividing two durations gives a `Double`, which is off by more than a nanosecond after a hundred days.
     package var wholeNanoseconds: Int64 {
-        let (seconds, attoseconds) = addable.components
+        let (seconds, attoseconds) = clampedToCentury.components
         return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
     }
 }

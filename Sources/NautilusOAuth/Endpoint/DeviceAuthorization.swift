@@ -114,10 +114,10 @@ struct DevicePolling: Sendable {
             break
         case .misconfigured(code: "slow_down"):
             // For this poll and all that follow.
-            interval = (interval + .seconds(5)).addable
+            interval = (interval + .seconds(5)).clampedToCentury
         case .answerLost:
             // A silent server has to be asked less often; what the RFC recommends is to double the interval each time.
-            interval = (interval * 2).addable
+            interval = (interval * 2).clampedToCentury
         case .unavailable:
             // It has answered, or nothing has reached it: the interval is patience enough.
             break

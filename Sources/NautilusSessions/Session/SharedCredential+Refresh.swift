@@ -113,7 +113,7 @@ extension SharedCredential {
     }
 
     /// Notes a look at the store; what it shows is published by the refresh itself.
-    private func note(_ look: SharedStore<Credential>.Look, of stored: Record) {
+    private func note(_ look: SharedStore<Credential>.Snapshot, of stored: Record) {
         state.withLock { state in
             guard state.record?.session == stored.session, state.unsaved == nil else { return }
             (state.record, state.version) = (stored, look.version)

@@ -153,7 +153,7 @@ extension SharedCredential {
             // A store that cannot be read tells nothing.
             guard let look = try? await store.look(), look.version != known.version else { return }
             if look.stored?.session == record.session {
-                return state.withLock { if Known($0) == known { $0.version = look.version } }
+                return state.withLock { if Baseline($0) == known { $0.version = look.version } }
             }
             guard follow(look, from: known, since: epoch) else { continue }
             takeKeptLock()?.unlock()
@@ -162,18 +162,18 @@ extension SharedCredential {
     }
 
     /// The coordinator's epoch, and what is known at that time.
-    func present() -> (epoch: Coordinator.Epoch?, known: Known) {
+    func present() -> (epoch: Coordinator.Epoch?, known: Baseline) {
         let coordinator = state.withLock { $0.coordinator }
         let epoch = coordinator?.epoch
-        return (epoch, state.withLock { Known($0) })
+        return (epoch, state.withLock { Baseline($0) })
     }
 
     /// Makes what the store has the coordinator's, too.
     ///
     /// - Returns: False when something has happened here meanwhile: look again.
     func follow(
-        _ look: SharedStore<Credential>.Look,
-        from known: Known,
+        _ look: SharedStore<Credential>.Snapshot,
+        from known: Baseline,
         since epoch: Coordinator.Epoch?
     ) -> Bool {
         defer { tellEnds() }
@@ -189,7 +189,7 @@ extension SharedCredential {
                 }
             }
             return state.withLock { state in
-                guard Known(state) == known else {
+                guard Baseline(state) == known else {
                     // The coordinator may have another session than the record now, until the next look.
                     state.isTorn = state.isChanging
                     return false
@@ -204,7 +204,7 @@ extension SharedCredential {
     }
 
     /// The change of the session from one record to the next; nil when it does not matter to calls.
-    private func adoption(of look: SharedStore<Credential>.Look, from known: Known) -> Coordinator.Adoption? {
+    private func adoption(of look: SharedStore<Credential>.Snapshot, from known: Baseline) -> Coordinator.Adoption? {
         switch (known.record, look.stored) {
         // The first look must tell that nobody is signed in: a user who appears later, in whichever process, is a new
         // one.
@@ -227,7 +227,7 @@ extension SharedCredential {
     }
 
     /// The state that a look at the store is compared with.
-    struct Known: Equatable {
+    struct Baseline: Equatable {
         let isKnown: Bool
         let version: CredentialVersion?
         let record: Record?

@@ -15,11 +15,11 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
         /// The stored record, decoded.
         ///
         /// - Throws: ``SessionError`` of kind ``SessionError/Kind/store(_:)``, which is ``CredentialStoreError/undecodable(type:)``.
-        func look() throws(SessionError) -> Look {
+        func look() throws(SessionError) -> Snapshot {
             do throws(CredentialStoreError) {
                 var record: Record?
                 if let stored { record = try Record(stored) }
-                return Look(stored: record, version: version, hasExpired: hasExpired)
+                return Snapshot(stored: record, version: version, hasExpired: hasExpired)
             } catch {
                 throw SessionError(.store(error))
             }
@@ -27,7 +27,7 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
     }
 
     /// The stored record, decoded, and its version; both nil when nothing is stored.
-    struct Look: Sendable {
+    struct Snapshot: Sendable {
         var stored: Record?
         var version: CredentialVersion?
         /// Whether what is stored is a session that the server has ended; then ``stored`` is nil.
@@ -45,7 +45,7 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
     }
 
     /// Loads and decodes the stored record.
-    func look() async throws(SessionError) -> Look { try await glance().look() }
+    func look() async throws(SessionError) -> Snapshot { try await glance().look() }
 
     /// Loads the stored record, whether or not its credential can be decoded here: enough to end it, or to replace it.
     func glance() async throws(SessionError) -> Glance {
@@ -138,7 +138,7 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
             ending.finish()
         }
         let timer = BackgroundTask.start {
-            try? await clock.sleep(for: limit.addable)
+            try? await clock.sleep(for: limit.clampedToCentury)
             ending.finish()
         }
         let wait = BackgroundTask.start { for await _ in end {} }
@@ -154,7 +154,7 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
 
     private func sleep(for duration: Duration) async throws(SessionError) {
         do {
-            try await clock.sleep(for: duration.addable)
+            try await clock.sleep(for: duration.clampedToCentury)
         } catch {
             throw SessionError(.cancelled)
         }

@@ -41,7 +41,7 @@ public struct FleetLoad: Hashable, Sendable {
         self.pattern = pattern
         // Infinitely many would never be over.
         self.callsPerSecond = min(max(0, callsPerSecond), 1_000_000)
-        self.duration = duration.addable
+        self.duration = duration.clampedToCentury
     }
 
     /// How many calls there will be, about.

@@ -57,7 +57,7 @@ public struct FleetSimulation: Sendable {
         self.load = load
         self.server = server
         self.seed = seed
-        self.patience = patience.addable
+        self.patience = patience.clampedToCentury
     }
 
     /// Runs the fleet with one request for each call.

@@ -11,7 +11,7 @@ extension RefreshMachineTests {
         case .failWaiters(let error, nil): "fail \(kind(error))"
         case .resumeWaiters(let result): "resume \(summary(result))"
         case .startRefresh(let flight, let credential):
-            "start \(flight.id) from \(credential.unsealed(as: String.self))"
+            "start \(flight.id) from \(credential.restored(as: String.self))"
         case .cancelRefresh(let flight): "cancel \(flight.id)"
         case .announce(.session(let event)): event.summary
         case .announce(.call(.refreshStarted(let generation))): "started \(generation)"
@@ -20,7 +20,7 @@ extension RefreshMachineTests {
         }
     }
 
-    static func summary(_ result: Result<SealedGrant, RefreshError>) -> String {
+    static func summary(_ result: Result<ErasedGrant, RefreshError>) -> String {
         switch result {
         case .success(let grant): "\(text(grant))"
         case .failure(let error): kind(error)
@@ -38,8 +38,8 @@ extension RefreshMachineTests {
         }
     }
 
-    static func text(_ grant: SealedGrant) -> String {
-        "\(grant.credential.unsealed(as: String.self))\(grant.generation)"
+    static func text(_ grant: ErasedGrant) -> String {
+        "\(grant.credential.restored(as: String.self))\(grant.generation)"
     }
 
     static func summary(_ session: RefreshSession) -> String {

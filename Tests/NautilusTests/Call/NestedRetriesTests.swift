@@ -57,11 +57,11 @@ struct NestedRetriesTests {
                 clock: simulation.clock
             ).with { $0.observer = observer }
             let nesting = Nesting(spot: place) { _ = try? await Call.get.schedule(with: innerService) }
-            let policies = outer.map { [RetryPolicy(maxAttempts: $0)] } ?? []
+            let descriptions = outer.map { [RetryDescription(maxAttempts: $0)] } ?? []
             let outerService = AnyHttpService(
                 apiUrl: "outer.example.com",
                 interceptors: [nesting],
-                retrierFactory: AnyRetrierFactory(policies: policies) { nesting },
+                retrierFactory: AnyRetrierFactory(descriptions: descriptions) { nesting },
                 transport: nesting,
                 clock: simulation.clock
             ).with {

@@ -207,7 +207,7 @@ extension DiagnosisCase {
             "attempts of several retriers",
             service(
                 ComposedRetrier.factory(
-                    AnyRetrierFactory(policies: [RetryPolicy(maxAttempts: 2)]) { NilRetrier() },
+                    AnyRetrierFactory(descriptions: [RetryDescription(maxAttempts: 2)]) { NilRetrier() },
                     BackoffRetrier.factory(.standard.with { $0.maxAttempts = 3 })
                 )
             ),

@@ -374,7 +374,7 @@ struct DownloadTests {
     @Test("what its retrier does at most is known, as of any other call")
     func policies() {
         let derived = DerivedService(service: service(ScriptedTransport()), base: Call.get)
-        #expect(derived.retrierFactory.policies.map(\.maxAttempts) == [6])
+        #expect(derived.retrierFactory.descriptions.map(\.maxAttempts) == [6])
     }
 
     @Test("the retrier is made for the request that was declared, and asked about it")

@@ -88,7 +88,7 @@ struct SupportTests {
             (.seconds(3_155_760_001), .seconds(3_155_760_000)), (.seconds(Int64.max), .seconds(3_155_760_000)),
         ]
     )
-    func addable(duration: Duration, expected: Duration) {
-        #expect(duration.addable == expected)
+    func clampedToCentury(duration: Duration, expected: Duration) {
+        #expect(duration.clampedToCentury == expected)
     }
 }

@@ -107,8 +107,8 @@ public struct FleetOutage: Hashable, Sendable {
     ///   - duration: How long it lasts; a negative one counts as zero.
     public init(_ kind: Kind, from start: Duration, for duration: Duration) {
         self.kind = kind
-        self.start = start.addable
-        self.end = self.start + duration.addable
+        self.start = start.clampedToCentury
+        self.end = self.start + duration.clampedToCentury
     }
 
     func contains(_ time: Duration) -> Bool {
@@ -209,7 +209,7 @@ public struct FleetLatency: Sendable {
     }
 
     func draw(from random: any RandomSource) -> Duration {
-        drawing(random).addable
+        drawing(random).clampedToCentury
     }
 }
 

@@ -4,7 +4,7 @@ import Testing
 @testable import Nautilus
 
 @Suite("Retries after the process was suspended")
-struct LateWakingTests {
+struct LateWakeupTests {
     /// One delay of 10 s, at which draws decide how calls are spread again.
     private static func retrier(_ random: any RandomSource = FixedRandomSource(0.5)) -> AnyRetrierFactory {
         BackoffRetrier.factory(
@@ -172,7 +172,7 @@ struct LateWakingTests {
         ]
     )
     func spans(delay: Duration, remaining: Duration?, span: Duration) throws {
-        let waking = try #require(LateWaking(by: .seconds(3)))
+        let waking = try #require(LateWakeup(by: .seconds(3)))
         #expect(waking.span(after: delay, remaining: remaining) == span)
     }
 }
