@@ -37,8 +37,8 @@ public enum RefreshError: Error, Sendable {
 }
 
 extension RefreshError: PrintableError, Redacted {
-    /// The failure, and what to do about it. Of a foreign error underneath only the type, since its text may hold a
-    /// secret.
+    /// The failure, and what to do about it. Of an error underneath that is not the framework's only the
+    /// type, since its text may hold a secret.
     public var description: String {
         switch self {
         case .signedOut:
@@ -73,6 +73,7 @@ extension RefreshError: PrintableError, Redacted {
     private static func summary(of error: any Error) -> String {
         switch error {
         case let error as any PrintableError: error.description
+        case let error as HttpError: error.description
         default: String(describing: type(of: error))
         }
     }

@@ -125,7 +125,10 @@ public final class ScriptedTransport: HttpTransport {
                 request.body = .data(body)
             }
             try Task.checkCancellation()
-            guard let reply else { throw ScriptExhausted(request: request, replyCount: replyCount) }
+            guard let reply else {
+                let routes = state.withLock { $0.routes.map { "\($0.route.method) \($0.route.path)" } }
+                throw ScriptExhausted(request: request, replyCount: replyCount, routes: routes)
+            }
             let response = try await read(perform(reply.step, request, context))
             end(index, .replied(status: response.status))
             return response
@@ -284,12 +287,16 @@ public struct ScriptExhausted: Error, CustomStringConvertible {
     public let request: HttpRequest
     /// How many replies the script had.
     public let replyCount: Int
+    /// The routes that have scripts of their own, as `GET /notes/*`: a mistyped one fits no request.
+    public var routes: [String] = []
 
-    /// Names the request, and what to do.
+    /// Names the request, the routes, and what to do.
     public var description: String {
-        """
-        The script has \(replyCount) replies and all are used, but \(request) was sent. \
-        Add a reply, or pass `afterLast: .repeat`.
-        """
+        let scripts =
+            routes.isEmpty ? "" : " The routes with scripts of their own are \(routes.joined(separator: ", "))."
+        return """
+            The script has \(replyCount) replies and all are used, but \(request) was sent.\(scripts) \
+            Add a reply, or pass `afterLast: .repeat`.
+            """
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import NautilusTesting
 import Testing
 
 @testable import Nautilus
@@ -136,11 +137,11 @@ struct HttpErrorTests {
     @Test(
         "a decoding error tells the place, not what stood there",
         arguments: [
-            (#"{"notes":[{"id":"secret"}]}"#, "not a Int at notes.0.id"),
+            (#"{"notes":[{"id":"secret"}]}"#, "expected Int at notes.0.id"),
             (#"{"notes":[{}]}"#, "no value for 'id' at notes.0"),
             (#"{"notes":[{"id":null}]}"#, "null in place of Int at notes.0.id"),
             ("secret", "unreadable data at the top level"),
-            (#""secret""#, "not a Dictionary<String, Any> at the top level"),
+            (#""secret""#, "expected Dictionary<String, Any> at the top level"),
         ]
     )
     func decoding(json: String, words: String) throws {
@@ -150,6 +151,62 @@ struct HttpErrorTests {
         }
         let error = HttpError(.decoding, stage: .decode, underlying: thrown)
         #expect(error.description == "A request failed: the body does not decode; \(words)")
+    }
+
+    @Test(
+        "a body that is no JSON is named",
+        arguments: [
+            (204, nil, "", "the body is empty (204); unreadable data at the top level"),
+            (200, "application/pdf; x=secret", "%PDF", "the body is application/pdf; unreadable data at the top level"),
+            (200, "application/problem+json", "secret", "unreadable data at the top level"),
+            (200, "secret", "secret", "unreadable data at the top level"),
+        ] as [(Int, String?, String, String)]
+    )
+    func unreadable(status: Int, type: String?, body: String, words: String) throws {
+        let thrown = try #require(throws: DecodingError.self) {
+            try JSONDecoder().decode([Int].self, from: Data(body.utf8))
+        }
+        var response = HttpResponse(status: status, body: Data(body.utf8))
+        response.header[.contentType] = type
+        let error = HttpError(.decoding, stage: .decode, response: response, underlying: thrown)
+        #expect(error.description == "A request failed: the body does not decode; \(words)")
+    }
+
+    @Test("a call says why it was not retried, and names its request by the type where it has no URL")
+    func notRetried() async throws {
+        let factory = BackoffRetrier.factory(.standard.with { $0.budget = .shared(EmptyBudget()) })
+        let transport = ScriptedTransport(.status(503), .status(404))
+        let service = AnyHttpService(apiUrl: "api.example.com/v1", retrierFactory: factory, transport: transport)
+        let unpaid = await #expect(throws: HttpError.self) { try await Call.get.schedule(with: service) }
+        #expect(
+            unpaid?.description
+                == "GET https://api.example.com/v1/things failed: status 503; not retried: the retry budget is used up"
+        )
+        let missing = await #expect(throws: HttpError.self) { try await Call.get.schedule(with: service) }
+        #expect(missing?.description == "GET https://api.example.com/v1/things failed: status 404")
+
+        let nowhere = AnyHttpService(apiUrl: "", transport: transport)
+        let unbuilt = await #expect(throws: HttpError.self) { try await Call.get.schedule(with: nowhere) }
+        #expect(unbuilt?.description.hasPrefix("Call failed: ") == true)
+    }
+
+    private final class EmptyBudget: RetryBudget {
+        func withdraw(_ charge: RetryCharge) -> RetryPermit? { nil }
+        func deposit(refunding charge: RetryCharge?) {}
+    }
+
+    @Test(
+        "a local server asked over https is told apart from one that is down",
+        arguments: [
+            ("https://localhost:8080", true), ("http://localhost:8080", false), ("https://api.example.com", false),
+        ]
+    )
+    func scheme(base: String, isTold: Bool) throws {
+        let request = HttpRequest(method: .get, url: try .reading("\(base)/a"))
+        let origin = try #require(HttpOrigin(.reading(base)))
+        let summary = RequestSummary(request, serviceOrigin: origin)
+        let error = HttpError(.transport(.secureConnectionFailed), stage: .send, request: summary)
+        #expect(error.description.contains("begin the base URL with http://") == isTold)
     }
 
     @Test("it keeps 64 KiB of the body in a copy, and a smaller body whole")

@@ -175,6 +175,10 @@ struct RefreshEventsTests {
                 "The credential could not be refreshed (Unreachable); the next refresh may start in 700 ms."
             ),
             (
+                .failed(remaining: .seconds(1), underlying: HttpError(.status(503), stage: .validate)),
+                "The credential could not be refreshed (A request failed: status 503); the next refresh may start in 1 s."
+            ),
+            (
                 .coolingDown(remaining: .seconds(2), underlying: Unreachable()),
                 "The last refresh failed (Unreachable); the next may start in 2 s."
             ),

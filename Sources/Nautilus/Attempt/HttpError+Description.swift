@@ -1,0 +1,108 @@
+import Foundation
+
+extension HttpError: Redacted, LocalizedError {
+    /// The failure, its request and attempt, the error underneath, and why no further attempt followed.
+    ///
+    /// No header, no body and no query is in it. An error that is not the framework's own is named by its type
+    /// unless it describes itself: reflection could print a secret.
+    public var description: String {
+        var parts = ["\(subject) failed: \(kind)"]
+        if attempt > 1 { parts.append("at attempt \(attempt)") }
+        // A wait that the server did not ask for is told by the error underneath.
+        if let retryAfter, !isRefusal, kind != .authorization {
+            parts.append("the server asks to wait \(retryAfter.brief)")
+        }
+        if let unreadable { parts.append(unreadable) }
+        if let underlying { parts.append(Self.describe(underlying)) }
+        if let missingScheme { parts.append(missingScheme) }
+        if let reasonToStop { parts.append("not retried: \(reasonToStop)") }
+        return parts.joined(separator: "; ")
+    }
+
+    /// The same as ``description``, followed by the trace.
+    public var debugDescription: String {
+        trace.attempts.isEmpty ? description : "\(description)\n\(trace)"
+    }
+
+    /// The same as ``description``.
+    public var errorDescription: String? { description }
+
+    /// Shows the description and the trace: `dump` of an error leaks nothing either.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["error": description, "trace": trace.description])
+    }
+
+    /// The request; by its type where it has no URL yet.
+    private var subject: String {
+        if let request { return request.description }
+        return call.request.isEmpty ? "A request" : call.request
+    }
+
+    /// Why the body does not decode where a decoder cannot tell: it is empty, or no JSON at all.
+    private var unreadable: String? {
+        guard underlying is DecodingError, let response else { return nil }
+        if response.body.isEmpty { return "the body is empty (\(response.status))" }
+        guard let type = response.header[.contentType].flatMap({ HttpMimeType($0) }), !type.subtype.hasSuffix("json")
+        else {
+            return nil
+        }
+        return "the body is \(type.essence)"
+    }
+
+    /// A local server seldom speaks TLS, and `https` is what a base URL without a scheme means.
+    private var missingScheme: String? {
+        guard case .transport(let code) = kind, Self.isHandshakeFailure(code),
+            let origin = request?.origin, origin.scheme == "https", origin.isLoopback
+        else { return nil }
+        return "asked over https; for a local server without TLS begin the base URL with http://"
+    }
+
+    private static func isHandshakeFailure(_ code: URLError.Code) -> Bool {
+        switch code {
+        // A server that speaks plain HTTP answers the handshake with text, or ends the connection.
+        case .secureConnectionFailed, .networkConnectionLost, .cannotConnectToHost: true
+        default: false
+        }
+    }
+
+    /// Why the retriers let the error surface; nil where the failure itself says it, and while they are asked.
+    private var reasonToStop: RetryReason? {
+        guard let decision = trace.attempts.last?.decision, decision.action == .stop else { return nil }
+        switch decision.reason {
+        case .notRetryable, .cancelled, nil: return nil
+        case let reason?: return reason
+        }
+    }
+
+    private static func describe(_ error: any Error) -> String {
+        switch error {
+        case let error as DecodingError: error.withoutValues
+        // Foundation's errors print their userInfo, which holds URLs with their queries.
+        case let error as any CustomNSError: "\(type(of: error)) \(error.errorCode)"
+        case let error where type(of: error) is NSError.Type: "\((error as NSError).domain) \((error as NSError).code)"
+        case let error as any CustomStringConvertible & Error: error.description
+        case let error as any LocalizedError: error.errorDescription ?? "\(type(of: error))"
+        default: "\(type(of: error))"
+        }
+    }
+}
+
+extension DecodingError {
+    /// The error with its place, without the value there.
+    fileprivate var withoutValues: String {
+        switch self {
+        case .keyNotFound(let key, let context): "no value for '\(key.stringValue)' at \(context.place)"
+        case .valueNotFound(let type, let context): "null in place of \(type) at \(context.place)"
+        case .typeMismatch(let type, let context): "expected \(type) at \(context.place)"
+        case .dataCorrupted(let context): "unreadable data at \(context.place)"
+        @unknown default: "not decodable"
+        }
+    }
+}
+
+extension DecodingError.Context {
+    fileprivate var place: String {
+        codingPath.isEmpty
+            ? "the top level" : codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".")
+    }
+}
