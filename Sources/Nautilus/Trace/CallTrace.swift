@@ -122,7 +122,7 @@ extension CallTrace.Source {
 }
 
 extension CallTrace.Outcome {
-    fileprivate func text(after duration: Duration) -> String {
+    func text(after duration: Duration) -> String {
         switch self {
         case .succeeded(let status): "\(status) after \(duration.brief)"
         case .failed(let stage, .status(let status), let delivery) where stage == .validate:

@@ -1,0 +1,36 @@
+/// Prints what calls do, one line for each attempt with the decision that followed, and one for each refresh.
+///
+/// ```swift
+/// var observer: any CallObserver { PrintingObserver() }
+/// ```
+/// ```text
+/// GetNote #17 #1: GET https://api.example.com/notes/7: status 503 after 12 ms (maybeExecuted); BackoffRetrier: retry in 450 ms (backoff, retry 1)
+/// GetNote #17 #2: GET https://api.example.com/notes/7: 200 after 9 ms
+/// ```
+/// No header, no query and no body is in a line. Meant for the console while an app is written; a log in production takes
+/// the events themselves, or a call's whole ``CallTrace``.
+public struct PrintingObserver: CallObserver {
+    private let write: @Sendable (String) -> Void
+
+    /// Creates an observer.
+    ///
+    /// - Parameter write: Takes each line, without its end. It runs on a task of the call, so it has to return at once.
+    ///   Default: prints it to the standard output.
+    public init(write: @escaping @Sendable (String) -> Void = { print($0) }) {
+        self.write = write
+    }
+
+    /// Writes the event's line, if it has one.
+    public func observe(_ event: CallEvent) {
+        switch event {
+        case .attemptEnded(let call, let attempt):
+            let request = attempt.exchanges.last.map { ": \($0.request)" } ?? ""
+            let decision = attempt.decision.map { "; \($0)" } ?? ""
+            write("\(call) #\(attempt.number)\(request): \(attempt.outcome.text(after: attempt.duration))\(decision)")
+        case .refreshStarted(let generation): write("refresh of generation \(generation) begins")
+        case .refreshEnded(let generation?): write("refresh ended: generation \(generation)")
+        case .refreshEnded(nil): write("refresh failed")
+        case .attemptStarted, .exchangeStarted, .exchangeEnded, .callEnded: break
+        }
+    }
+}

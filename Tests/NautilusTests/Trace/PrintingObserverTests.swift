@@ -1,0 +1,76 @@
+import Foundation
+import NautilusTesting
+import Testing
+
+@testable import Nautilus
+
+@Suite("What a developer reads of calls")
+struct PrintingObserverTests {
+    @Test("one line for each attempt with its decision, without header, query and body")
+    func lines() async throws {
+        let lines = Locked<[String]>([])
+        let transport = ScriptedTransport(.status(503), .reply(text: "secret answer"))
+        let service = AnyHttpService(
+            apiUrl: "api.example.com/v1",
+            retrierFactory: BackoffRetrier.factory(
+                .standard.with {
+                    $0.backoff = .constant(.zero)
+                    $0.budget = .unlimited
+                }
+            ),
+            transport: transport,
+            clock: ManualClock()
+        ).with {
+            $0.observer = PrintingObserver { line in lines.withLock { $0.append(line) } }
+            $0.header = ["Authorization": "secret"]
+        }
+        _ = try await Call(route: ["things"]).response(with: service)
+        let printed = lines.withLock { $0 }.map { $0.replacing(/#\d+ #/, with: "#n #") }
+        #expect(
+            printed == [
+                "Call #n #1: GET https://api.example.com/v1/things: status 503 after 0 ms (maybeExecuted); "
+                    + "BackoffRetrier: retry at once (backoff, retry 1)",
+                "Call #n #2: GET https://api.example.com/v1/things: 200 after 0 ms",
+            ]
+        )
+    }
+
+    @Test("a refresh has its lines")
+    func refresh() {
+        let lines = Locked<[String]>([])
+        let observer = PrintingObserver { line in lines.withLock { $0.append(line) } }
+        observer.observe(.refreshStarted(generation: 1))
+        observer.observe(.refreshEnded(generation: 2))
+        observer.observe(.refreshEnded(generation: nil))
+        #expect(
+            lines.withLock { $0 } == [
+                "refresh of generation 1 begins", "refresh ended: generation 2", "refresh failed",
+            ]
+        )
+    }
+
+    @Test("a request is a command of curl, whose secrets are shown on demand alone")
+    func curl() throws {
+        let request = HttpRequest(
+            method: .post,
+            url: try .reading("https://user:secret@api.example.com/a?key=secret"),
+            header: ["Authorization": "secret", "X-Name": "it's"],
+            body: .data(Data("secret 'quoted'".utf8))
+        )
+        #expect(
+            request.curlCommand()
+                == #"curl --request POST --header 'Authorization: ‹redacted›' --header 'X-Name: it'\''s' "#
+                + #"--data-binary '‹15 bytes›' 'https://api.example.com/a?…'"#
+        )
+        #expect(
+            request.curlCommand(showsSecrets: true)
+                == #"curl --request POST --header 'Authorization: secret' --header 'X-Name: it'\''s' "#
+                + #"--data-binary 'secret '\''quoted'\''' 'https://user:secret@api.example.com/a?key=secret'"#
+        )
+        let binary = HttpRequest(url: try .reading("https://a.example/b"), body: .data(Data([0xFF])))
+        #expect(
+            binary.curlCommand(showsSecrets: true)
+                == "curl --request GET --data-binary '‹1 bytes›' 'https://a.example/b'"
+        )
+    }
+}
