@@ -1,12 +1,32 @@
-// swift-tools-version: 6.0
+// swift-tools-version: 6.2
 import PackageDescription
+
+/// The settings of a new app in Xcode 26: the main actor by default, and "approachable concurrency".
+let settingsOfXcode26: [SwiftSetting] = [
+    .defaultIsolation(MainActor.self),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+]
 
 // What the tests of the library cannot reach from within their package.
 let package = Package(
     name: "NautilusIntegration",
     platforms: [.macOS(.v13)],
     dependencies: [.package(name: "Nautilus", path: "../..")],
-    targets: [],
+    targets: [
+        // An app as Xcode 26 makes one: its declarations belong to the main actor unless they say otherwise.
+        .target(
+            name: "AppOfXcode26",
+            dependencies: [.product(name: "Nautilus", package: "Nautilus")],
+            swiftSettings: settingsOfXcode26
+        ),
+        .testTarget(
+            name: "AppOfXcode26Tests",
+            dependencies: ["AppOfXcode26", .product(name: "NautilusTesting", package: "Nautilus")]
+        ),
+    ],
     swiftLanguageModes: [.v6]
 )
 

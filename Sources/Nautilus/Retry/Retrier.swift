@@ -1,8 +1,17 @@
+#if compiler(>=6.2)
+    /// A protocol whose conformances belong to no actor (SE-0470), so that a type that conforms needs no `nonisolated`.
+    public typealias NonisolatedConformance = SendableMetatype
+#else
+    /// Nothing: before Swift 6.2 no conformance belongs to an actor.
+    public typealias NonisolatedConformance = Any
+#endif
+
 /// Decides what follows a failure of one call.
 ///
 /// One retrier belongs to one call and stays in its task: it keeps state without a lock, and is not `Sendable`.
-/// Things that calls share (a coordinator, a gate) it holds by reference.
-public protocol Retrier {
+/// Things that calls share (a coordinator, a gate) it holds by reference. Its conformance belongs to no actor, also in a
+/// module whose declarations are the main actor's by default.
+public protocol Retrier: NonisolatedConformance {
     /// The last look at an attempt before the wire: stamps a credential, waits for a gate.
     ///
     /// Called for every attempt, and again when an interceptor sends again. Default: nothing.
