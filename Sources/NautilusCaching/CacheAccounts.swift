@@ -13,7 +13,7 @@ public enum CacheAccounts: Sendable {
     /// Answers to requests with a credential are shared within an account, and with no other.
     ///
     /// A call belongs to the account that the closure names when it begins, before its retrier is made
-    /// (``ServicePart/noteFacts(of:in:)``). The closure is asked again with each attempt, when it has been stamped, and
+    /// (`ServicePart/noteFacts(of:in:)`). The closure is asked again with each attempt, when it has been stamped, and
     /// when its answer has come: as soon as it names another, the call passes by, is given nothing of either account,
     /// and leaves nothing to any. It names the account that the credential stands for, or nil when nobody is signed in,
     /// and must answer at once. It is given the request as it was declared, for a service whose requests say for whom

@@ -76,7 +76,7 @@ public final class HttpCache: HttpInterceptor {
 
     /// Answers the request, or has the server answer it.
     ///
-    /// - Throws: ``HttpError`` of kind `refused` with a response of status 504 for a request that wants nothing but
+    /// - Throws: `HttpError` of kind `refused` with a response of status 504 for a request that wants nothing but
     ///   what is stored, when that does not do; nothing retries it. Otherwise what the exchange throws.
     public func intercept(
         _ request: HttpRequest,

@@ -22,9 +22,9 @@ import Nautilus
 /// wait behind one of a lower: it is sent as well, and those that wait get whichever answer comes first.
 ///
 /// Followers share every answer but 401 and 407, as it came from the server, and every failure of the network, of
-/// timeouts and of limits, with its record (``HttpResponse/exchange``, ``HttpResponse/sharedAnswer``). So one 503 to a
+/// timeouts and of limits, with its record (`HttpResponse/exchange`, `HttpResponse/sharedAnswer`). So one 503 to a
 /// hundred calls is repeated after one delay, paid for once, as one exchange. Each reads the answer by its own type
-/// (``AttemptContext/verdict(on:)``): a 200 that one of them rejects as a 503 is a 200 to another. An outcome that is
+/// (`AttemptContext/verdict(on:)`): a 200 that one of them rejects as a 503 is a 200 to another. An outcome that is
 /// one call's own is not shared:
 ///
 /// - The first is cancelled, or its deadline passes: the most urgent of the others takes its place, of these the one

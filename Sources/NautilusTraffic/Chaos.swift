@@ -71,7 +71,7 @@ public final class Chaos: HttpInterceptor {
 
     /// Sends the request, or has it fail, as the seed decides.
     ///
-    /// - Throws: ``HttpError`` of kind `transport`, with ``ChaosError`` underneath; `CancellationError` when the call
+    /// - Throws: `HttpError` of kind `transport`, with ``ChaosError`` underneath; `CancellationError` when the call
     ///   is cancelled during a delay. Otherwise what the exchange throws.
     public func intercept(
         _ request: HttpRequest,

@@ -63,7 +63,7 @@ public final class CircuitBreaker: HttpInterceptor {
 
     /// Lets the request through, and counts how it ends; or refuses it.
     ///
-    /// - Throws: ``HttpError`` of kind `refused` while the circuit is open; its `retryAfter` is the time until the next
+    /// - Throws: `HttpError` of kind `refused` while the circuit is open; its `retryAfter` is the time until the next
     ///   probe, nil while one is under way. Otherwise what the exchange throws.
     public func intercept(
         _ request: HttpRequest,

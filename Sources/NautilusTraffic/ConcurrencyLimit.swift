@@ -19,7 +19,7 @@ import Nautilus
 ///
 /// A request holds its slot from here to its answer, redirects and the wait for a credential included. Requests that
 /// the exchange itself needs from the same origin, a refresh above all, take no slot: they would wait for one that only
-/// its own end frees. A second send (``Hedging``) takes a slot that is free, or is not made. The wait counts for the
+/// its own end frees. A second send (`Hedging`) takes a slot that is free, or is not made. The wait counts for the
 /// call's deadline, and not for the request's timeout. Waiting requests of a higher `RequestPriority` come first, then
 /// those that came first; low ones can wait for as long as others keep coming.
 public final class ConcurrencyLimit: HttpInterceptor {
@@ -48,7 +48,7 @@ public final class ConcurrencyLimit: HttpInterceptor {
 
     /// Sends the request as soon as there is a slot.
     ///
-    /// - Throws: ``HttpError`` of kind `refused` when too many wait already; `CancellationError`, at once, when the
+    /// - Throws: `HttpError` of kind `refused` when too many wait already; `CancellationError`, at once, when the
     ///   call is cancelled while it waits. Otherwise what the exchange throws.
     public func intercept(
         _ request: HttpRequest,

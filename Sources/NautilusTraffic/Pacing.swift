@@ -83,7 +83,7 @@ public final class Pacing: HttpInterceptor {
 
     /// Sends the request as soon as the server takes it.
     ///
-    /// - Throws: ``HttpError`` of kind `refused` when it would wait for too long, or too many wait already;
+    /// - Throws: `HttpError` of kind `refused` when it would wait for too long, or too many wait already;
     ///   `CancellationError`, at once, when the call is cancelled while it waits. Otherwise what the exchange throws.
     public func intercept(
         _ request: HttpRequest,

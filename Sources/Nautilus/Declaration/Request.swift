@@ -9,7 +9,7 @@ import Foundation
 ///     var route: HttpRoute { ["notes", id] }
 /// }
 /// ```
-/// Everything has a default but ``Result`` and, unless `Result` is `Void`, `Data` or `String`, ``decode(_:)``;
+/// Everything has a default but ``Result`` and, unless `Result` is `Void`, `Data` or `String`, `decode(_:)`;
 /// a ``JsonRequest`` has that, too. Properties are read again for every attempt.
 public protocol Request: Sendable {
     /// The result of a call.
@@ -33,7 +33,7 @@ public protocol Request: Sendable {
     var body: HttpBody { get }
     /// The encoder of a JSON body. Default: a new `JSONEncoder` with sorted keys, so that a repeated body is identical.
     var encoder: JSONEncoder { get }
-    /// Which status codes lead to ``decode(_:)``. Default: 200…299. A listed 3xx is not followed.
+    /// Which status codes lead to `decode(_:)`. Default: 200…299. A listed 3xx is not followed.
     var acceptedStatusCodes: HttpStatusCodes { get }
     /// How urgent it is. Default: normal.
     var priority: RequestPriority { get }

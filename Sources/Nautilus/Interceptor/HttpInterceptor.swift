@@ -98,14 +98,14 @@ public struct InterceptorPlace: Hashable, Sendable {
     public static let storing = InterceptorPlace(1, because: "it sees what the caller asks for")
     /// It makes one exchange of several.
     public static let sharing = InterceptorPlace(2, because: "what is stored needs no exchange that could be shared")
-    /// It has requests wait for others to end, as ``ConcurrencyLimit`` does.
+    /// It has requests wait for others to end, as `ConcurrencyLimit` does.
     public static let waitingForOthers = InterceptorPlace(3, because: "what needs no exchange of its own needs no slot")
-    /// It has requests wait for the server's time, as ``Pacing`` does.
+    /// It has requests wait for the server's time, as `Pacing` does.
     public static let waitingForServer = InterceptorPlace(
         4,
         because: "while a request waits for something else, the server may ask for patience, and has to be heeded"
     )
-    /// It refuses requests at once, as ``CircuitBreaker`` does.
+    /// It refuses requests at once, as `CircuitBreaker` does.
     public static let refusing = InterceptorPlace(
         5,
         because: "a request that has waited must still be held back when the circuit has opened meanwhile"
@@ -115,7 +115,7 @@ public struct InterceptorPlace: Hashable, Sendable {
         5,
         because: "what is waited for before the header is made is then subtracted"
     )
-    /// It stands for the network, as ``Chaos`` does.
+    /// It stands for the network, as `Chaos` does.
     public static let network = InterceptorPlace(6, because: "its trouble has to look like the network's")
 
     /// Whether one of this place has to stand outside of one of `other`.

@@ -44,7 +44,7 @@ public struct TokenEndpoint: Sendable {
     ///     takes, and a code that was spent in vain costs the user another sign-in.
     ///   - refreshTimeout: The time limit of one exchange of a refresh. Default: 7 s: after a silent connection, above
     ///     all one that died unnoticed, a session sends the token once more, and servers that grant a period of grace
-    ///     grant 10 s at the least. 7 s, the pause of at most 1 s that ``CredentialSharing`` has, and 2 s for the store
+    ///     grant 10 s at the least. 7 s, the pause of at most 1 s that `CredentialSharing` has, and 2 s for the store
     ///     and a new connection fit into them. A server without any grace that takes longer than this needs a longer
     ///     one.
     ///   - deadline: The time limit of a request with its retries. Default: 25 s: it has to end before the 30 s after

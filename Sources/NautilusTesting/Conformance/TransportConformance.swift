@@ -31,7 +31,7 @@ import Nautilus
 ///
 /// HEAD gets the same header and no body.
 public struct TransportConformance: Sendable {
-    /// One promise of ``HttpTransport``, and how to see whether it is kept.
+    /// One promise of `HttpTransport`, and how to see whether it is kept.
     public struct Check: Sendable, CustomStringConvertible {
         /// The promise, as a sentence.
         public let name: String
@@ -77,7 +77,7 @@ public struct TransportConformance: Sendable {
     ///   - makeTransport: Makes a transport; every check makes its own.
     ///   - makeLimited: Makes one that takes response bodies up to a number of bytes; nil, the default, when the
     ///     transport has no such limit, which leaves that check out.
-    ///   - streamsResponses: Whether ``HttpTransport/stream(_:context:)`` is its own. Default: true; false for a
+    ///   - streamsResponses: Whether `HttpTransport/stream(_:context:)` is its own. Default: true; false for a
     ///     transport that leaves it to the protocol, which leaves out the checks of a body that is still to come.
     ///   - origin: Where the server is: scheme, host and port.
     public static func checks(

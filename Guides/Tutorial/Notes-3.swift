@@ -1,0 +1,22 @@
+import Nautilus
+
+struct GetNote: JsonRequest {
+    struct Note: Codable, Sendable { let id: Int, title: String }
+    typealias Result = Note
+    let id: Int
+    var route: HttpRoute { ["notes", id] }
+}
+
+struct NotesService: HttpService {
+    var apiUrl: any UrlConvertible { "api.example.com/v1" }
+    var retrierFactory: any RetrierFactory { BackoffRetrier.factory() }
+}
+
+func printNote() async {
+    do throws(HttpError) {
+        let note = try await GetNote(id: 7).schedule(with: NotesService())
+        print(note.title)
+    } catch {
+        print(error, error.trace)
+    }
+}
