@@ -78,6 +78,14 @@ public struct CallTrace: Sendable, Hashable {
 
     /// The retries: all attempts but the first.
     public var retries: Int { max(0, attempts.count - 1) }
+
+    /// The delays that were decided on before the retries, in order; zero for a retry at once. Time limits are none.
+    public var delays: [Duration] {
+        attempts.compactMap { attempt in
+            guard case .retry(let delay)? = attempt.decision?.action else { return nil }
+            return delay
+        }
+    }
 }
 
 extension CallTrace: CustomStringConvertible {

@@ -165,9 +165,12 @@ extension ManualClock {
 
     /// Returns once at least `count` sleep, without any real time passing.
     ///
+    /// Time limits sleep as well, one for each attempt that is under way with a timeout. A test that waits in vain says for
+    /// what after 5 s, on standard error, and goes on waiting.
+    ///
     /// - Throws: `CancellationError` when the task is or becomes cancelled.
     public func waitForSleepers(count: Int) async throws {
-        try await state.waitForCount(count)
+        try await state.waitForCount(count, of: "sleepers on the clock")
     }
 
     /// Goes to the next deadline if it is at most `left` away, and takes its sleeper out; otherwise goes all of `left`.

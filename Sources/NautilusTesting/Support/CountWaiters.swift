@@ -1,3 +1,4 @@
+import Foundation
 import Nautilus
 
 /// Tasks that wait until a count is reached: of sleepers, of attempts.
@@ -40,8 +41,24 @@ protocol CountedState: Sendable {
 extension Locked where Value: CountedState {
     /// Returns once the state's count is at least `count`.
     ///
+    /// - Parameters:
+    ///   - things: The name of the things that are counted, for the line that says what a test waits for.
+    ///   - clock: The clock of a test's patience. Default: the real one, since the test itself may stand still.
+    ///   - say: Says that line after five seconds, longer than any test without real time takes for its next step. The
+    ///     wait goes on, since a busy machine is no failure. Default: standard error.
     /// - Throws: `CancellationError` when the task is or becomes cancelled.
-    func waitForCount(_ count: Int) async throws {
+    func waitForCount(
+        _ count: Int,
+        of things: String,
+        patience clock: any Clock<Duration> = ContinuousClock(),
+        say: @escaping @Sendable (String) -> Void = { FileHandle.standardError.write(Data(($0 + "\n").utf8)) }
+    ) async throws {
+        if withLock({ $0.count >= count }), !Task.isCancelled { return }
+        let watch = Task.detached {
+            guard (try? await clock.sleep(for: .seconds(5))) != nil else { return }
+            say("A test still waits for \(count) \(things) after 5 s: there are \(withLock { $0.count }).")
+        }
+        defer { watch.cancel() }
         let id = withLock { $0.waiters.makeId() }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

@@ -232,9 +232,11 @@ extension ScriptedTransport {
 
     /// Returns once at least `count` attempts were started, without any real time passing: then cancel, sign out, answer.
     ///
+    /// A test that waits in vain says for what after 5 s, on standard error, and goes on waiting.
+    ///
     /// - Throws: `CancellationError` when the task is or becomes cancelled.
     public func waitForAttempts(count: Int) async throws {
-        try await state.waitForCount(count)
+        try await state.waitForCount(count, of: "attempts")
     }
 }
 
