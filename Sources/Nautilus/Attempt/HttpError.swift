@@ -123,12 +123,29 @@ extension HttpError {
     /// - Parameters:
     ///   - type: The type to decode.
     ///   - decoder: The decoder. Default: a new `JSONDecoder`.
-    /// - Returns: Nil when there was no response, when its body is something else, and when it is larger than
-    ///   ``bodyLimit``, of which an error keeps only the beginning.
+    /// - Returns: Nil when nothing was refused: there was no response, or one whose status is a success and whose body
+    ///   did not decode. Nil also when the body is something else, and when it is larger than ``bodyLimit``, of which an
+    ///   error keeps only the beginning.
     public func responseBody<Body: Decodable>(
         as type: Body.Type = Body.self,
         decoder: JSONDecoder = JSONDecoder()
     ) -> Body? {
-        response.flatMap { try? decoder.decode(type, from: $0.body) }
+        guard let response, hasRefused(by: response) else { return nil }
+        return try? decoder.decode(type, from: response.body)
+    }
+
+    /// The server's account of its refusal; nil when it gave none as `application/problem+json`, and when nothing was
+    /// refused.
+    public var problem: ProblemDetails? {
+        guard let type = response?.header[.contentType].flatMap({ HttpMimeType($0) }),
+            type.essence == "application/problem+json"
+        else { return nil }
+        return responseBody(as: ProblemDetails.self)
+    }
+
+    /// Whether the server has refused by `response`: by its status, or in a success that a request takes for a refusal.
+    private func hasRefused(by response: HttpResponse<Data>) -> Bool {
+        if case .status = kind { return true }
+        return !(200..<300).contains(response.status)
     }
 }

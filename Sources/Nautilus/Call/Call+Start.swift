@@ -22,6 +22,9 @@ extension Call {
         after end: StreamEnd? = nil,
         in sequence: CallSequence = CallSequence()
     ) async throws(HttpError) -> HttpResponse<R.Result> {
+        #if DEBUG
+            NearMissWarnings.shared.check(service, request)
+        #endif
         // Before anything else is asked of the service, which may move.
         let target = try? CallTarget(of: request, for: service)
         let hook = service.hook

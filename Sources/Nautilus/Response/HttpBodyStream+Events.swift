@@ -67,6 +67,24 @@ public struct ServerSentEvent: Hashable, Sendable {
         self.data = data
         self.id = id
     }
+
+    /// The data, decoded as JSON.
+    ///
+    /// ```swift
+    /// for try await event in WatchNotes().events(with: service) {
+    ///     if event.type == "note" { show(try event.decode(as: Note.self)) }
+    /// }
+    /// ```
+    /// - Parameters:
+    ///   - type: The type to decode.
+    ///   - decoder: The decoder. Default: a new `JSONDecoder`.
+    /// - Throws: `DecodingError`.
+    public func decode<Value: Decodable>(
+        as type: Value.Type = Value.self,
+        decoder: JSONDecoder = JSONDecoder()
+    ) throws -> Value {
+        try decoder.decode(type, from: Data(data.utf8))
+    }
 }
 
 /// Reads server-sent events out of bytes that come in pieces of any size (WHATWG HTML §9.2.6, "Interpreting an event

@@ -135,6 +135,9 @@ public struct AnyRetrierFactory: RetrierFactory {
 
     /// The limits of its retriers, as far as they are known.
     public var descriptions: [RetryDescription] { base.descriptions }
+
+    /// The type of the factory inside.
+    var baseType: Any.Type { type(of: base) }
 }
 
 private struct ClosureFactory: RetrierFactory {

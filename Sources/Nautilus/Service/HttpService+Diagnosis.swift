@@ -21,12 +21,12 @@ extension HttpService {
         }
         if hedging?.budget.isUnlimited == true { findings.append(.unlimitedBudget(of: .hedges)) }
         if descriptions.fillsBudgetTwice { findings.append(.budgetFilledTwice) }
-        return findings + objectsMadeAnew + interceptors.misplaced
+        return findings + objectsMadeAnew + interceptors.misplaced + NearMisses.findings(of: self)
     }
 
     /// The same, and the contradictions between `request` and the service's rules.
     public func diagnose<R: Request>(_ request: R) -> [PolicyFinding] {
-        diagnose() + contradictions(to: request)
+        diagnose() + contradictions(to: request) + NearMisses.findings(of: request)
     }
 
     private func contradictions(to request: some Request) -> [PolicyFinding] {
@@ -140,6 +140,14 @@ public enum PolicyFinding: Hashable, Sendable {
     ///   - type: The object's.
     ///   - property: The service's property that makes it.
     case madeAnew(type: String, property: String)
+    /// A stored property looks like a rule of the protocol and is none, since its type, or its name, is another: the rule
+    /// keeps its default.
+    ///
+    /// - Parameters:
+    ///   - property: The stored property, with its type.
+    ///   - of: The type that has it, a service or a request.
+    ///   - rule: The rule, with the type to declare it with.
+    case notTheRule(property: String, of: String, rule: String)
     /// An interceptor stands outside of one that has to be outside of it.
     ///
     /// - Parameters:
@@ -201,6 +209,11 @@ extension PolicyFinding: CustomStringConvertible {
             """
             \(type) is made anew whenever `\(property)` is read, so that no two calls share it: \
             keep it in a stored property
+            """
+        case .notTheRule(let property, let owner, let rule):
+            """
+            `\(property)` of \(owner) is not the rule `\(rule)`, whose default stays in force: declare it with that type, \
+            and the conformance in an extension, where the compiler says so
             """
         case .interceptorOrder(let outer, let inner, let reason):
             "\(inner) belongs before \(outer) in `interceptors`: \(reason)"

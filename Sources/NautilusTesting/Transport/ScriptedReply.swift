@@ -61,13 +61,14 @@ public struct ScriptedReply: Sendable {
         .reply(status: status, header: header, body: Data(text.utf8))
     }
 
-    /// A response without a body.
+    /// A response by its status: most often without a body.
     ///
     /// - Parameters:
     ///   - status: The status code.
     ///   - header: The header. Default: none.
-    public static func status(_ status: Int, header: HttpHeader = [:]) -> ScriptedReply {
-        .reply(status: status, header: header)
+    ///   - body: The body. Default: none.
+    public static func status(_ status: Int, header: HttpHeader = [:], body: Data = Data()) -> ScriptedReply {
+        .reply(status: status, header: header, body: body)
     }
 
     /// A response with a value as JSON, its keys sorted. A value that cannot be encoded fails the attempt with the

@@ -27,7 +27,7 @@ struct ErrorBodyTests {
         let cases: [(ScriptedReply, ShopError)] = [
             (.json(Problem(code: 7), status: 422), .refused(Problem(code: 7))),
             (.reply(status: 422, text: "no JSON"), .failed(.status(422))),
-            (.reply(status: 422, body: large), .failed(.status(422))),
+            (.status(422, body: large), .failed(.status(422))),
             (.fail(.timedOut), .failed(.transport(.timedOut))),
         ]
         for (reply, expected) in cases {

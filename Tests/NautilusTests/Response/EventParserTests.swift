@@ -24,6 +24,12 @@ struct EventParserTests {
         return meaning
     }
 
+    @Test("an event's data is decoded")
+    func decode() throws {
+        #expect(try Self.event("[1,\n2]").decode(as: [Int].self) == [1, 2])
+        #expect(throws: DecodingError.self) { try Self.event("").decode(as: [Int].self) }
+    }
+
     private static func event(_ data: String, type: String = "message", id: String = "") -> ServerSentEvent {
         ServerSentEvent(type: type, data: data, id: id)
     }
