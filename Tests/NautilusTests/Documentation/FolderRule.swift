@@ -1,4 +1,4 @@
-/// Which folders of a product may name which: each row knows only the rows above it.
+/// Which folders of a product may name which: a table of arrows.
 struct FolderRule {
     /// A type named where it must not be known.
     struct Violation: Hashable, CustomStringConvertible {
@@ -7,30 +7,80 @@ struct FolderRule {
         let type: String
         let folder: String
 
-        var description: String { "\(path):\(line): \(type) is of \(folder), which is not above" }
+        var description: String { "\(path):\(line): \(type) is of \(folder), where no arrow leads" }
     }
 
-    /// The rows, the first on top; folders of one row never name each other.
-    static let rows = [
-        ["Support"], ["Request"], ["Body"], ["Trace"], ["Response"], ["Declaration"], ["Attempt"],
-        ["Transport", "Interceptor", "Retry"], ["Authorization"], ["Service"], ["Call"],
-        ["Pages", "Stream", "Styles", "WebSocket"],
+    /// The arrows of the core: each folder, and the others whose types it may name.
+    static let core: [String: Set<String>] = [
+        "Support": [],
+        "Request": ["Support"],
+        "Body": ["Request", "Support"],
+        "Trace": ["Request", "Support"],
+        "Response": ["Request", "Support", "Trace"],
+        "Declaration": ["Request", "Response", "Support"],
+        "Attempt": ["Body", "Request", "Response", "Support", "Trace"],
+        "Transport": ["Attempt", "Declaration", "Request", "Response", "Support", "Trace"],
+        "Interceptor": ["Attempt", "Declaration", "Request", "Response", "Support"],
+        "Retry": ["Attempt", "Declaration", "Request", "Support", "Trace"],
+        "Authorization": ["Attempt", "Declaration", "Request", "Retry", "Support", "Trace"],
+        "Service": [
+            "Attempt", "Declaration", "Interceptor", "Request", "Response", "Retry", "Support", "Trace", "Transport",
+        ],
+        "Call": [
+            "Attempt", "Authorization", "Declaration", "Interceptor", "Request", "Response", "Retry", "Service",
+            "Support", "Trace", "Transport",
+        ],
+        "Pages": ["Attempt", "Declaration", "Request", "Response", "Service", "Support"],
+        "Stream": [
+            "Attempt", "Authorization", "Body", "Call", "Declaration", "Request", "Response", "Service", "Support",
+            "Trace",
+        ],
+        "Styles": ["Authorization", "Declaration", "Response", "Service", "Support"],
+        "WebSocket": [
+            "Attempt", "Authorization", "Call", "Declaration", "Interceptor", "Request", "Response", "Retry",
+            "Service", "Support", "Trace", "Transport",
+        ],
     ]
 
-    /// The rows of `NautilusSessions`.
-    static let sessionsRows = [["Store"], ["Session"]]
+    /// The arrows of `NautilusSessions`.
+    static let sessions: [String: Set<String>] = ["Store": [], "Session": ["Store"]]
 
-    /// The rows of `NautilusOAuth`.
-    static let oauthRows = [["Support"], ["Credential"], ["Endpoint"], ["Session"]]
+    /// The arrows of `NautilusOAuth`.
+    static let oauth: [String: Set<String>] = [
+        "Support": [], "Credential": [], "Endpoint": ["Credential", "Support"], "Session": ["Credential", "Endpoint"],
+    ]
 
     /// The sources, by folder.
     let sources: [String: [SwiftSource]]
-    /// The rows they stand in.
-    var rows = Self.rows
+    /// The arrows that they have to keep to.
+    var arrows = Self.core
 
-    /// The folders that files of `folder` may name: their own, and those of the rows above.
+    /// The folders that files of `folder` may name: their own, and those that an arrow leads to.
     func folders(knownTo folder: String) -> Set<String> {
-        Set(rows.prefix { !$0.contains(folder) }.joined()).union([folder])
+        arrows[folder, default: []].union([folder])
+    }
+
+    /// The arrows that no source needs, each as `from → to`.
+    var idleArrows: [String] {
+        arrows.flatMap { folder, targets in
+            targets.filter { target in
+                let types = Set((sources[target] ?? []).flatMap(\.declaredTypes))
+                return !(sources[folder] ?? []).contains { source in types.contains { source.identifiers[$0] != nil } }
+            }
+            .map { "\(folder) → \($0)" }
+        }
+    }
+
+    /// The folders that lead back to themselves.
+    var circles: [String] {
+        arrows.keys.filter { start in
+            var reached: Set<String> = []
+            var next = Array(arrows[start] ?? [])
+            while let folder = next.popLast() {
+                if reached.insert(folder).inserted { next += arrows[folder] ?? [] }
+            }
+            return reached.contains(start)
+        }
     }
 
     /// Every type that is named in a folder that must not know it.

@@ -4,35 +4,41 @@ extension Documentation {
     @Suite("Folders of the library")
     struct FolderRuleTests {
         private static let products = [
-            ("Nautilus", FolderRule.rows), ("NautilusSessions", FolderRule.sessionsRows),
-            ("NautilusOAuth", FolderRule.oauthRows),
+            ("Nautilus", FolderRule.core), ("NautilusSessions", FolderRule.sessions),
+            ("NautilusOAuth", FolderRule.oauth),
         ]
 
-        @Test("each row of folders knows only the rows above it", arguments: products)
-        func rule(product: String, rows: [[String]]) throws {
-            let rule = try FolderRule(sources: Self.sources(of: product), rows: rows)
+        @Test("each folder names only those that its arrows lead to", arguments: products)
+        func rule(product: String, arrows: [String: Set<String>]) throws {
+            let rule = try FolderRule(sources: Self.sources(of: product), arrows: arrows)
             for violation in rule.violations.sorted(by: { $0.description < $1.description }) {
                 Issue.record("\(violation)")
             }
+            #expect(rule.idleArrows.sorted() == [])
+            #expect(rule.circles == [])
         }
 
-        @Test("every source is in a folder of its product's rule, and every folder has a source", arguments: products)
-        func folders(product: String, rows: [[String]]) throws {
-            #expect(try Set(Self.sources(of: product).keys) == Set(rows.joined()))
+        @Test("every source is in a folder of its product's table, and every folder has a source", arguments: products)
+        func folders(product: String, arrows: [String: Set<String>]) throws {
+            #expect(try Set(Self.sources(of: product).keys) == Set(arrows.keys))
         }
 
-        @Test("a folder knows itself and the rows above, not its siblings")
-        func known() {
-            let rule = FolderRule(sources: [:])
-            #expect(rule.folders(knownTo: "Trace") == ["Support", "Request", "Body", "Trace"])
-            #expect(!rule.folders(knownTo: "Retry").contains("Authorization"))
-            #expect(
-                rule.folders(knownTo: "Retry")
-                    == ["Support", "Request", "Body", "Trace", "Response", "Declaration", "Attempt", "Retry"]
+        @Test("an arrow that no source needs, and a circle, are found")
+        func table() {
+            let rule = FolderRule(
+                sources: [
+                    "A": [SwiftSource(path: "A/A.swift", text: "struct A { let b: B }")],
+                    "B": [SwiftSource(path: "B/B.swift", text: "struct B {}")],
+                    "C": [SwiftSource(path: "C/C.swift", text: "struct C {}")],
+                ],
+                arrows: ["A": ["B", "C"], "B": ["A"], "C": []]
             )
+            #expect(rule.folders(knownTo: "A") == ["A", "B", "C"])
+            #expect(rule.idleArrows.sorted() == ["A → C", "B → A"])
+            #expect(rule.circles.sorted() == ["A", "B"])
         }
 
-        @Test("a type named from above or from a sibling is found; in a comment, a text or another word it is not")
+        @Test("a type named against the arrows is found; in a comment, a text or another word it is not")
         func finds() {
             let rule = FolderRule(sources: [
                 "Call": [SwiftSource(path: "Call/A.swift", text: "struct Call {}\nprivate struct Hidden {}")],
@@ -55,8 +61,8 @@ extension Documentation {
             ])
             #expect(
                 Set(rule.violations.map(\.description)) == [
-                    "Support/D.swift:5: Call is of Call, which is not above",
-                    "Retry/B.swift:2: Gate is of Transport, which is not above",
+                    "Support/D.swift:5: Call is of Call, where no arrow leads",
+                    "Retry/B.swift:2: Gate is of Transport, where no arrow leads",
                 ]
             )
         }
