@@ -28,10 +28,13 @@ let package = Package(
             name: "NautilusTests",
             dependencies: ["Nautilus", "NautilusTraffic", "NautilusCaching", "NautilusTesting"]
         ),
-        .testTarget(name: "NautilusSessionsTests", dependencies: ["Nautilus", "NautilusSessions", "NautilusTesting"]),
+        .testTarget(
+            name: "NautilusSessionsTests",
+            dependencies: ["Nautilus", "NautilusCaching", "NautilusSessions", "NautilusTesting"]
+        ),
         .testTarget(
             name: "NautilusOAuthTests",
-            dependencies: ["Nautilus", "NautilusSessions", "NautilusOAuth", "NautilusTesting"]
+            dependencies: ["Nautilus", "NautilusTraffic", "NautilusSessions", "NautilusOAuth", "NautilusTesting"]
         ),
     ],
     swiftLanguageModes: [.v6]
