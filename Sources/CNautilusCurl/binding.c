@@ -38,8 +38,6 @@ static void bind_all(void) {
         {&nautilus_curl.easy_pause, "curl_easy_pause"},
         {&nautilus_curl.easy_send, "curl_easy_send"},
         {&nautilus_curl.easy_recv, "curl_easy_recv"},
-        {&nautilus_curl.slist_append, "curl_slist_append"},
-        {&nautilus_curl.slist_free_all, "curl_slist_free_all"},
         {&nautilus_curl.multi_init, "curl_multi_init"},
         {&nautilus_curl.multi_cleanup, "curl_multi_cleanup"},
         {&nautilus_curl.multi_setopt, "curl_multi_setopt"},

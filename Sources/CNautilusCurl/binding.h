@@ -49,8 +49,6 @@ struct curl_functions {
     int (*easy_pause)(nautilus_easy *, int bits);
     int (*easy_send)(nautilus_easy *, const void *bytes, size_t count, size_t *sent);
     int (*easy_recv)(nautilus_easy *, void *bytes, size_t count, size_t *received);
-    nautilus_list *(*slist_append)(nautilus_list *, const char *);
-    void (*slist_free_all)(nautilus_list *);
     curl_multi *(*multi_init)(void);
     int (*multi_cleanup)(curl_multi *);
     int (*multi_setopt)(curl_multi *, int option, ...);

@@ -4,6 +4,9 @@
 
 #include "binding.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 struct curl_blob {
     void *data;
     size_t length;
@@ -87,10 +90,28 @@ void nautilus_easy_set_context(nautilus_easy *easy, void *context) {
     nautilus_curl.easy_setopt(easy, NAUTILUS_CURL_PREREQDATA, context);
 }
 
-nautilus_list *nautilus_list_append(nautilus_list *list, const char *line) {
-    return nautilus_curl.slist_append(list, line);
+// As libcurl lays it out (`struct curl_slist`).
+struct line {
+    char *text;
+    struct line *next;
+};
+
+nautilus_list *nautilus_list_create(const void *texts, size_t length) {
+    const char *bytes = texts;
+    size_t count = 0;
+    for (size_t index = 0; index < length; index++) count += bytes[index] == 0;
+    if (count == 0) return NULL;
+    struct line *lines = malloc(count * sizeof(struct line) + length);
+    if (lines == NULL) return NULL;
+    char *text = memcpy(lines + count, bytes, length);
+    for (size_t index = 0; index < count; index++) {
+        lines[index].text = text;
+        lines[index].next = index + 1 < count ? &lines[index + 1] : NULL;
+        text += strlen(text) + 1;
+    }
+    return lines;
 }
 
-void nautilus_list_destroy(nautilus_list *list) { nautilus_curl.slist_free_all(list); }
+void nautilus_list_destroy(nautilus_list *list) { free(list); }
 
 #endif

@@ -165,9 +165,9 @@ int32_t nautilus_easy_receive(
     nautilus_easy *_Nonnull easy, void *_Nonnull bytes, size_t count, size_t *_Nonnull received
 );
 
-// A list of lines; append returns null, and leaves the list, where there is no memory.
+// A list of lines, in one block of memory, from their bytes with a zero behind each; null where there is no memory.
 typedef void nautilus_list;
-nautilus_list *_Nullable nautilus_list_append(nautilus_list *_Nullable list, const char *_Nonnull line);
+nautilus_list *_Nullable nautilus_list_create(const void *_Nonnull texts, size_t length);
 void nautilus_list_destroy(nautilus_list *_Nullable list);
 
 // The sockets, timers and kept connections of many transfers. All but wait and wake is called by one thread at a time.

@@ -61,7 +61,7 @@ final class CallSequence: Sendable {
     }
 
     /// A call of the sequence, while its retrier is made.
-    private final class Beginning: Sendable {
+    private struct Beginning: Sendable {
         private let sequence: CallSequence
         private let count = Locked(0)
 

@@ -15,8 +15,6 @@ final class Call<R: Request, S: HttpService> {
     let scope: CallScope
     /// A record for each of its exchanges.
     let book: ExchangeBook
-    /// Its answers, decoded where each has come in.
-    let answers: DecodedAnswers<R>
     /// The sequence of calls that it belongs to.
     let sequence: CallSequence
     /// The target; nil as long as it is invalid.
@@ -38,6 +36,8 @@ final class Call<R: Request, S: HttpService> {
     /// The attempts before, whose followers still wait for the end of the call.
     private var earlier: [any OngoingAttempt] = []
     // Generic ones last: properties behind them have no fixed place in memory.
+    /// Its answers, decoded where each has come in.
+    let answers: DecodedAnswers<R>
     let request: R
     let service: S
 

@@ -12,6 +12,8 @@ package final class BaseUrl: Sendable {
     private let query: String
     /// Scheme, host and port.
     package let origin: HttpOrigin
+    /// Origin and path: the same for each way to write them. The query is none of it, since it may be a signature.
+    package let place: String
 
     /// Reads a base URL.
     ///
@@ -38,6 +40,7 @@ package final class BaseUrl: Sendable {
             throw .baseUrl(reason: "its host is malformed")
         }
         self.origin = origin
+        self.place = "\(origin)\(path.withoutTrailingSlashes)"
     }
 
     /// The URL of a request below this base; without a route it is the base as it was written.
@@ -54,12 +57,9 @@ package final class BaseUrl: Sendable {
         return url
     }
 
-    /// Origin and path: the same for each way to write them. The query is none of it, since it may be a signature.
-    package var place: String { "\(origin)\(path.withoutTrailingSlashes)" }
-
     /// Whether another one has the same origin and path.
     package func isSamePlace(as other: BaseUrl) -> Bool {
-        origin == other.origin && path.withoutTrailingSlashes == other.path.withoutTrailingSlashes
+        place == other.place
     }
 
     private static func splitScheme(of text: String, isSecure: Bool) -> (scheme: String, rest: Substring) {

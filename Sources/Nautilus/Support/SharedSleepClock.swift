@@ -268,21 +268,27 @@ struct SharedSleepers {
 ///
 /// `any Clock<Duration>` hides the type of its instants; this opens the clock once and keeps only durations.
 package struct Stopwatch: Sendable {
-    private let read: @Sendable () -> Duration
+    private enum Start {
+        /// Nearly every clock is this one, read without its protocol in between: a call reads it several times.
+        case continuous(ContinuousClock.Instant)
+        case other(@Sendable () -> Duration)
+    }
+
+    private let start: Start
 
     package init(_ clock: any Clock<Duration>) {
-        self.read = Self.reader(of: clock)
+        self.start = clock is ContinuousClock ? .continuous(.now) : .other(Self.reader(of: clock))
     }
 
     /// The time since the stopwatch was made. Never negative on a monotonic clock.
-    package var elapsed: Duration { read() }
+    package var elapsed: Duration {
+        switch start {
+        case .continuous(let start): start.duration(to: .now)
+        case .other(let read): read()
+        }
+    }
 
     private static func reader<C: Clock<Duration>>(of clock: C) -> @Sendable () -> Duration {
-        // Nearly every clock is this one, read without its protocol in between: a call reads it several times.
-        if C.self == ContinuousClock.self {
-            let start = ContinuousClock.now
-            return { start.duration(to: .now) }
-        }
         let start = clock.now
         return { start.duration(to: clock.now) }
     }

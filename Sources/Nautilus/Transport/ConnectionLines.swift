@@ -56,10 +56,12 @@ where Waiter.ID: Sendable {
     mutating func leave(_ origin: Origin) -> Waiter? {
         // Where there are connections left, those that wait do so for one of their own origin.
         let wasFull = connected == total
-        lines[origin]?.connected -= 1
+        if let index = lines.index(forKey: origin) { lines.values[index].connected -= 1 }
         connected -= 1
         defer { forgetIfIdle(origin) }
-        guard let next = wasFull ? mostUrgent : origin, let waiter = lines[next]?.connectFirst() else { return nil }
+        guard let next = wasFull ? mostUrgent : origin, let index = lines.index(forKey: next),
+            let waiter = lines.values[index].connectFirst()
+        else { return nil }
         connected += 1
         return waiter
     }

@@ -77,19 +77,21 @@
             )
         }
 
-        /// Sets the lines of the header.
-        func setLines(_ texts: [String]) {
-            for text in texts {
-                guard let longer = text.withCString({ nautilus_list_append(lines, $0) }) else { return take(0) }
-                lines = longer
-            }
-            take(nautilus_easy_set_pointer(easy, Int32(NAUTILUS_CURL_HTTPHEADER.rawValue), lines))
+        /// Sets the lines of the header: their bytes, with a zero behind each.
+        func setLines(_ texts: [UInt8]) {
+            lines = nautilus_list_create(texts, texts.count)
+            setList(NAUTILUS_CURL_HTTPHEADER, lines)
         }
 
         /// Sets where the host is, as `host:port:address,address`.
         func setAddresses(_ text: String) {
-            addresses = nautilus_list_append(nil, text)
-            take(nautilus_easy_set_pointer(easy, Int32(NAUTILUS_CURL_RESOLVE.rawValue), addresses))
+            addresses = nautilus_list_create(text, text.utf8.count + 1)
+            setList(NAUTILUS_CURL_RESOLVE, addresses)
+        }
+
+        private func setList(_ option: nautilus_curl_option, _ list: UnsafeMutableRawPointer?) {
+            guard let list else { return take(0) }
+            take(nautilus_easy_set_pointer(easy, Int32(option.rawValue), list))
         }
 
         /// Has the functions of ``CurlTransfer`` called with `transfer`, which must live until the next ``reset()``.

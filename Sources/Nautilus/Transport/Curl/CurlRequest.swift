@@ -8,7 +8,7 @@
         private let request: HttpRequest
         private let origin: HttpOrigin
         private let url: String
-        private let lines: [String]
+        private let lines: [UInt8]
         private let configuration: CurlTransport.Configuration
 
         /// From how many bytes on a body is not copied, but read where it is: 64 KiB, which a copy of costs less than
@@ -114,6 +114,8 @@
         /// authority.
         fileprivate var withoutAuthorityUser: String? {
             let text = absoluteString
+            // Nearly none has one.
+            guard text.utf8.contains(UInt8(ascii: "@")) else { return text }
             guard let start = text.firstRange(of: "://")?.upperBound else { return nil }
             let end = text[start...].firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? text.endIndex
             guard let at = text[start..<end].lastIndex(of: "@") else { return text }
@@ -122,13 +124,16 @@
     }
 
     extension HttpRequest {
-        /// The lines of the header, as libcurl takes them, with those that it would add by itself and should not.
+        /// The lines of the header, as libcurl takes them, a zero behind each, with those that it would add by itself and
+        /// should not.
         ///
         /// - Throws: ``InvalidRequest`` for an invalid value.
-        fileprivate func lines() throws(InvalidRequest) -> [String] {
+        fileprivate func lines() throws(InvalidRequest) -> [UInt8] {
+            var lines: [UInt8] = []
+            // Of most headers: they are not copied while they grow.
+            lines.reserveCapacity(512)
             // The body follows at once: a server that does not know this waits, and so would we.
-            var lines = ["Expect:"]
-            lines.reserveCapacity(header.fields.count + 4)
+            lines.add("Expect:")
             var (hasType, hasCookie, hasAgent, hasEncodings) = (false, false, false, false)
             for field in header.fields where !field.name.isOwnOfTransport {
                 guard field.value.hasOnly({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
@@ -146,18 +151,15 @@
                     value = header.values(of: .cookie).joined(separator: "; ")
                 default: break
                 }
-                lines.append(line(field.name, value))
+                // With a colon and nothing but blanks behind it, libcurl leaves the field out.
+                let isBlank = value.hasOnly { $0 == 0x20 || $0 == 0x09 }
+                lines.add(field.name.rawValue, isBlank ? ";" : ": ", isBlank ? "" : value)
             }
-            if !hasAgent { lines.append("User-Agent: Nautilus") }
-            if !hasEncodings, let accepted = ContentDecoder.accepted { lines.append("Accept-Encoding: " + accepted) }
+            if !hasAgent { lines.add("User-Agent: Nautilus") }
+            if !hasEncodings, let accepted = ContentDecoder.accepted { lines.add("Accept-Encoding: ", accepted) }
             // libcurl calls a body without a type a form; RFC 9110 §8.3 has a word for "unknown".
-            if !hasType { lines.append(hasBytes ? "Content-Type: application/octet-stream" : "Content-Type:") }
+            if !hasType { lines.add(hasBytes ? "Content-Type: application/octet-stream" : "Content-Type:") }
             return lines
-        }
-
-        private func line(_ name: HttpHeader.Name, _ value: String) -> String {
-            // With a colon and nothing but blanks behind it, libcurl leaves the field out.
-            value.hasOnly { $0 == 0x20 || $0 == 0x09 } ? "\(name.rawValue);" : "\(name.rawValue): \(value)"
         }
 
         private var hasBytes: Bool {
@@ -166,6 +168,14 @@
             case .data(let data): !data.isEmpty
             case .stream: true
             }
+        }
+    }
+
+    extension [UInt8] {
+        /// Adds a line made of these parts.
+        fileprivate mutating func add(_ parts: String...) {
+            for part in parts { append(contentsOf: part.utf8) }
+            append(0)
         }
     }
 

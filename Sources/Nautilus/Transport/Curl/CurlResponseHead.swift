@@ -213,7 +213,11 @@ extension Slice<UnsafeRawBufferPointer> {
 
     fileprivate var text: String {
         let bytes = UnsafeRawBufferPointer(rebasing: self)
-        return String(validating: bytes, as: UTF8.self)
-            ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+        let text = String(decoding: bytes, as: UTF8.self)
+        // What is not UTF-8 has become another text, of other bytes.
+        guard text.utf8.count == bytes.count, text.utf8.elementsEqual(bytes) else {
+            return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+        }
+        return text
     }
 }
