@@ -85,7 +85,9 @@ extension Call {
         if let own = latency, root.number != answered.number {
             latency = max(.zero, answered.start - root.start - root.connectionWait + own)
         }
-        return CallSuccess(exchanges: exchanges, answered: root, latency: latency, permits: payment.used)
+        // That a stream begins does not show yet that the server bears it.
+        let permits = request.streamsResponse ? [] : payment.used
+        return CallSuccess(exchanges: exchanges, answered: root, latency: latency, permits: permits)
     }
 
     /// The exchange of this call that the server has answered well; nil when an interceptor has made a success of something
@@ -104,7 +106,7 @@ extension Call {
 /// A server may say in the body of a 200 that it has failed, and only the request knows how to read it. Interceptors,
 /// hedging, latencies and traces go by the status: so the request is asked before any of them sees the answer, at the
 /// end of the exchange. Its result is kept, and an answer is not decoded again unless an interceptor has changed it.
-final class DecodedAnswers<R: Request>: Sendable {
+struct DecodedAnswers<R: Request>: Sendable {
     private struct Answer: Sendable {
         /// As it came in.
         let received: HttpResponse<Data>
@@ -143,7 +145,7 @@ final class DecodedAnswers<R: Request>: Sendable {
         let response = response.asReceived
         guard accepted.contains(response.status) else { return .taken }
         // Its time was over: a call that goes on decodes it again.
-        guard let answer = known(response, as: \.received) ?? decode(response) else { return .taken }
+        guard let answer = known(response, as: { $0.received }) ?? decode(response) else { return .taken }
         guard case .failure = answer.result else { return .taken }
         guard let rejection = answer.rejection else { return .undecodable }
         var rejected = response
@@ -153,7 +155,7 @@ final class DecodedAnswers<R: Request>: Sendable {
 
     /// The result of an answer that is as it came in; nil for any other.
     func result(of response: HttpResponse<Data>) -> Result<R.Result, any Error>? {
-        known(response, as: \.seen)?.result
+        known(response, as: { $0.seen })?.result
     }
 
     private func decode(_ response: HttpResponse<Data>) -> Answer? {
@@ -171,14 +173,15 @@ final class DecodedAnswers<R: Request>: Sendable {
         return answer
     }
 
-    private func known(_ response: HttpResponse<Data>, as form: KeyPath<Answer, HttpResponse<Data>>) -> Answer? {
+    private func known(_ response: HttpResponse<Data>, as form: (Answer) -> HttpResponse<Data>) -> Answer? {
         guard let exchange = response.exchange else { return nil }
-        return answers.withLock { answers in
-            answers.first { answer in
-                let own = answer[keyPath: form]
-                return own.exchange.map { ($0.call, $0.number) == (exchange.call, exchange.number) } == true
-                    && own.status == response.status && own.header == response.header && own.body == response.body
-            }
+        for answer in answers.withLock({ $0 }) {
+            let own = form(answer)
+            guard let origin = own.exchange, (origin.call, origin.number) == (exchange.call, exchange.number),
+                own.status == response.status, own.header == response.header, own.body == response.body
+            else { continue }
+            return answer
         }
+        return nil
     }
 }

@@ -225,6 +225,16 @@ struct RetryPayment {
     var failure: HttpError?
     /// The permit of the last retry or second send that was sent, of each budget that has paid for one.
     private(set) var used: [RetryPermit] = []
+    /// Whether the next connection of a stream is due, and not a retry.
+    private var isConnection = false
+
+    init() {}
+
+    /// Pays for the connection that takes the place of another. A budget does not give it back when the connection opens:
+    /// that does not show that it serves.
+    init(after end: StreamEnd) {
+        (due, failure, isConnection) = (end.permit, end.loss, true)
+    }
 
     /// Pays for the send that begins now.
     ///
@@ -232,14 +242,15 @@ struct RetryPayment {
     ///   has used it, and the budget does not pay again.
     mutating func pay() throws(HttpError) {
         guard let permit = due else { return }
-        due = nil
+        let isRetry = !isConnection
+        (due, isConnection) = (nil, false)
         guard permit.use() else {
             guard var failure else { return }
             // The retrier is asked once more, and pays for itself from here on.
             failure.sharedAnswer = nil
             throw failure
         }
-        note(permit)
+        if isRetry { note(permit) }
     }
 
     /// Takes note of a permit that was used; that of a second send is at once.

@@ -93,8 +93,8 @@ extension Call {
             maxAttempts: maxAttempts,
             facts: facts
         )
-        let call = Call(request, service, clock, scope, retrier, beginning)
-        if let end = beginning.end { (call.payment.due, call.payment.failure) = (end.permit, end.loss) }
+        let call = Call(request, service, clock, scope, consume retrier, beginning)
+        if let end = beginning.end { call.payment = RetryPayment(after: end) }
         if let note = outer?.nestedRetries(of: scope) { call.recorder.note(note) }
         return await scope.enter {
             await Result { () async throws(HttpError) in try await call.start(beginning.hook) }

@@ -59,7 +59,7 @@ extension BackoffRetrier.Configuration {
     func schedule(after error: HttpError) -> Backoff {
         switch RetryCharge(after: error) {
         case .postponed, .throttling: throttlingBackoff ?? backoff
-        case .unavailable, .failure, nil: backoff
+        case .unavailable, .failure, .hedge, nil: backoff
         }
     }
 

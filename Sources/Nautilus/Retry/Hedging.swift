@@ -138,7 +138,7 @@ extension Hedging {
     /// - Returns: Nil when the budget refuses it; a permit of nil when it is free.
     func payment(to origin: HttpOrigin) -> RetryPermit?? {
         guard let budget = budget.budget(of: origin) else { return .some(nil) }
-        return budget.withdraw(.failure).map { .some($0) }
+        return budget.withdraw(.hedge).map { .some($0) }
     }
 
     private func delay(to origin: HttpOrigin) -> Duration? {

@@ -57,7 +57,7 @@ public final class QuotaBudget: RetryBudget {
     private func cost(of charge: RetryCharge) -> Int {
         switch charge {
         case .postponed, .throttling: throttlingCost
-        case .unavailable, .failure: cost
+        case .unavailable, .failure, .hedge: cost
         }
     }
 }

@@ -223,7 +223,7 @@ public final class RetryPermit: Sendable {
     }
 }
 
-/// The kind of failure that a retry follows, by which a budget decides its cost.
+/// The reason for one more request, by which a budget decides its cost: mostly the kind of failure that a retry follows.
 public enum RetryCharge: Hashable, Sendable {
     /// A 429 that says when to come back: the server is well, and has refused the request by a rule of its own.
     case postponed
@@ -234,6 +234,9 @@ public enum RetryCharge: Hashable, Sendable {
     case throttling
     /// Any other failure.
     case failure
+    /// No failure at all: a slow attempt is sent a second time, see ``Hedging``. It costs as much as a retry after a
+    /// failure, and its success shows less: a slow server may have answered both.
+    case hedge
 
     /// Whether the server has refused the request unprocessed, and said when to come back.
     var isInvited: Bool { self == .postponed || self == .unavailable }

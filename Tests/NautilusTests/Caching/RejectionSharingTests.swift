@@ -88,8 +88,7 @@ struct RejectionSharingTests {
             let transport = ScriptedTransport(clock: simulation.clock) { _, context in
                 .delay(.seconds(1), then: .reply(text: context.number == 1 ? "error:503" : "ok"))
             }
-            let budget = TokenBucketBudget(depositOfSuccess: 0)
-            let full = budget.balance
+            let budget = RetryAllowance(10)
             let retrier = BackoffRetrier.factory(
                 .standard.with {
                     $0.budget = .shared(budget)
@@ -99,7 +98,7 @@ struct RejectionSharingTests {
             let service = Self.service(simulation.clock, transport, retrier: retrier)
             #expect(await outcomes(of: 20, WordedRequest(), with: service) == ["ok": 20])
             #expect(transport.count == 2)
-            #expect(full - budget.balance == 1)
+            #expect(budget.balance == 9)
         }
     }
 

@@ -18,7 +18,7 @@ struct ExchangeAccountTests {
     @Test("two retriers of one call: the second pays from its own budget, though the first goes without")
     func sharedUnpaid() async throws {
         // Both services get one answer: one has no budget, the other has one.
-        let budget = TokenBucketBudget(depositOfSuccess: 0)
+        let budget = RetryAllowance(10)
         let sharing = Sharing()
         try await simulate { simulation in
             func service(_ scope: RetryBudgetScope) -> AnyHttpService<HttpError> {

@@ -201,7 +201,7 @@ struct RetryPermitTests {
 
     @Test("C7: where the retry turns out to be several, each is paid for; one that is not fails with what it followed")
     func severalAfterAll() async throws {
-        let budget = TokenBucketBudget(capacity: 6, depositOfSuccess: 0)
+        let budget = RetryAllowance(3)
         let shared = SharedAnswer()
         struct Sharing: HttpInterceptor {
             let shared: SharedAnswer
@@ -236,7 +236,6 @@ struct RetryPermitTests {
                 }
                 return await group.reduce(into: []) { $0.append($1) }
             }
-            // There are three tokens above the half: three retries are paid for.
             #expect(results.count { $0 == nil } == 3)
             #expect(results.count { $0 == .status(503) } == 7)
         }
@@ -244,7 +243,7 @@ struct RetryPermitTests {
 
     @Test("a retry is paid for once, however often it is sent within its attempt")
     func sentTwice() async throws {
-        let budget = TokenBucketBudget(depositOfSuccess: 0)
+        let budget = RetryAllowance(10)
         let sendingTwice = ClosureInterceptor { request, context, next in
             if context.number == 2 { _ = try await next(request) }
             return try await next(request)

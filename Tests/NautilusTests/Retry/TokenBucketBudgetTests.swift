@@ -23,14 +23,32 @@ struct TokenBucketBudgetTests {
     @Test("a retry takes a token, a success brings a tenth, and a refusal takes nothing")
     func amounts() {
         let budget = TokenBucketBudget()
-        #expect(budget.spend(.throttling))
+        #expect(budget.spend())
         #expect(budget.balance == 9)
-        budget.deposit(refunding: .throttling)
+        budget.deposit()
         #expect(budget.balance == 9.1)
         #expect(drain(budget) == 5)
         #expect(budget.balance == 4.1)
         #expect(!budget.spend())
         #expect(budget.balance == 4.1)
+    }
+
+    @Test(
+        "a success gives back what its retry took, and not what a second send took",
+        arguments: [(.failure, 1, 0), (.throttling, 1, 0), (.hedge, 0, 0), (.postponed, 0, 0.1), (.unavailable, 0, 1)]
+            as [(RetryCharge, Double, Double)]
+    )
+    func refund(charge: RetryCharge, tokens: Double, patience: Double) {
+        let budget = TokenBucketBudget(depositOfSuccess: 0)
+        for _ in 1...2 {
+            #expect(budget.spend())
+            #expect(budget.spend(.unavailable))
+        }
+        #expect(budget.spend(charge))
+        let before = (tokens: budget.balance, patience: budget.patience)
+        budget.deposit(refunding: charge)
+        #expect(budget.balance == before.tokens + tokens)
+        #expect(budget.patience == before.patience + patience)
     }
 
     @Test("after an outage every tenth success pays for a retry, exactly, however many there are")

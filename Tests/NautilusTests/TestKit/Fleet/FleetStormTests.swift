@@ -4,15 +4,20 @@ import Testing
 
 extension TestKit {
     /// 800 calls a second against a server for 1000, which stalls for ten seconds: its queue is two seconds long, and
-    /// callers wait for one. In a debug build at a tenth of the size: the course is the same, the noise larger.
+    /// callers wait for one. In a debug build at a tenth of the size, and fewer of them: the course is the same, the noise
+    /// larger.
     @Suite("A fleet after an outage")
     struct FleetStormTests {
         #if DEBUG
             private static let scale = 1
             private static let recovery = Duration.seconds(8)
+            private static let outages: [FleetOutage.Kind] = [.unreachable]
         #else
             private static let scale = 10
             private static let recovery = Duration.seconds(5)
+            private static let outages: [FleetOutage.Kind] = [
+                .unreachable, .failing(status: 503, share: 1), .slowed(to: 0.5),
+            ]
         #endif
 
         private struct GetNote: Request {
@@ -78,10 +83,7 @@ extension TestKit {
         }
 
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-        @Test(
-            "what kind of outage it was makes no difference",
-            arguments: [.unreachable, .failing(status: 503, share: 1), .slowed(to: 0.5)] as [FleetOutage.Kind]
-        )
+        @Test("what kind of outage it was makes no difference", arguments: outages)
         func kinds(outage: FleetOutage.Kind) async throws {
             let unbounded = try await Self.report(on: outage) { client in
                 BackoffRetrier.factory(
@@ -120,6 +122,39 @@ extension TestKit {
             #expect(report.amplification < 1.1)
             // The bucket is full with ten tokens, and a retry needs more than five: the sixth is one of the successes'.
             Self.expectRetries(of: report, within: 0.1, plus: 6 * report.clients)
+        }
+
+        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+        @Test(
+            "a server that is well and loses one request in five costs not one call in a hundred that retries save",
+            arguments: [1, 10]
+        )
+        func transientFaults(callsPerSecondOfEach: Double) async throws {
+            let fleet = FleetSimulation(
+                clients: 4,
+                load: .poisson(callsPerSecond: 4 * callsPerSecondOfEach, for: .seconds(60)),
+                server: FleetServer(hop: .exponential(mean: .milliseconds(30)), failureRate: 0.2)
+            )
+            func report(_ budget: @escaping @Sendable () -> RetryBudgetScope) async throws -> FleetReport {
+                try await fleet.run("p") { client in
+                    AnyHttpService(
+                        apiUrl: "api.example.com",
+                        retrierFactory: BackoffRetrier.factory(
+                            .standard.with {
+                                $0.budget = budget()
+                                $0.random = client.random
+                            }
+                        ),
+                        transport: client.transport,
+                        clock: client.clock
+                    )
+                } request: { call in
+                    GetNote(id: call.number)
+                }
+            }
+            let saved = try await report { .unlimited }.succeeded
+            let bounded = try await report { .shared(TokenBucketBudget()) }
+            #expect(saved - bounded.succeeded < bounded.calls / 100)
         }
 
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
