@@ -9,7 +9,9 @@ public struct AuthorizationRetrier: Retrier {
 
     /// Makes one retrier per call; all share the coordinator.
     public static func factory(_ coordinator: RefreshCoordinator<Token>) -> AnyRetrierFactory {
-        AnyRetrierFactory { AuthorizationRetrier(lease: CredentialLease(coordinator)) }
+        AnyRetrierFactory(descriptions: [.authorization]) {
+            AuthorizationRetrier(lease: CredentialLease(coordinator))
+        }
     }
 
     /// Stamps the token, and waits for one while a refresh is in flight.

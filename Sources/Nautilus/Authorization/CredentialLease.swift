@@ -198,7 +198,7 @@ extension CredentialSource {
     public func authorization(
         _ stamp: @escaping @Sendable (_ credential: Credential, _ request: inout HttpRequest) throws -> Void
     ) -> any RetrierFactory {
-        AnyRetrierFactory { LeaseRetrier(lease: CredentialLease(self), stamp: stamp) }
+        AnyRetrierFactory(descriptions: [.authorization]) { LeaseRetrier(lease: CredentialLease(self), stamp: stamp) }
     }
 }
 

@@ -156,7 +156,8 @@ extension BackoffRetrier.Configuration: RetrierFactory {
                 retriesNonIdempotentRequests: retriesNonIdempotentRequests,
                 budget: budget,
                 gate: gate,
-                latencies: latencies
+                latencies: latencies,
+                retriesUnauthorized: condition.verdict(for: HttpError(.status(401), stage: .validate)).isRetryable
             )
         ]
     }

@@ -189,6 +189,14 @@ public struct RetryDescription: Sendable {
     public var gate: (any RetryGate)?
     /// The record of how long attempts take; nil for none.
     public var latencies: OriginLatencies?
+    /// Whether they put a credential on requests, and have a rejected one refreshed.
+    public var authorizes: Bool
+    /// Whether they repeat a request after a 401, as it was.
+    public var retriesUnauthorized: Bool
+
+    /// Retriers that authorize as ``CredentialLease`` does. The one repetition after a 401 is none of the attempts: the
+    /// server has answered it at once, and has not acted on it.
+    public static let authorization = RetryDescription(maxAttempts: 1, authorizes: true)
 
     /// Describes retriers.
     ///
@@ -200,6 +208,8 @@ public struct RetryDescription: Sendable {
     ///   - budget: The budgets that pay for the retries. Default: nil, the retriers know none.
     ///   - gate: The gate that holds back the retries. Default: nil, none.
     ///   - latencies: The record of how long attempts take. Default: nil, none.
+    ///   - authorizes: Whether they put a credential on requests. Default: false.
+    ///   - retriesUnauthorized: Whether they repeat a request after a 401, as it was. Default: false.
     public init(
         maxAttempts: Int,
         shortestDelays: Duration = .zero,
@@ -207,7 +217,9 @@ public struct RetryDescription: Sendable {
         retriesNonIdempotentRequests: Bool = false,
         budget: RetryBudgetScope? = nil,
         gate: (any RetryGate)? = nil,
-        latencies: OriginLatencies? = nil
+        latencies: OriginLatencies? = nil,
+        authorizes: Bool = false,
+        retriesUnauthorized: Bool = false
     ) {
         self.maxAttempts = max(1, maxAttempts)
         self.shortestDelays = max(.zero, shortestDelays)
@@ -216,6 +228,8 @@ public struct RetryDescription: Sendable {
         self.budget = budget
         self.gate = gate
         self.latencies = latencies
+        self.authorizes = authorizes
+        self.retriesUnauthorized = retriesUnauthorized
     }
 }
 

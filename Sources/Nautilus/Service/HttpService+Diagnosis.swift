@@ -21,6 +21,11 @@ extension HttpService {
         }
         if hedging?.budget.isUnlimited == true { findings.append(.unlimitedBudget(of: .hedges)) }
         if descriptions.fillsBudgetTwice { findings.append(.budgetFilledTwice) }
+        if let obstacle = descriptions.obstacleToAuthorization { findings.append(.authorizationBehind(obstacle)) }
+        findings += header.fields.map(\.name).filter(\.isSensitive).map { .credentialInHeader($0) }
+        if let base = try? BaseUrlMemo.shared.base(apiUrl, isSecure: usesSecureProtocol), base.origin.canBeOverheard {
+            findings.append(.plainHttp(base.origin))
+        }
         return findings + objectsMadeAnew + interceptors.misplaced + NearMisses.findings(of: self)
     }
 
@@ -54,6 +59,12 @@ extension HttpService {
         {
             findings.append(.hedgeTooLate(after: delay, limit: limit))
         }
+        // The service's own is a finding about the service.
+        if let target = try? CallTarget(of: request, for: self), target.base.origin != target.service.origin,
+            target.base.origin.canBeOverheard
+        {
+            findings.append(.plainHttp(target.base.origin))
+        }
         return findings
     }
 
@@ -86,6 +97,24 @@ extension Collection where Element == RetryDescription {
             budgets[..<index].contains { $0.isShared(with: budgets[index]) == true }
         }
     }
+
+    /// The first rule of those that are asked before the one that authorizes which it has to come before; nil for none.
+    fileprivate var obstacleToAuthorization: PolicyFinding.Obstacle? {
+        guard contains(where: \.authorizes) else { return nil }
+        return prefix(while: { !$0.authorizes }).lazy.compactMap(\.obstacle).first
+    }
+}
+
+extension RetryDescription {
+    fileprivate var obstacle: PolicyFinding.Obstacle? {
+        if gate != nil { return .gate }
+        return retriesUnauthorized && maxAttempts > 1 ? .retriesUnauthorized : nil
+    }
+}
+
+extension HttpOrigin {
+    /// Whether what goes there can be read on the way.
+    fileprivate var canBeOverheard: Bool { scheme == "http" && !isLoopback }
 }
 
 extension Int {
@@ -155,6 +184,21 @@ public enum PolicyFinding: Hashable, Sendable {
     ///   - inner: The type of the one that belongs before it.
     ///   - because: Why; see ``InterceptorPlace``.
     case interceptorOrder(outer: String, inner: String, because: String)
+    /// A retrier that authorizes is composed behind one that it has to come before.
+    case authorizationBehind(Obstacle)
+    /// A field of the service's `header` carries a credential; its name, never its value.
+    case credentialInHeader(HttpHeader.Name)
+    /// A base URL is plain `http`, and its host another machine.
+    case plainHttp(HttpOrigin)
+
+    /// The rule of a retrier that must not be asked before the one that authorizes.
+    public enum Obstacle: Hashable, Sendable {
+        /// It has a gate. Retriers prepare in the opposite order, so that an attempt is stamped first and then waits: it may
+        /// go out with a credential that has been replaced meanwhile, or whose user has signed out.
+        case gate
+        /// It repeats after a 401, and so sends the rejected credential again.
+        case retriesUnauthorized
+    }
 
     /// The sends that a budget pays for.
     public enum Payee: String, Hashable, Sendable {
@@ -217,6 +261,26 @@ extension PolicyFinding: CustomStringConvertible {
             """
         case .interceptorOrder(let outer, let inner, let reason):
             "\(inner) belongs before \(outer) in `interceptors`: \(reason)"
+        case .authorizationBehind(.gate):
+            """
+            a retry is stamped before it waits at a gate, and may go out with a credential that is not valid any more: \
+            put the retrier that authorizes first in `ComposedRetrier.factory`
+            """
+        case .authorizationBehind(.retriesUnauthorized):
+            """
+            a 401 is answered by sending the rejected credential again, and not by a refresh: \
+            put the retrier that authorizes first in `ComposedRetrier.factory`
+            """
+        case .credentialInHeader(let name):
+            """
+            `\(name)` in `header` goes out with every request and is not renewed when the server rejects it: \
+            have a retrier put it on, made by `authorization` of a `RefreshCoordinator` or a session
+            """
+        case .plainHttp(let origin):
+            """
+            calls go over plain http to \(origin), and everybody on the way can read and change them: \
+            begin the base URL with https://, or leave `usesSecureProtocol` true
+            """
         }
     }
 

@@ -8,7 +8,7 @@ struct SessionRetrier<Credential: Codable & Sendable & Equatable>: Retrier {
     private let rules: SessionRules<Credential>
 
     static func factory(_ session: Session<Credential>) -> AnyRetrierFactory {
-        AnyRetrierFactory { SessionRetrier(session) }
+        AnyRetrierFactory(descriptions: [.authorization]) { SessionRetrier(session) }
     }
 
     private init(_ session: Session<Credential>) {
