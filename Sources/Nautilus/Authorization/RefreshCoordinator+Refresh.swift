@@ -106,7 +106,7 @@ extension RefreshCoordinator.Grant: Redacted {
 
 extension RefreshCoordinator {
     func ask(_ question: RefreshMachine.Question) async throws -> ErasedGrant {
-        guard !RefreshScope.contains(self) else { throw RefreshError.recursive }
+        guard !RefreshScope.contains(self) else { throw RefreshScope.refusal(by: self) }
         let now = stopwatch.elapsed
         if let grant = core.withLock({ $0.machine.immediateAnswer(to: question, at: now) }) { return grant }
         let remaining = CallDeadline.remaining

@@ -18,7 +18,8 @@ public enum RefreshError: Error, Sendable {
     case timedOut(limit: Duration, remaining: Duration?)
     /// A user signed in or out meanwhile: the call belongs to a session that is over.
     case superseded
-    /// A refresh asked its own coordinator for a credential.
+    /// A refresh asked its own coordinator for a credential. The calls that waited for it fail with the same, however the
+    /// refresh has wrapped it: it is a mistake of the program, and no failure of the server's.
     case recursive
     /// The request goes to `origin`, and the credential is for others: see ``CredentialOrigins``.
     case foreignOrigin(_ origin: HttpOrigin, own: [HttpOrigin])
@@ -77,6 +78,19 @@ extension RefreshError: PrintableError, Redacted {
         default: String(describing: type(of: error))
         }
     }
+}
+
+extension RefreshError: WrappingError {
+    package var wrapped: (any Error)? {
+        switch self {
+        case .sessionExpired(let underlying), .failed(_, let underlying), .coolingDown(_, let underlying): underlying
+        case .signedOut, .tooManyRefreshes, .timedOut, .superseded, .recursive, .foreignOrigin, .insecureOrigin: nil
+        }
+    }
+}
+
+extension HttpError: WrappingError {
+    package var wrapped: (any Error)? { underlying }
 }
 
 /// An error of a refresh that says what it means for the next one.

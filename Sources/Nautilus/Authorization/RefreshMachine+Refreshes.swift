@@ -27,7 +27,7 @@ extension RefreshMachine {
         case .refreshing(let session, flight):
             state = .coolingDown(session, flight.coolDown(of: coolDown, after: error, passes: passes, at: now))
             let start = nextStart
-            let failure = RefreshError.failed(remaining: (start ?? now) - now, underlying: error)
+            let failure = error.asRecursion ?? .failed(remaining: (start ?? now) - now, underlying: error)
             return failWaiters(with: failure, until: passes ? start : nil, of: session) + [ended]
         case .coolingDown(let session, var coolDown) where coolDown.overdue?.flight == flight:
             coolDown.overdue = nil
@@ -87,6 +87,13 @@ extension RefreshMachine {
             .failWaiters(error, until: start),
             .announce(.session(.refreshFailed(generation: session.grant.generation, error))),
         ]
+    }
+}
+
+extension Error {
+    /// The error itself where it is ``RefreshError/recursive``, which time does not mend; nil for any other.
+    var asRecursion: RefreshError? {
+        if case RefreshError.recursive = self as any Error { .recursive } else { nil }
     }
 }
 

@@ -112,7 +112,7 @@ extension RefreshMachine {
         case .coolingDown(_, let coolDown):
             guard let nextStart else { throw .timedOut(limit: limits.timeLimit, remaining: nil) }
             guard nextStart <= now else {
-                throw .coolingDown(remaining: nextStart - now, underlying: coolDown.cause)
+                throw coolDown.cause.asRecursion ?? .coolingDown(remaining: nextStart - now, underlying: coolDown.cause)
             }
             (failures, previousCoolDown) = (coolDown.failures, coolDown.length)
         }

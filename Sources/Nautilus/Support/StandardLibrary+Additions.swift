@@ -90,3 +90,9 @@ extension ObjectIdentifier {
 
 /// An error of this package that is fit to be printed: its description holds no secret.
 package protocol PrintableError: Error, CustomStringConvertible {}
+
+/// An error of this package that may have come from another one.
+package protocol WrappingError: Error {
+    /// The error that it came from; nil when it came from none.
+    var wrapped: (any Error)? { get }
+}

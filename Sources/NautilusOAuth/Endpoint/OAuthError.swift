@@ -86,6 +86,10 @@ public struct OAuthError: RefreshFailure, Sendable {
     }
 }
 
+extension OAuthError: WrappingError {
+    package var wrapped: (any Error)? { httpError }
+}
+
 extension OAuthError: Redacted, LocalizedError {
     /// The failure, what to do about it, and the failed call underneath.
     ///

@@ -48,6 +48,10 @@ public struct SessionError: RefreshFailure, Sendable {
     public var retryAfter: Duration? { (underlying as? any RefreshFailure)?.retryAfter }
 }
 
+extension SessionError: WrappingError {
+    package var wrapped: (any Error)? { underlying }
+}
+
 extension SessionError: PrintableError, Redacted, LocalizedError {
     /// The failure, and what to do about it. Of a foreign error underneath only the type, since its text may hold a
     /// secret.

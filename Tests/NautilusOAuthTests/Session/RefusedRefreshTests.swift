@@ -33,6 +33,28 @@ struct RefusedRefreshTests {
         }
     }
 
+    @Test("a token endpoint that asks its own session for a credential is told so, and no outage of the server")
+    func recursive() async throws {
+        try await SessionWorld.run { world in
+            let own = Locked<OAuthSession?>(nil)
+            let session = world.process(
+                endpointRetriers: AnyRetrierFactory { request in
+                    own.withLock { $0 }?.authorization.create(for: request) ?? NilRetrier()
+                }
+            )
+            own.withLock { $0 = session }
+            try await session.signIn(world.server.signIn("anna", at: world.date))
+            try await world.sleep(.seconds(3600))
+            let start = world.clock.now
+            guard case .recursive? = await world.call(session).error?.underlying as? RefreshError else {
+                Issue.record("it has not failed as what it is")
+                return
+            }
+            #expect(world.server.tokenRequests == 0 && world.clock.now == start && session.isSignedIn)
+            own.withLock { $0 = nil }
+        }
+    }
+
     @Test(
         "a mistake of the configuration, an overload, an outage and nonsense keep the credential, here and in the store",
         arguments: [

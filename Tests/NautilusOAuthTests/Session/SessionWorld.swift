@@ -47,7 +47,8 @@ struct SessionWorld: Sendable {
     func process(
         account: String = "",
         sharing: CredentialSharing = CredentialSharing(),
-        limits: RefreshLimits = RefreshLimits(timeLimit: .seconds(90))
+        limits: RefreshLimits = RefreshLimits(timeLimit: .seconds(90)),
+        endpointRetriers: any RetrierFactory = NilRetrier.factory()
     ) -> OAuthSession {
         let endpoint = TokenEndpoint(
             server: AuthorizationServer(
@@ -57,7 +58,7 @@ struct SessionWorld: Sendable {
             ),
             client: OAuthClient(id: "app"),
             transport: server.transport,
-            retrierFactory: NilRetrier.factory(),
+            retrierFactory: endpointRetriers,
             clock: clock,
             wallClock: { date }
         )

@@ -165,8 +165,7 @@ struct RefreshOutageTests {
 
     static let lastingFailures: [any Error] = [
         HttpError(.status(400), stage: .validate), HttpError(.decoding, stage: .decode), Unregistered(),
-        RefreshError.signedOut,
-        HttpError(.authorization, stage: .prepare, underlying: RefreshError.recursive),
+        RefreshError.signedOut, HttpError(.authorization, stage: .prepare, underlying: RefreshError.signedOut),
     ]
 
     @Test(

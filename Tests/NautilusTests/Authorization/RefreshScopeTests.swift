@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Nautilus
@@ -39,20 +40,54 @@ struct RefreshScopeTests {
         loop.coordinator.withLock { $0 = nil }
     }
 
-    @Test("B10: the calls that wait for such a refresh fail with its error underneath")
-    func waitersFail() async throws {
+    struct Opaque: Error {}
+
+    /// What a refresh makes of an error, by name.
+    static let wrappings: [String: @Sendable (any Error) -> any Error] = [
+        "as it is": { $0 },
+        "a call's error": { HttpError(.authorization, stage: .prepare, underlying: $0) },
+        "a call's within a call's": {
+            HttpError(.custom, stage: .prepare, underlying: HttpError(.authorization, stage: .prepare, underlying: $0))
+        },
+        "a refresh's": { RefreshError.failed(remaining: .seconds(1), underlying: $0) },
+        "a service's own": { _ in Opaque() },
+    ]
+
+    @Test(
+        "B10: the calls that wait for such a refresh fail with its error, however that is wrapped; so do later ones",
+        arguments: wrappings.keys.sorted()
+    )
+    func waitersFail(wrapping: String) async throws {
         let loop = Loop()
+        let wrap = try #require(Self.wrappings[wrapping])
         let coordinator = RefreshCoordinator(credential: "a", clock: clock) { _ in
-            try await loop.get().grant().credential
+            do {
+                return try await loop.get().grant().credential
+            } catch {
+                throw wrap(error)
+            }
         }
         loop.coordinator.withLock { $0 = coordinator }
         let grant = try await coordinator.grant()
-        await #expect {
-            try await coordinator.refresh(rejecting: grant)
-        } throws: { error in
-            guard case RefreshError.failed(_, RefreshError.recursive) = error else { return false }
-            return true
+        #expect(await outcome { try await coordinator.refresh(rejecting: grant) } == "recursive")
+        #expect(await outcome { try await coordinator.refresh(rejecting: grant) } == "recursive")
+        loop.coordinator.withLock { $0 = nil }
+    }
+
+    @Test(
+        "a refresh that has asked itself, and then fails for a reason of its own, is told with that",
+        arguments: [HttpError(.status(500), stage: .validate), URLError(.timedOut), CancellationError()] as [any Error]
+    )
+    func anotherReason(reason: any Error) async throws {
+        let loop = Loop()
+        let limits = RefreshLimits(maxCoolDowns: 0)
+        let coordinator = RefreshCoordinator(credential: "a", limits: limits, clock: clock) { _ in
+            _ = try? await loop.get().grant()
+            throw reason
         }
+        loop.coordinator.withLock { $0 = coordinator }
+        let grant = try await coordinator.grant()
+        #expect(await outcome { try await coordinator.refresh(rejecting: grant) } == "failed(\(type(of: reason)))")
         loop.coordinator.withLock { $0 = nil }
     }
 

@@ -26,6 +26,10 @@ struct SessionCasesTests {
             own.withLock { $0 = world.service }
             let result = await world.call()
             #expect(result.error?.kind == .authorization)
+            guard case .recursive? = result.refreshError else {
+                return #expect(Bool(false), "\(String(describing: result.error))")
+            }
+            #expect(result.error?.description.contains("send it through a service without this coordinator") == true)
             let error = inner.withLock { $0 }
             guard case .recursive? = error?.underlying as? RefreshError else {
                 return #expect(Bool(false), "\(String(describing: error))")
