@@ -40,6 +40,8 @@ public struct HttpError: Error, Sendable {
     public var attempt: Int
     /// The trace of the whole call; empty while the retrier is asked.
     public var trace: CallTrace
+    /// The coders of the call's service; nil for the standard ones, and before a call has taken the error up.
+    var coders: JsonCoders.Carried?
     /// Whether it is the failure of a side request.
     var isAside = false
     /// Whether a call has ended with it: inside another call it is not that call's own.
@@ -122,16 +124,16 @@ extension HttpError {
     /// ```
     /// - Parameters:
     ///   - type: The type to decode.
-    ///   - decoder: The decoder. Default: a new `JSONDecoder`.
+    ///   - decoder: The decoder. Default: nil, a new one of the service's ``HttpService/coders``.
     /// - Returns: Nil when nothing was refused: there was no response, or one whose status is a success and whose body
     ///   did not decode. Nil also when the body is something else, and when it is larger than ``bodyLimit``, of which an
     ///   error keeps only the beginning.
     public func responseBody<Body: Decodable>(
         as type: Body.Type = Body.self,
-        decoder: JSONDecoder = JSONDecoder()
+        decoder: JSONDecoder? = nil
     ) -> Body? {
         guard let response, hasRefused(by: response) else { return nil }
-        return try? decoder.decode(type, from: response.body)
+        return try? (decoder ?? coders.decoder()).decode(type, from: response.body)
     }
 
     /// The server's account of its refusal; nil when it gave none as `application/problem+json`, and when nothing was
@@ -140,7 +142,8 @@ extension HttpError {
         guard let type = response?.header[.contentType].flatMap({ HttpMimeType($0) }),
             type.essence == "application/problem+json"
         else { return nil }
-        return responseBody(as: ProblemDetails.self)
+        // Its members' names are the standard's, and not the service's.
+        return responseBody(as: ProblemDetails.self, decoder: JSONDecoder())
     }
 
     /// Whether the server has refused by `response`: by its status, or in a success that a request takes for a refusal.

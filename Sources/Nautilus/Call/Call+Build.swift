@@ -12,7 +12,7 @@ extension Call {
             (interceptors, transport) = (service.interceptors, service.transport)
             // Once more: the service may have moved since, and all of this has to be of one environment.
             let target = try targetNow()
-            let built = try builder.build(request, to: target, with: header)
+            let built = try coders.asCurrent { try builder.build(request, to: target, with: header) }
             let context = AttemptContext(
                 number: recorder.number,
                 serviceOrigin: target.service.origin,

@@ -10,7 +10,7 @@ extension Call {
     /// Stage 7: makes the result.
     func decode(_ response: HttpResponse<Data>) throws(HttpError) -> HttpResponse<R.Result> {
         do {
-            return response.replacingBody(try request.decode(response))
+            return response.replacingBody(try coders.asCurrent { try request.decode(response) })
         } catch {
             throw undecodable(response, error)
         }
@@ -35,8 +35,9 @@ extension Call {
     func decodeStream(of response: HttpResponse<Data>) async throws(HttpError) -> HttpResponse<R.Result> {
         do {
             // An interceptor that has answered by itself has the whole body.
-            let body = response.stream ?? HttpBodyStream(response.body)
-            return response.replacingBody(try await request.decode(response.replacingBody(body)))
+            let body = response.stream ?? HttpBodyStream(response.body, coders: carriedCoders)
+            let streamed = response.replacingBody(body)
+            return response.replacingBody(try await coders.asCurrent { try await request.decode(streamed) })
         } catch {
             throw undecodable(response, error)
         }
@@ -118,11 +119,12 @@ struct DecodedAnswers<R: Request>: Sendable {
     }
 
     private let request: R
+    private let coders: JsonCoders
     /// Of the current attempt; a hedge has two.
     private let answers = Locked<[Answer]>([])
 
-    init(_ request: R) {
-        self.request = request
+    init(_ request: R, _ coders: JsonCoders) {
+        (self.request, self.coders) = (request, coders)
     }
 
     /// Forgets the answers of the attempt before.
@@ -159,7 +161,7 @@ struct DecodedAnswers<R: Request>: Sendable {
     }
 
     private func decode(_ response: HttpResponse<Data>) -> Answer? {
-        let result = Result { try request.decode(response) }
+        let result = Result { try coders.asCurrent { try request.decode(response) } }
         if case .failure(is CancellationError) = result { return nil }
         var (seen, rejection) = (response, HttpError?.none)
         if case .failure(let error as HttpError) = result, !error.isFinal,

@@ -59,6 +59,7 @@ extension Call {
         var error = HttpError(wrapping: thrown, stage: stage, delivery: delivery)
         if error.request == nil { error.request = RequestSummary(request, serviceOrigin: context.serviceOrigin) }
         (error.attempt, error.call, error.isAside) = (context.number, book.identity, true)
+        error.coders = carriedCoders
         return error
     }
 
@@ -74,6 +75,7 @@ extension Call {
         if error.request == nil || attempt.mustNotBeRepeated { error.request = attempt.request ?? recorder.request }
         error.attempt = recorder.number
         error.call = book.identity
+        error.coders = carriedCoders
     }
 }
 

@@ -7,7 +7,7 @@ extension Call {
         var response = response
         let watched = WatchedBody(stream, timeout: request.timeout, clock: clock, request: recorder.request)
         if request.acceptedStatusCodes.contains(response.status) {
-            response.stream = HttpBodyStream(length: stream.length) { try await watched.next() }
+            response.stream = HttpBodyStream(length: stream.length, coders: carriedCoders) { try await watched.next() }
         } else {
             response.stream = nil
             let time = min(request.timeout ?? HttpError.bodyTime, HttpError.bodyTime)

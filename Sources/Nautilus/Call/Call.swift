@@ -11,6 +11,10 @@ final class Call<R: Request, S: HttpService> {
     let deadline: Duration?
     /// When a slow attempt is sent a second time; nil for never.
     let hedging: Hedging?
+    /// How the service writes and reads JSON.
+    let coders: JsonCoders
+    /// The same for what outlives the call: its error, a stream; nil for the standard ones.
+    let carriedCoders: JsonCoders.Carried?
     /// Marks everything that is done for it.
     let scope: CallScope
     /// A record for each of its exchanges.
@@ -56,7 +60,9 @@ final class Call<R: Request, S: HttpService> {
         self.hedging = service.hedging
         self.scope = scope
         self.book = ExchangeBook(CallIdentity(scope), stopwatch: scope.stopwatch, observer: enabledObserver)
-        self.answers = DecodedAnswers(request)
+        let coders = service.coders
+        (self.coders, self.carriedCoders) = (coders, coders.carried)
+        self.answers = DecodedAnswers(request, coders)
         self.sequence = beginning.sequence
         self.target = beginning.target
         self.transport = service.transport

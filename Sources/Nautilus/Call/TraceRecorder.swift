@@ -75,6 +75,7 @@ struct TraceRecorder: Sendable {
         if surfacing.attempt == 0 { surfacing.attempt = error.attempt }
         if surfacing.request == nil { surfacing.request = error.request }
         surfacing.call = book.identity
+        surfacing.coders = surfacing.coders ?? error.coders
         for attempt in trace.attempts {
             // A caller that starts anew has to know what any of the attempts may have done.
             if case .failed(_, _, let delivery) = attempt.outcome {

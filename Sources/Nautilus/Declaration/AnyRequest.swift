@@ -119,7 +119,7 @@ extension AnyRequest where Result: Decodable {
     ///   - route: The path below the service's base URL.
     ///   - result: The type that the body is decoded as; `Data.self` for its bytes, `String.self` for its text in
     ///     UTF-8.
-    ///   - decoder: Makes the decoder, once for each response. Default: names as they are.
+    ///   - decoder: Makes the decoder, once for each response. Default: one of the service's ``HttpService/coders``.
     public init(
         _ method: HttpMethod,
         _ route: HttpRoute,
@@ -130,7 +130,7 @@ extension AnyRequest where Result: Decodable {
         timeout: Duration? = .seconds(60),
         deadline: Duration? = nil,
         as result: Result.Type,
-        decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() }
+        decoder: @escaping @Sendable () -> JSONDecoder = { JsonCoders.current.decoder() }
     ) {
         self.init(
             method,

@@ -31,7 +31,8 @@ public protocol Request: Sendable {
     var header: HttpHeader { get }
     /// The body. Default: none. GET, HEAD and TRACE refuse one.
     var body: HttpBody { get }
-    /// The encoder of a JSON body. Default: a new `JSONEncoder` with sorted keys, so that a repeated body is identical.
+    /// The encoder of a JSON body. Default: a new one of the service's ``HttpService/coders``, which sorts keys, so that a
+    /// repeated body is identical.
     var encoder: JSONEncoder { get }
     /// Which status codes lead to `decode(_:)`. Default: 200…299. A listed 3xx is not followed.
     var acceptedStatusCodes: HttpStatusCodes { get }
@@ -113,8 +114,8 @@ extension Request {
     public var header: HttpHeader { [:] }
     /// No body.
     public var body: HttpBody { .empty }
-    /// A new encoder with sorted keys.
-    public var encoder: JSONEncoder { .withSortedKeys() }
+    /// A new encoder of the service's.
+    public var encoder: JSONEncoder { JsonCoders.current.encoder() }
     /// 200…299.
     public var acceptedStatusCodes: HttpStatusCodes { .success }
     /// Normal.
@@ -167,14 +168,6 @@ extension Request where Result == String {
     public func decode(_ data: Data) throws -> String { try data.utf8Text() }
 }
 
-extension JSONEncoder {
-    static func withSortedKeys() -> JSONEncoder {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .sortedKeys
-        return encoder
-    }
-}
-
 extension Data {
     func utf8Text() throws -> String {
         guard let text = String(bytes: self, encoding: .utf8) else {
@@ -191,28 +184,30 @@ extension HttpResponse<HttpBodyStream> {
 
 /// A request whose result is JSON, and so is its body if it has one.
 public protocol JsonRequest: Request where Result: Decodable {
-    /// Whether `snake_case` on the wire is `camelCase` in Swift, both ways. Default: false, names as they are.
+    /// Whether `snake_case` on the wire is `camelCase` in Swift, both ways. Default: false, names as the service's
+    /// ``HttpService/coders`` have them.
     ///
     /// As Foundation's strategies do it: `userID` goes out as `user_id` and would come back as `userId`, so write that.
     var usesSnakeCase: Bool { get }
-    /// The decoder of the result. Default: a new `JSONDecoder` that follows ``usesSnakeCase``.
+    /// The decoder of the result. Default: a new one of the service's ``HttpService/coders`` that follows
+    /// ``usesSnakeCase``.
     var decoder: JSONDecoder { get }
 }
 
 extension JsonRequest {
-    /// Names as they are.
+    /// The service's choice.
     public var usesSnakeCase: Bool { false }
 
-    /// A new decoder that follows ``usesSnakeCase``.
+    /// A new decoder of the service's that follows ``usesSnakeCase``.
     public var decoder: JSONDecoder {
-        let decoder = JSONDecoder()
+        let decoder = JsonCoders.current.decoder()
         if usesSnakeCase { decoder.keyDecodingStrategy = .convertFromSnakeCase }
         return decoder
     }
 
-    /// A new encoder with sorted keys that follows ``usesSnakeCase``.
+    /// A new encoder of the service's that follows ``usesSnakeCase``.
     public var encoder: JSONEncoder {
-        let encoder = JSONEncoder.withSortedKeys()
+        let encoder = JsonCoders.current.encoder()
         if usesSnakeCase { encoder.keyEncodingStrategy = .convertToSnakeCase }
         return encoder
     }

@@ -113,17 +113,17 @@ extension StreamRequest where Result == Data {
 
 /// A web socket whose messages are JSON, both ways.
 public protocol JsonStreamRequest: StreamRequest where Message: Encodable, Result: Decodable {
-    /// The encoder of messages. Default: a new `JSONEncoder` with sorted keys.
+    /// The encoder of messages. Default: a new one of the service's ``HttpService/coders``.
     var encoder: JSONEncoder { get }
-    /// The decoder of messages. Default: a new `JSONDecoder`.
+    /// The decoder of messages. Default: a new one of the service's ``HttpService/coders``.
     var decoder: JSONDecoder { get }
 }
 
 extension JsonStreamRequest {
-    /// A new encoder with sorted keys.
-    public var encoder: JSONEncoder { .withSortedKeys() }
-    /// A new decoder.
-    public var decoder: JSONDecoder { JSONDecoder() }
+    /// A new encoder of the service's.
+    public var encoder: JSONEncoder { JsonCoders.current.encoder() }
+    /// A new decoder of the service's.
+    public var decoder: JSONDecoder { JsonCoders.current.decoder() }
 
     /// The message as a JSON text.
     public func encode(_ message: Message) throws -> WebSocketMessage {

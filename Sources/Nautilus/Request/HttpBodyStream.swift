@@ -37,6 +37,8 @@ public final class HttpBodyStream: AsyncSequence, Sendable {
     public let length: Int64?
     /// The source of the chunks, for a transport that sends such by itself; nil when they are made one by one.
     let whole: Whole?
+    /// The coders of the service that it comes from; nil for the standard ones, and for a body of one's own.
+    let coders: JsonCoders.Carried?
     /// Called by such a transport with how many bytes it has sent; nil when that is not observed.
     let onSent: (@Sendable (Int64) -> Void)?
 
@@ -50,7 +52,7 @@ public final class HttpBodyStream: AsyncSequence, Sendable {
         self.source = Locked(.once { AsyncIterator(chunks) })
         self.isOneShot = true
         self.length = length
-        (self.whole, self.onSent) = (nil, nil)
+        (self.whole, self.onSent, self.coders) = (nil, nil, nil)
     }
 
     /// A stream that comes once, chunk by chunk as it is asked for.
@@ -58,19 +60,25 @@ public final class HttpBodyStream: AsyncSequence, Sendable {
     /// - Parameters:
     ///   - length: How many bytes the chunks are together. Default: nil, unknown.
     ///   - take: Takes the next chunk; nil after the last. Its errors reach the reader.
-    public init(length: Int64? = nil, _ take: @escaping @Sendable () async throws -> Data?) {
+    public convenience init(length: Int64? = nil, _ take: @escaping @Sendable () async throws -> Data?) {
+        self.init(length: length, coders: nil, take)
+    }
+
+    init(length: Int64?, coders: JsonCoders.Carried?, _ take: @escaping @Sendable () async throws -> Data?) {
         self.source = Locked(.once { AsyncIterator(take) })
         self.isOneShot = true
         self.length = length
-        (self.whole, self.onSent) = (nil, nil)
+        (self.whole, self.onSent, self.coders) = (nil, nil, coders)
     }
 
     /// A stream with bytes that are there already.
-    public init(_ bytes: Data) {
+    public convenience init(_ bytes: Data) { self.init(bytes, coders: nil) }
+
+    init(_ bytes: Data, coders: JsonCoders.Carried?) {
         self.source = Locked(.factory { AsyncIterator(once: bytes) })
         self.isOneShot = false
         self.length = Int64(bytes.count)
-        (self.whole, self.onSent) = (.bytes(bytes), nil)
+        (self.whole, self.onSent, self.coders) = (.bytes(bytes), nil, coders)
     }
 
     /// A stream that is made anew for every reader.
@@ -94,7 +102,7 @@ public final class HttpBodyStream: AsyncSequence, Sendable {
         self.source = Locked(.factory { AsyncIterator(try make()) })
         self.isOneShot = false
         self.length = length
-        (self.whole, self.onSent) = (whole, onSent)
+        (self.whole, self.onSent, self.coders) = (whole, onSent, nil)
     }
 
     /// Whether the chunks can still be read: false only for a one-shot stream that has been.

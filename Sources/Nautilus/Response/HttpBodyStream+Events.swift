@@ -20,19 +20,23 @@ extension HttpBodyStream {
 
         /// Reads the body; once, when it is one-shot.
         public func makeAsyncIterator() -> AsyncIterator {
-            AsyncIterator(chunks: stream.makeAsyncIterator(), parser: EventParser(limit: limit))
+            AsyncIterator(chunks: stream.makeAsyncIterator(), parser: EventParser(limit: limit), coders: stream.coders)
         }
 
         /// Takes one event after the other.
         public struct AsyncIterator: AsyncIteratorProtocol {
             var chunks: HttpBodyStream.AsyncIterator?
             var parser: EventParser
+            let coders: JsonCoders.Carried?
 
             /// The next event; nil after the last.
             public mutating func next() async throws -> ServerSentEvent? {
                 do {
                     while chunks != nil {
-                        if let event = try parser.next() { return event }
+                        if var event = try parser.next() {
+                            event.coders = coders
+                            return event
+                        }
                         guard let chunk = try await chunks?.next() else { break }
                         parser.append(chunk)
                     }
@@ -55,6 +59,8 @@ public struct ServerSentEvent: Hashable, Sendable {
     public var data: String
     /// The identifier of the last event that had one, this one included; empty when none had.
     public var id: String
+    /// The coders of the service that it comes from; nil for the standard ones, and for an event of one's own.
+    var coders: JsonCoders.Carried?
 
     /// Creates an event, as a test does.
     ///
@@ -77,13 +83,27 @@ public struct ServerSentEvent: Hashable, Sendable {
     /// ```
     /// - Parameters:
     ///   - type: The type to decode.
-    ///   - decoder: The decoder. Default: a new `JSONDecoder`.
+    ///   - decoder: The decoder. Default: nil, a new one of the coders of the service that has sent the event.
     /// - Throws: `DecodingError`.
     public func decode<Value: Decodable>(
         as type: Value.Type = Value.self,
-        decoder: JSONDecoder = JSONDecoder()
+        decoder: JSONDecoder? = nil
     ) throws -> Value {
-        try decoder.decode(type, from: Data(data.utf8))
+        try (decoder ?? coders.decoder()).decode(type, from: Data(data.utf8))
+    }
+}
+
+extension ServerSentEvent {
+    /// Whether type, data and identifier are the same.
+    public static func == (left: ServerSentEvent, right: ServerSentEvent) -> Bool {
+        (left.type, left.data, left.id) == (right.type, right.data, right.id)
+    }
+
+    /// Hashes type, data and identifier.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(type)
+        hasher.combine(data)
+        hasher.combine(id)
     }
 }
 

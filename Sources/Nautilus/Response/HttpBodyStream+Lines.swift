@@ -15,14 +15,14 @@ extension HttpBodyStream {
     ///
     /// - Parameters:
     ///   - type: The values' type.
-    ///   - decoder: Decodes a line. Default: a new `JSONDecoder`.
+    ///   - decoder: Decodes a line. Default: nil, a new one of the coders of the service that has sent the body.
     ///   - limit: The most bytes of a line. Default: 1 MiB, as of ``lines(limit:)``.
     public func values<Value: Decodable>(
         of type: Value.Type = Value.self,
-        decoder: JSONDecoder = JSONDecoder(),
+        decoder: JSONDecoder? = nil,
         limit: Int = 1_048_576
     ) -> Values<Value> {
-        Values(stream: self, decoder: decoder, limit: limit)
+        Values(stream: self, decoder: decoder ?? coders.decoder(), limit: limit)
     }
 
     /// Lines of a body.

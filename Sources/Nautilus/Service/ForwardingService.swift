@@ -41,6 +41,8 @@ extension ForwardingService {
     public var clock: any Clock<Duration> { forwarded.clock }
     /// The wrapped service's.
     public var maxAttempts: Int { forwarded.maxAttempts }
+    /// The wrapped service's.
+    public var coders: JsonCoders { forwarded.coders }
 }
 
 /// A service for derived requests: its retriers are made for, and asked about, the request that was declared.

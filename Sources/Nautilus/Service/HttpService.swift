@@ -43,6 +43,11 @@ public protocol HttpService: Sendable {
     /// The most attempts of any call, whatever its retrier says. Default: 100, far above sensible retriers and far
     /// below an endless loop.
     var maxAttempts: Int { get }
+    /// How JSON is written and read: bodies, results, what ``HttpError/responseBody(as:decoder:)`` reads of a refusal, events
+    /// and messages. Asked once for each call. Default: ``JsonCoders/standard``.
+    ///
+    /// A request that declares its own `encoder` or `decoder` has that.
+    var coders: JsonCoders { get }
     /// The service behind this one as of now, with which a call that begins now is made to its end; so are the pages of
     /// a list, the connections of a stream and an open web socket. Default: nil, this one is it.
     ///
@@ -80,6 +85,8 @@ extension HttpService {
     public var clock: any Clock<Duration> { ContinuousClock() }
     /// 100.
     public var maxAttempts: Int { 100 }
+    /// As Foundation has it.
+    public var coders: JsonCoders { .standard }
     /// No other service.
     public var selectedService: AnyHttpService<RequestError>? { nil }
 }

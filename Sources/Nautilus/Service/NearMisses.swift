@@ -51,6 +51,7 @@ struct NearMisses {
             },
             Rule(name: "clock", type: "any Clock<Duration>") { Self.isOther($0, than: service.clock) },
             Rule("maxAttempts", Int.self),
+            Rule("coders", JsonCoders.self),
         ]
     }
 

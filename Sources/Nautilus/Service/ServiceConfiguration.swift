@@ -78,6 +78,11 @@ public struct ServiceConfiguration: Sendable {
         get { own.maxAttempts ?? base.maxAttempts }
         set { own.maxAttempts = newValue }
     }
+    /// How JSON is written and read.
+    public var coders: JsonCoders {
+        get { own.coders ?? base.coders }
+        set { own.coders = newValue }
+    }
 }
 
 extension HttpService {
@@ -118,6 +123,7 @@ private struct Overrides {
     var webSocketTransport: (any WebSocketTransport)?
     var clock: (any Clock<Duration>)?
     var maxAttempts: Int?
+    var coders: JsonCoders?
 }
 
 /// A service that is another one except for the properties of its own.
@@ -147,6 +153,7 @@ private struct OverridingService<RequestError: Error>: ForwardingService {
     var webSocketTransport: any WebSocketTransport { own.webSocketTransport ?? forwarded.webSocketTransport }
     var clock: any Clock<Duration> { own.clock ?? forwarded.clock }
     var maxAttempts: Int { own.maxAttempts ?? forwarded.maxAttempts }
+    var coders: JsonCoders { own.coders ?? forwarded.coders }
 
     var selectedService: AnyHttpService<RequestError>? {
         base.selectedService.map { AnyHttpService(OverridingService(base: $0, own: own)) }

@@ -66,6 +66,7 @@ public struct ServerSentEvents<R: Request, RequestError: Error>: AsyncSequence, 
     /// Takes one event after the other.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let service: DerivedService<AnyHttpService<RequestError>, R>
+        private let coders: JsonCoders.Carried?
         private let calls = CallSequence()
         private var parser: EventParser
         /// Nil between two connections.
@@ -78,6 +79,7 @@ public struct ServerSentEvents<R: Request, RequestError: Error>: AsyncSequence, 
 
         init(service: DerivedService<AnyHttpService<RequestError>, R>, parser: EventParser) {
             self.service = service
+            self.coders = service.coders.carried
             self.parser = parser
         }
 
@@ -85,8 +87,9 @@ public struct ServerSentEvents<R: Request, RequestError: Error>: AsyncSequence, 
         public mutating func next() async throws -> ServerSentEvent? {
             do {
                 while !isOver {
-                    if let event = try parser.next() {
+                    if var event = try parser.next() {
                         reconnection?.received()
+                        event.coders = coders
                         return event
                     }
                     if chunks == nil { try await connect() } else { try await read() }

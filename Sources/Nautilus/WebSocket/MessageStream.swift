@@ -28,6 +28,7 @@ public final class MessageStream<R: StreamRequest>: AsyncSequence, Sendable {
     public typealias Element = R.Result
 
     private let request: R
+    private let coders: JsonCoders
     private let link: WebSocketLink
     private let keeper: Task<Void, Never>
     /// The connection being read, to its end, also when a sender has found out that it is gone: messages may lie in it.
@@ -48,6 +49,7 @@ public final class MessageStream<R: StreamRequest>: AsyncSequence, Sendable {
         let link = WebSocketLink(connection)
         let mapError: @Sendable (HttpError) -> any Error = { service.mapError($0) }
         self.request = request
+        self.coders = service.coders
         self.link = link
         self.unread = Locked(WebSocketLink.Open(connection: connection, number: 1))
         self.mapError = mapError
@@ -81,7 +83,7 @@ public final class MessageStream<R: StreamRequest>: AsyncSequence, Sendable {
     public func send(_ message: R.Message) async throws {
         let encoded: WebSocketMessage
         do {
-            encoded = try request.encode(message)
+            encoded = try coders.asCurrent { try request.encode(message) }
         } catch {
             throw mapError(HttpError(.custom, stage: .build, delivery: .notSent, underlying: error))
         }
@@ -141,7 +143,7 @@ extension MessageStream {
             }
             link.received(over: open)
             do {
-                return try request.decode(message)
+                return try coders.asCurrent { try request.decode(message) }
             } catch {
                 throw mapError(HttpError(.decoding, stage: .decode, underlying: error))
             }

@@ -24,6 +24,7 @@ struct WebSocketService: HttpService {
     var webSocketTransport: any WebSocketTransport { handshake.transport }
     var clock: any Clock<Duration> { base.clock }
     var maxAttempts: Int { base.maxAttempts }
+    var coders: JsonCoders { base.coders }
 }
 
 /// A base URL whose scheme may be `ws` or `wss`: the opening request is one of HTTP (RFC 6455 §1.3), and so is its

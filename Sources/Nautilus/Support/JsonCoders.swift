@@ -1,0 +1,175 @@
+import Foundation
+
+/// The way in which JSON is written and read: its dates, its names, and whatever else an encoder and a decoder can be told.
+///
+/// A service has one for all its requests:
+///
+/// ```swift
+/// struct NotesService: HttpService {
+///     var apiUrl: any UrlConvertible { "api.example.com/v1" }
+///     var coders: JsonCoders {
+///         .standard.with {
+///             $0.dates = .iso8601WithFractions
+///             $0.keys = .snakeCase
+///         }
+///     }
+/// }
+/// ```
+/// A value, which makes an encoder or a decoder anew for each body: those are objects that calls must not share.
+public struct JsonCoders: Sendable {
+    /// The form of dates.
+    public enum Dates: Sendable {
+        /// Foundation's own: a number, the seconds since 2001.
+        case standard
+        /// A number, the seconds since 1970.
+        case secondsSince1970
+        /// A number, the milliseconds since 1970.
+        case millisecondsSince1970
+        /// Text as of RFC 3339, which is ISO 8601 as APIs write it, in whole seconds: `2027-01-15T08:00:00Z`. Reads fractions
+        /// and other time zones as well.
+        case iso8601
+        /// The same with milliseconds, `2027-01-15T08:00:00.250Z`. Reads any number of digits, none included.
+        case iso8601WithFractions
+        /// Text of another form.
+        ///
+        /// - Parameters:
+        ///   - write: The text for a date.
+        ///   - read: The date of a text; nil for one of another form, which does not decode.
+        case text(write: @Sendable (Date) -> String, read: @Sendable (String) -> Date?)
+    }
+
+    /// The form of names.
+    public enum Keys: Sendable {
+        /// As they are in Swift.
+        case asDeclared
+        /// `snake_case` in JSON and `camelCase` in Swift, as Foundation's strategies do it: `userID` goes out as `user_id`
+        /// and would come back as `userId`, so write that.
+        case snakeCase
+    }
+
+    /// The form of dates. Default: Foundation's.
+    public var dates = Dates.standard
+    /// The form of names. Default: as they are.
+    public var keys = Keys.asDeclared
+    /// Changes each encoder once the rest is set. Default: nil, nothing.
+    public var adjustEncoder: (@Sendable (JSONEncoder) -> Void)?
+    /// Changes each decoder once the rest is set. Default: nil, nothing.
+    public var adjustDecoder: (@Sendable (JSONDecoder) -> Void)?
+
+    /// The coders as Foundation makes them, but with sorted keys: a repeated body is identical.
+    public static let standard = JsonCoders()
+
+    /// These coders with some of their properties changed.
+    ///
+    /// - Parameter change: Sets properties; it runs once, at once.
+    /// - Throws: What `change` throws.
+    public func with<Failure: Error>(_ change: (inout Self) throws(Failure) -> Void) throws(Failure) -> Self {
+        var changed = self
+        try change(&changed)
+        return changed
+    }
+
+    /// A new encoder.
+    public func encoder() -> JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        if case .snakeCase = keys { encoder.keyEncodingStrategy = .convertToSnakeCase }
+        switch dates {
+        case .standard: break
+        case .secondsSince1970: encoder.dateEncodingStrategy = .secondsSince1970
+        case .millisecondsSince1970: encoder.dateEncodingStrategy = .millisecondsSince1970
+        case .iso8601: encoder.write { JsonDate.text($0, withFractions: false) }
+        case .iso8601WithFractions: encoder.write { JsonDate.text($0, withFractions: true) }
+        case .text(let write, _): encoder.write(write)
+        }
+        adjustEncoder?(encoder)
+        return encoder
+    }
+
+    /// A new decoder.
+    public func decoder() -> JSONDecoder {
+        let decoder = JSONDecoder()
+        if case .snakeCase = keys { decoder.keyDecodingStrategy = .convertFromSnakeCase }
+        switch dates {
+        case .standard: break
+        case .secondsSince1970: decoder.dateDecodingStrategy = .secondsSince1970
+        case .millisecondsSince1970: decoder.dateDecodingStrategy = .millisecondsSince1970
+        case .iso8601, .iso8601WithFractions: decoder.read(JsonDate.date)
+        case .text(_, let read): decoder.read(read)
+        }
+        adjustDecoder?(decoder)
+        return decoder
+    }
+}
+
+extension JsonCoders {
+    @TaskLocal private static var entered: JsonCoders?
+
+    /// The coders of the service whose request is being built or decoded by the current task; the standard ones elsewhere.
+    ///
+    /// A request's default coders are these. One that decodes by hand asks them for a decoder.
+    public static var current: JsonCoders { entered ?? .standard }
+
+    /// Runs `work` with these as the current ones.
+    func asCurrent<Value>(_ work: () throws -> Value) rethrows -> Value {
+        isIdle ? try work() : try Self.$entered.withValue(self, operation: work)
+    }
+
+    /// Runs `work`, which may wait, with these as the current ones.
+    func asCurrent<Value>(
+        isolation: isolated (any Actor)? = #isolation,
+        _ work: () async throws -> Value
+    ) async rethrows -> Value {
+        isIdle ? try await work() : try await Self.$entered.withValue(self, operation: work)
+    }
+
+    /// Whether these are the current ones anyway, as they are for most services.
+    private var isIdle: Bool { isStandard && Self.entered == nil }
+
+    private var isStandard: Bool {
+        guard case .standard = dates, case .asDeclared = keys else { return false }
+        return adjustEncoder == nil && adjustDecoder == nil
+    }
+
+    /// Coders on their way with a value that is copied often: an error, an event, a stream.
+    final class Carried: Sendable {
+        fileprivate let coders: JsonCoders
+
+        fileprivate init(_ coders: JsonCoders) {
+            self.coders = coders
+        }
+    }
+
+    /// These, to be carried; nil for the standard ones.
+    var carried: Carried? { isStandard ? nil : Carried(self) }
+}
+
+extension JsonCoders.Carried? {
+    /// A new decoder: of the coders that are carried, or of the current ones.
+    func decoder() -> JSONDecoder { (self?.coders ?? .current).decoder() }
+}
+
+extension JSONEncoder {
+    fileprivate func write(_ text: @escaping @Sendable (Date) -> String?) {
+        dateEncodingStrategy = .custom { date, encoder in
+            guard let text = text(date) else {
+                let reason = "The date is of no year that has four digits."
+                throw EncodingError.invalidValue(date, .init(codingPath: encoder.codingPath, debugDescription: reason))
+            }
+            var container = encoder.singleValueContainer()
+            try container.encode(text)
+        }
+    }
+}
+
+extension JSONDecoder {
+    fileprivate func read(_ date: @escaping @Sendable (String) -> Date?) {
+        dateDecodingStrategy = .custom { decoder in
+            let container = try decoder.singleValueContainer()
+            guard let date = date(try container.decode(String.self)) else {
+                throw DecodingError.dataCorruptedError(in: container, debugDescription: "The text is no date.")
+            }
+            return date
+        }
+    }
+}
