@@ -23,8 +23,8 @@ extension HttpService {
         if descriptions.fillsBudgetTwice { findings.append(.budgetFilledTwice) }
         if let obstacle = descriptions.obstacleToAuthorization { findings.append(.authorizationBehind(obstacle)) }
         findings += header.fields.map(\.name).filter(\.isSensitive).map { .credentialInHeader($0) }
-        if let base = try? BaseUrlMemo.shared.base(apiUrl, isSecure: usesSecureProtocol), base.origin.canBeOverheard {
-            findings.append(.plainHttp(base.origin))
+        if let origin = overheardOrigin(of: apiUrl, isSecure: usesSecureProtocol) {
+            findings.append(.plainHttp(origin))
         }
         return findings + objectsMadeAnew + interceptors.misplaced + NearMisses.findings(of: self)
     }
@@ -60,12 +60,19 @@ extension HttpService {
             findings.append(.hedgeTooLate(after: delay, limit: limit))
         }
         // The service's own is a finding about the service.
-        if let target = try? CallTarget(of: request, for: self), target.base.origin != target.service.origin,
-            target.base.origin.canBeOverheard
+        let isSecure = request.usesSecureProtocol ?? usesSecureProtocol
+        if let origin = overheardOrigin(of: request.url ?? apiUrl, isSecure: isSecure),
+            origin != overheardOrigin(of: apiUrl, isSecure: usesSecureProtocol)
         {
-            findings.append(.plainHttp(target.base.origin))
+            findings.append(.plainHttp(origin))
         }
         return findings
+    }
+
+    /// The origin of a base URL, if what goes there can be read on the way; nil also for an invalid one.
+    private func overheardOrigin(of url: any UrlConvertible, isSecure: Bool) -> HttpOrigin? {
+        guard let base = try? BaseUrlMemo.shared.base(url, isSecure: isSecure) else { return nil }
+        return base.origin.canBeOverheard ? base.origin : nil
     }
 
     /// Whether `request` may be sent again when the server may have acted on it.
