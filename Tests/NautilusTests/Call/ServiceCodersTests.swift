@@ -161,6 +161,28 @@ struct ServiceCodersTests {
         #expect(count == 2)
     }
 
+    struct Watch: JsonStreamRequest {
+        typealias Message = Meeting
+        typealias Result = Meeting
+    }
+
+    @Test("messages of a web socket are written and read with them")
+    func messages() async throws {
+        let echo = ScriptedWebSocketTransport(
+            .accept { socket in
+                let message = try await socket.receive()
+                #expect(message == .text(Self.text))
+                try await socket.send(message)
+            }
+        )
+        let service = Self.service().0.with { $0.webSocketTransport = echo }
+        let stream = try await Watch().schedule(with: service)
+        try await stream.send(Self.meeting)
+        var iterator = stream.makeAsyncIterator()
+        #expect(try await iterator.next() == Self.meeting)
+        await stream.close()
+    }
+
     @Test("the standard form of a refusal has its own names")
     func problem() async throws {
         struct Shouting: HttpService {
