@@ -1,4 +1,5 @@
 import Foundation
+import Nautilus
 
 /// A store in which credentials outlive a process and processes meet: each key has one record and one lock.
 ///
@@ -122,6 +123,11 @@ public enum CredentialStoreError: Error, Hashable, Sendable {
     case system(operation: String, place: String, code: Int)
     /// A store of one's own failed; the type of its error.
     case other(type: String)
+}
+
+extension CredentialKey: Redacted {
+    /// The issuer; never the account's name, nor the client's.
+    public var description: String { "CredentialKey(\(issuer))" }
 }
 
 extension CredentialStoreError: CustomStringConvertible, LocalizedError {

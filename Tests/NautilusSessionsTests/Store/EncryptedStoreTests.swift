@@ -110,4 +110,22 @@ struct EncryptedStoreTests {
             #expect(await world.call(second).token == "bert-1")
         }
     }
+
+    @Test("a record that breaks off at any byte is an error, never nobody, and never another credential")
+    func truncated() async throws {
+        let base = MemoryStore()
+        let stored = StoredCredential(session: UUID(), content: Data(#"{"value":"anna-1"}"#.utf8))
+        try await Self.sealed(base).save(stored, for: Self.key)
+        let kept = try #require(base.load(Self.key))
+        let seal = kept.content.count - stored.content.count
+        for count in 0..<seal {
+            base.save(StoredCredential(session: stored.session, content: kept.content.prefix(count)), for: Self.key)
+            for readsPlain in [false, true] {
+                let store = EncryptedStore(base, cipher: NamedCipher(name: "k1"), readingPlain: readsPlain)
+                await #expect(throws: CredentialStoreError.sealedOtherwise(issuer: "api.test")) {
+                    try await store.load(Self.key)
+                }
+            }
+        }
+    }
 }

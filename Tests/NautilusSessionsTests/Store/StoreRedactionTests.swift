@@ -47,6 +47,14 @@ struct StoreRedactionTests {
         Self.expectNoSecret(in: try await #require(store.version(of: place.key)), butIn: "Version")
     }
 
+    @Test("a key prints its issuer, and neither the account nor the client")
+    func key() {
+        let key = CredentialKey(issuer: "api.test", client: "s3cr3t-client", account: "s3cr3t-anna")
+        Self.expectNoSecret(in: key, butIn: "api.test")
+        Self.expectNoSecret(in: [key: 1], butIn: "api.test")
+        Self.expectNoSecret(in: Optional(key) as Any, butIn: "api.test")
+    }
+
     @Test("an error about what is stored prints none of it", arguments: StoreSubject.all.filter(\.keepsBytes))
     func errors(_ subject: StoreSubject) async throws {
         let place = try subject.open()
