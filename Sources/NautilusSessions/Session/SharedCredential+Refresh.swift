@@ -11,7 +11,11 @@ import Nautilus
 /// 6. give the lock back, and only now let the coordinator publish it to the calls of this process.
 extension SharedCredential {
     func refresh(_ tried: Credential) async throws -> Credential {
-        let session = state.withLock { $0.record?.session }
+        let session = state.withLock { state in
+            state.refreshes += 1
+            return state.record?.session
+        }
+        defer { state.withLock { $0.refreshes -= 1 } }
         let lock: any CredentialLock
         switch try await lockForRefresh(of: tried) {  // 1
         case .answered(let adopted): return adopted

@@ -170,9 +170,15 @@ extension SharedCredential {
         BackgroundTask.start { [weak self] in _ = await self?.revoke(credential) }
     }
 
+    /// Notes that the server is asked to forget the credential of a session, for a refresh of it that still runs. A
+    /// refresh that begins later is of another session.
+    func noteRevocation(of session: UUID?, in state: inout State) {
+        if let session, state.refreshes > 0 { state.revokedSessions.insert(session) }
+    }
+
     /// Has the server forget what a refresh has brought for a session that was signed out of meanwhile.
     func revokeIfSignedOut(_ late: Record) {
-        guard state.withLock({ $0.revokedSession == late.session }) else { return }
+        guard state.withLock({ $0.revokedSessions.contains(late.session) }) else { return }
         revokeInBackground(late.credential)
     }
 

@@ -189,7 +189,7 @@ extension SharedCredential {
         let (replaced, isReplacedStored) = change { state in
             let replaced = state.record
             let isStored = if case .signIn = state.unsaved { false } else { true }
-            if revokesReplaced { state.revokedSession = replaced?.session }
+            if revokesReplaced { noteRevocation(of: replaced?.session, in: &state) }
             if let replaced { state.overruled.insert(replaced.session) }
             if case .signOut(let session?) = state.unsaved { state.overruled.insert(session) }
             state.lastNumber += 1
@@ -230,7 +230,7 @@ extension SharedCredential {
     func signOut() async -> Credential? {
         let record = change { state in
             let record = state.record
-            state.revokedSession = record?.session
+            noteRevocation(of: record?.session, in: &state)
             var ended = record?.session
             // A sign-in that has not looked at the store yet takes the place of whatever is there.
             if let session = ended, case .signIn = state.unsaved, !state.isNumbered {
@@ -269,7 +269,7 @@ extension SharedCredential {
                 guard state.unsaved == .signOut(session: nil) else { return }
                 if let session {
                     state.unsaved = .signOut(session: session)
-                    state.revokedSession = state.revokedSession ?? session
+                    noteRevocation(of: session, in: &state)
                 } else if glance.version == nil {
                     (state.unsaved, state.version) = (nil, nil)
                 }

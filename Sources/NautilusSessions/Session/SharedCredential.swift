@@ -55,8 +55,12 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         var lastNumber = 0
         /// Whether the last sign-in is numbered after what was stored at that time; it has to be read for that.
         var isNumbered = false
-        /// The session whose credential the server has been asked to forget last; nil for none.
-        var revokedSession: UUID?
+        /// The sessions whose credential the server has been asked to forget, while a refresh runs that may be of one.
+        var revokedSessions: Set<UUID> = []
+        /// How many refreshes run, those included whose session is over.
+        var refreshes = 0 {
+            didSet { if refreshes == 0 { revokedSessions = [] } }
+        }
         /// The store's lock, kept while a renewal is unsaved and not being saved.
         var keptLock: (any CredentialLock)?
         var isFailing = false

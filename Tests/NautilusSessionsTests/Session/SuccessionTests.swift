@@ -1,0 +1,164 @@
+import Foundation
+import Nautilus
+import NautilusTesting
+import Testing
+
+@testable import NautilusSessions
+
+@Suite("Users in quick succession")
+struct SuccessionTests {
+    /// The rules of a token whose renewal takes ten seconds more, and goes on when it is cancelled.
+    private static func slowRules(_ world: TokenWorld) -> SessionRules<ApiToken> {
+        SessionRules(
+            stamp: { token, request in request.header["X-Api-Token"] = token.value },
+            lifetime: { .seconds($0.expires.timeIntervalSince(world.date)) },
+            revoke: { token in _ = try await SendToken(token: token, route: ["forget"]).schedule(with: world.api) },
+            renew: { token in
+                let fresh = Locked(token)
+                await BackgroundTask.start {
+                    guard let value = try? await SendToken(token: token).schedule(with: world.api) else { return }
+                    try? await world.sleep(.seconds(10))
+                    fresh.withLock { $0 = ApiToken(value: value, expires: world.date.addingTimeInterval(3600)) }
+                }.value
+                return fresh.withLock { $0 }
+            }
+        )
+    }
+
+    @Test(
+        "what a renewal brings late for a user who has signed out is revoked, however many have signed in and out since",
+        arguments: 0..<10 as Range<UInt64>,
+        [[], ["bert"], ["bert", "carl"]]
+    )
+    func lateRenewal(seed: UInt64, others: [String]) async throws {
+        try await TokenWorld.run(seed: seed) { world in
+            let session = world.process(Self.slowRules(world))
+            try await session.signIn(world.server.signIn("anna", at: world.date))
+            try await world.sleep(.seconds(3600))
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { _ = await world.call(session) }
+                try? await world.sleep(.seconds(1))
+                group.addTask { try? await session.signOut() }
+                for user in others {
+                    try? await world.sleep(.seconds(1))
+                    let credential = world.server.signIn(user, at: world.date)
+                    group.addTask { try? await session.signIn(credential) }
+                    try? await world.sleep(.seconds(1))
+                    group.addTask { try? await session.signOut() }
+                }
+            }
+            try await world.sleep(.seconds(60))
+            #expect(world.server.revoked.sorted() == ["anna-1", "anna-2"] + others.map { "\($0)-1" })
+            #expect(world.server.carried.isEmpty)
+            #expect(world.store.load(world.key) == nil)
+        }
+    }
+
+    @Test("the same where each user takes the place of the one before, and the server is asked to forget that")
+    func lateRenewalOfReplaced() async throws {
+        try await TokenWorld.run { world in
+            let session = world.process(Self.slowRules(world))
+            try await session.signIn(world.server.signIn("anna", at: world.date))
+            try await world.sleep(.seconds(3600))
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { _ = await world.call(session) }
+                for user in ["bert", "carl"] {
+                    try? await world.sleep(.seconds(1))
+                    let credential = world.server.signIn(user, at: world.date)
+                    group.addTask { try? await session.signIn(credential, revokingReplaced: true) }
+                }
+            }
+            try await world.sleep(.seconds(60))
+            #expect(world.server.revoked.sorted() == ["anna-1", "anna-2", "bert-1"])
+            #expect(await world.call(session).token == "carl-1")
+        }
+    }
+
+    @Test(
+        "while the record is one user's and the credential another's there is no id, until the next look at the store"
+    )
+    func torn() async throws {
+        try await TokenWorld.run { world in
+            let meanwhile = Locked<(@Sendable () -> Void)?>(nil)
+            let rules = SessionRules<ApiToken>(
+                stamp: { _, _ in },
+                lifetime: { token in
+                    // Asked in the middle of the change to the user who has signed in elsewhere.
+                    let work = meanwhile.withLock { work in
+                        defer { work = nil }
+                        return work
+                    }
+                    work?()
+                    return nil
+                },
+                renew: { $0 }
+            )
+            let (session, other) = (world.process(rules), world.process())
+            try await session.signIn(world.server.signIn("anna", at: world.date))
+            try await other.signIn(world.server.signIn("bert", at: world.date))
+            let shared = session.shared
+            let (epoch, known) = shared.present()
+            let look = try await shared.store.look()
+            let anna = try #require(known.record)
+            // A renewal that has just ended could not be saved.
+            let renewed = anna.replacing(ApiToken(value: "anna-2", expires: anna.credential.expires))
+            meanwhile.withLock { $0 = { shared.keep(renewed, because: SessionError(.store(.full(place: "disk")))) } }
+            #expect(!shared.follow(look, from: known, since: epoch))
+            #expect(session.current?.credential.value == "bert-1")
+            #expect(session.id == nil)
+            // Another look, begun before, comes to nothing, and mends nothing.
+            #expect(!shared.follow(look, from: known, since: epoch))
+            #expect(session.id == nil)
+            try await session.restore()
+            #expect(session.current?.credential.value == "bert-1")
+            #expect(session.id == other.id && other.id != nil)
+        }
+    }
+
+    @Test("ten thousand calls, half of which are cancelled, wait for one renewal, and nothing stays behind")
+    func manyWaiters() async throws {
+        try await TokenWorld.run(seed: 7) { world in
+            weak var session: Session<ApiToken>?
+            weak var coordinator: RefreshCoordinator<ApiToken>?
+            do {
+                let strong = try await world.signedIn()
+                (session, coordinator) = (strong, strong.coordinator)
+                try await world.sleep(.seconds(3600))
+                let (answered, left) = (Locked<[String: Int]>([:]), Locked(0))
+                let tasks = (0..<10_000).map { _ in
+                    BackgroundTask.start {
+                        do {
+                            let value = try await strong.grant().credential.value
+                            answered.withLock { $0[value, default: 0] += 1 }
+                        } catch {
+                            if error is CancellationError { left.withLock { $0 += 1 } }
+                        }
+                    }
+                }
+                try await world.sleep(.milliseconds(50))
+                var generator = SeededGenerator(state: 7)
+                let cancelled = tasks.shuffled(using: &generator).prefix(5_000)
+                for task in cancelled { task.cancel() }
+                for task in tasks { await task.value }
+                #expect(answered.withLock { $0 } == ["anna-2": 5_000])
+                #expect(left.withLock { $0 } == 5_000)
+                #expect(world.server.renewals == ["anna-1"])
+            }
+            try await world.sleep(.seconds(1_000))
+            #expect(session == nil && coordinator == nil)
+        }
+    }
+}
+
+/// A generator whose numbers follow from a seed (SplitMix64).
+private struct SeededGenerator: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
