@@ -36,7 +36,7 @@ struct MeaningTests {
         arguments: [
             (.superseded, .signedOut, .signedOut), (.expired, .signedOut, .signedOut),
             (.store(.full(place: "a")), .unavailable, .store), (.lockTimeout(.seconds(30)), .unavailable, .unavailable),
-            (.cancelled, .cancelled, .stopped),
+            (.storeTimeout(.seconds(30)), .unavailable, .store), (.cancelled, .cancelled, .stopped),
         ] as [(SessionError.Kind, NotesError.Reason, EndStatus)]
     )
     func session(_ kind: SessionError.Kind, _ reason: NotesError.Reason, _ status: EndStatus) {

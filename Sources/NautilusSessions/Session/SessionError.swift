@@ -10,6 +10,9 @@ public struct SessionError: RefreshFailure, Sendable {
         case store(CredentialStoreError)
         /// Another process has held the store's lock for longer than this one waits.
         case lockTimeout(Duration)
+        /// The store has not answered for this long, and is not waited for any more: what was asked of it may still
+        /// happen.
+        case storeTimeout(Duration)
         /// The user signed out, or another one signed in, in another process.
         case superseded
         /// Another process has learnt from the server that the session is over.
@@ -35,10 +38,11 @@ public struct SessionError: RefreshFailure, Sendable {
         self.underlying = underlying
     }
 
-    /// Whether the same may succeed later by itself: another process held the lock, or the server was out of reach.
+    /// Whether the same may succeed later by itself: another process held the lock, the store was slow, or the server was
+    /// out of reach.
     public var isTransient: Bool {
         switch kind {
-        case .lockTimeout: true
+        case .lockTimeout, .storeTimeout: true
         case .notRevoked: underlying.map { ($0 as? any RefreshFailure)?.isTransient ?? false } ?? true
         case .store, .superseded, .expired, .cancelled: false
         }
@@ -61,6 +65,8 @@ extension SessionError: PrintableError, Redacted, LocalizedError {
             "The credential store failed: \(error)"
         case .lockTimeout(let limit):
             "Another process has held the credential's lock for more than \(limit.brief); try again later."
+        case .storeTimeout(let limit):
+            "The credential store has not answered for \(limit.brief); see why it hangs, and try again later."
         case .superseded:
             "Somebody signed in or out in another process; start the call again for the present user."
         case .expired:

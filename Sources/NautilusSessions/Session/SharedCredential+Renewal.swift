@@ -98,7 +98,7 @@ extension SharedCredential {
         let latest: Record
         do throws(SessionError) {
             latest = try await self.latest(after: record.credential)
-        } catch  where error.kind != .superseded && !error.isOfAnother {
+        } catch  where ![.superseded, .cancelled].contains(error.kind) && !error.isOfAnother {
             // The store cannot be read: then what is known counts.
             return nil
         }

@@ -135,7 +135,7 @@ extension SharedCredential {
             state.keptLock = lock
             return true
         }
-        if !isKept { lock.unlock() }
+        if !isKept { store.unlock(lock) }
     }
 
     /// The lock that is kept; nil when none is, or it is in use.
@@ -244,8 +244,7 @@ extension SharedCredential {
             $0.signOut()
         }
         // The server is told whatever the store does. A session that waits for no lock gives the store time all the same.
-        let limit = max(store.sharing.lockWait, .seconds(10))
-        let stored = await store.wait(atMost: limit) { [self] in await endForAll() } ?? nil
+        let stored = await store.wait(atMost: store.limit) { [self] in await endForAll() } ?? nil
         // Another session that is stored was replaced before, by a sign-in that has not been saved.
         if let record, stored?.session != record.session { return record.credential }
         return (try? stored?.credential(as: Credential.self)) ?? record?.credential

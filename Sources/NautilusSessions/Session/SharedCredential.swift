@@ -143,6 +143,8 @@ extension SharedCredential {
                 if follow(try await store.look(), from: known, since: epoch) { return storeWorked() }
             } catch {
                 guard known.isKnown else { throw error }
+                // It is the caller who has left then, and the store may be well.
+                if error.kind == .cancelled { return }
                 return storeFailed(error)
             }
         }
@@ -160,7 +162,7 @@ extension SharedCredential {
                 return state.withLock { if Baseline($0) == known { $0.version = look.version } }
             }
             guard follow(look, from: known, since: epoch) else { continue }
-            takeKeptLock()?.unlock()
+            if let lock = takeKeptLock() { store.unlock(lock) }
             return
         }
     }

@@ -1,7 +1,8 @@
 import Foundation
 import Nautilus
 
-/// One key of a store, in the words of a session: its errors as ``SessionError``, its lock with a wait.
+/// One key of a store, in the words of a session: its errors as ``SessionError``, its lock with a wait, and each of its
+/// operations with a time limit, since a store of an app's own may hang and heed no cancellation.
 struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
     typealias Record = SessionRecord<Credential>
 
@@ -39,17 +40,36 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
     let clock: any Clock<Duration>
     let random: any RandomSource
     let sharing: CredentialSharing
+    /// The end of the write that has begun and not ended; one that is given up may still happen.
+    private let unfinished = Locked<Task<Void, Never>?>(nil)
 
-    func version() async throws(SessionError) -> CredentialVersion? {
-        try await translated { try await store.version(of: key) }
+    init(
+        store: any CredentialStore,
+        key: CredentialKey,
+        clock: any Clock<Duration>,
+        random: any RandomSource,
+        sharing: CredentialSharing
+    ) {
+        (self.store, self.key, self.clock, self.random, self.sharing) = (store, key, clock, random, sharing)
     }
 
-    /// Loads and decodes the stored record.
-    func look() async throws(SessionError) -> Snapshot { try await glance().look() }
+    /// The longest that one operation of the store is waited for: as long as for its lock, and long enough for a disk.
+    var limit: Duration { max(sharing.lockWait, .seconds(10)) }
+
+    func version() async throws(SessionError) -> CredentialVersion? {
+        // Asked before every attempt, so it is not worth a task.
+        if let store = store as? any PromptVersions {
+            return try await translated { try await store.version(of: key) }
+        }
+        return try await limited { [store, key] in try await store.version(of: key) }
+    }
+
+    /// Loads and decodes the stored record; ends at once when the task is cancelled.
+    func look() async throws(SessionError) -> Snapshot { try await glance(endingWhenCancelled: true).look() }
 
     /// Loads the stored record, whether or not its credential can be decoded here: enough to end it, or to replace it.
-    func glance() async throws(SessionError) -> Glance {
-        try await translated {
+    func glance(endingWhenCancelled endsWhenCancelled: Bool = false) async throws(SessionError) -> Glance {
+        try await limited(endingWhenCancelled: endsWhenCancelled) { [store, key] in
             // The version first: should the record change in between, the version is the older one, and it is looked at
             // once more.
             let version = try await store.version(of: key)
@@ -64,7 +84,7 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
     /// - Returns: The record that is stored then; none when another process has ended the session, for which it needs
     ///   no lock.
     func save(_ record: Record) async throws(SessionError) -> Glance {
-        try await translated { try await store.save(record.stored(), for: key) }
+        try await write { [store, key] in try await store.save(record.stored(), for: key) }
         return try await glance()
     }
 
@@ -76,19 +96,19 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
             content: Data(),
             hasExpired: true
         )
-        try await translated { try await store.save(expired, for: key) }
+        try await write { [store, key] in try await store.save(expired, for: key) }
     }
 
     /// Ends a session for all processes, without the lock.
     ///
     /// - Returns: The stored record of the session; nil when there was none.
     func end(_ session: UUID) async throws(SessionError) -> StoredCredential? {
-        try await translated { try await store.end(session, for: key) }
+        try await limited(endingWhenCancelled: false) { [store, key] in try await store.end(session, for: key) }
     }
 
     /// Deletes, with the lock held.
     func delete() async throws(SessionError) {
-        try await translated { try await store.delete(key) }
+        try await write { [store, key] in try await store.delete(key) }
     }
 
     /// Waits for the lock.
@@ -107,7 +127,8 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
         let pauses = Backoff.exponential(base: .milliseconds(5), cap: .milliseconds(50), jitter: .equal)
         for turn in 1... {
             if let lock = takeKept() { return .locked(lock) }
-            let lock: (any CredentialLock)? = try await translated { try await store.lock(key) }
+            // A lock that comes too late ends with its value.
+            let lock = try await limited { [store, key] in try await store.lock(key) }
             if let lock { return .locked(lock) }
             if let answer = try await findsOtherwise() { return .answered(answer) }
             let left = sharing.lockWait - watch.elapsed
@@ -122,12 +143,25 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
         try await sleep(for: sharing.backoff.delay(beforeRetry: retry, previous: .zero, random: random))
     }
 
+    /// Gives a lock back, but not before the last write under it has ended: one that is given up may still happen, and
+    /// must not undo what the next holder of the lock saves.
+    func unlock(_ lock: any CredentialLock) {
+        guard let write = unfinished.withLock({ $0 }) else { return lock.unlock() }
+        BackgroundTask.start {
+            await write.value
+            lock.unlock()
+        }
+    }
+
     /// Waits for `work`, but not for longer than `limit`: then it is cancelled, and goes on alone if it does not heed
-    /// that. When the caller is cancelled, the work is as well, and is waited for all the same.
+    /// that. When the caller is cancelled, the work is as well.
     ///
+    /// - Parameter endsWhenCancelled: Whether the wait ends at once when the caller is cancelled. Default: false, the
+    ///   work is waited for all the same.
     /// - Returns: Its result; nil when there is none in time.
     func wait<Value: Sendable>(
         atMost limit: Duration,
+        endingWhenCancelled endsWhenCancelled: Bool = false,
         for work: @escaping @Sendable () async -> Value
     ) async -> Value? {
         let result = Locked<Value?>(nil)
@@ -146,6 +180,7 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
             await wait.value
         } onCancel: {
             task.cancel()
+            if endsWhenCancelled { ending.finish() }
         }
         task.cancel()
         timer.cancel()
@@ -157,6 +192,46 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
             try await clock.sleep(for: duration.clampedToCentury)
         } catch {
             throw SessionError(.cancelled)
+        }
+    }
+
+    /// Does one operation of the store, within the time limit.
+    ///
+    /// - Parameter endsWhenCancelled: Whether it is given up when the caller is cancelled: a look, for which a call
+    ///   waits. Default: true.
+    /// - Throws: ``SessionError/Kind/storeTimeout(_:)``; ``SessionError/Kind/cancelled``; the store's errors.
+    private func limited<Value: Sendable>(
+        endingWhenCancelled endsWhenCancelled: Bool = true,
+        _ work: @escaping @Sendable () async throws -> Value
+    ) async throws(SessionError) -> Value {
+        let outcome = await wait(atMost: limit, endingWhenCancelled: endsWhenCancelled) {
+            () async -> Result<Value, SessionError> in
+            do throws(SessionError) {
+                return .success(try await translated(work))
+            } catch {
+                return .failure(error)
+            }
+        }
+        if let outcome { return try outcome.get() }
+        throw SessionError(endsWhenCancelled && Task.isCancelled ? .cancelled : .storeTimeout(limit))
+    }
+
+    /// Saves or deletes within the time limit; not while a write that was given up still hangs, since that may happen
+    /// yet, and the later one has to count.
+    private func write(_ work: @escaping @Sendable () async throws -> Void) async throws(SessionError) {
+        let (end, ending) = AsyncStream.makeStream(of: Never.self)
+        let isFree = unfinished.withLock { write in
+            guard write == nil else { return false }
+            write = BackgroundTask.start { for await _ in end {} }
+            return true
+        }
+        guard isFree else { throw SessionError(.storeTimeout(limit)) }
+        try await limited(endingWhenCancelled: false) { [unfinished] in
+            defer {
+                unfinished.withLock { $0 = nil }
+                ending.finish()
+            }
+            try await work()
         }
     }
 
@@ -180,3 +255,10 @@ enum Locking<Answer> {
     /// With an answer that makes the lock unnecessary.
     case answered(Answer)
 }
+
+/// A store whose version is known without a wait, so that there is nothing to limit.
+protocol PromptVersions: CredentialStore {}
+
+extension MemoryStore: PromptVersions {}
+extension FileStore: PromptVersions {}
+extension EncryptedStore: PromptVersions where Base: PromptVersions {}

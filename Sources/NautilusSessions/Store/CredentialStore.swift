@@ -12,8 +12,10 @@ import Nautilus
 /// `KeychainStore` for Apple's platforms. A fleet of servers can write one over a database that they share, with
 /// ``CredentialFormat`` for the bytes and, on one machine, ``LockFolder`` for the locks.
 ///
-/// A store that may wait, for a disk or for a network, has to heed cancellation: a look at it comes before each attempt, and
-/// a call that has run out of time cannot end before the look does.
+/// A store that may wait, for a disk or for a network, should heed cancellation: a look at it comes before each attempt. One
+/// that hangs is given up after ``CredentialSharing/lockWait``, ten seconds at least, as
+/// ``SessionError/Kind/storeTimeout(_:)``; by a call that is cancelled or has run out of time at once. A save that was given
+/// up keeps the lock until it ends.
 ///
 /// A record that is foreign, or of a newer format, is left alone: neither saved over nor deleted. A damaged one is
 /// replaced.

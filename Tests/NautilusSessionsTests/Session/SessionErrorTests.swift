@@ -6,7 +6,8 @@ import Testing
 @Suite("SessionError")
 struct SessionErrorTests {
     private static let kinds: [SessionError.Kind] = [
-        .store(.full(place: "a")), .lockTimeout(.seconds(30)), .superseded, .expired, .notRevoked, .cancelled,
+        .store(.full(place: "a")), .lockTimeout(.seconds(30)), .storeTimeout(.seconds(30)), .superseded, .expired,
+        .notRevoked, .cancelled,
     ]
 
     /// An error of an app, whose text nobody has checked.
@@ -17,7 +18,8 @@ struct SessionErrorTests {
     @Test("what passes by itself is transient, and nothing else", arguments: kinds)
     func isTransient(kind: SessionError.Kind) {
         // A revocation that has no error underneath was not answered in time.
-        #expect(SessionError(kind).isTransient == [.lockTimeout(.seconds(30)), .notRevoked].contains(kind))
+        let passing: [SessionError.Kind] = [.lockTimeout(.seconds(30)), .storeTimeout(.seconds(30)), .notRevoked]
+        #expect(SessionError(kind).isTransient == passing.contains(kind))
     }
 
     @Test("a revocation that failed for now is transient, and says when to try again")

@@ -1,0 +1,221 @@
+import Foundation
+import Nautilus
+import NautilusTesting
+import Testing
+
+@testable import NautilusSessions
+
+/// A store of which one operation never returns, cancelled or not.
+private final class HangingStore: CredentialStore {
+    enum Operation: CaseIterable { case version, load, save, end, delete, lock }
+
+    private let base: MemoryStore
+    private let clock: ManualClock
+    /// How long something hangs; by default for ever, as far as a session is concerned.
+    private let time: Duration
+    private let hanging = Locked<Operation?>(nil)
+
+    init(_ base: MemoryStore, clock: ManualClock, time: Duration = .seconds(1_000_000)) {
+        self.base = base
+        self.time = time
+        self.clock = clock
+    }
+
+    /// From now on this never returns; nil: everything does, but what hangs already.
+    func hang(_ operation: Operation?) { hanging.withLock { $0 = operation } }
+
+    private func pass(_ operation: Operation) async {
+        guard hanging.withLock({ $0 }) == operation else { return }
+        await BackgroundTask.start { [clock, time] in try? await clock.sleep(for: time) }.value
+    }
+
+    func load(_ key: CredentialKey) async throws -> StoredCredential? {
+        await pass(.load)
+        return base.load(key)
+    }
+    func save(_ stored: StoredCredential, for key: CredentialKey) async throws {
+        await pass(.save)
+        base.save(stored, for: key)
+    }
+    func end(_ session: UUID, for key: CredentialKey) async throws -> StoredCredential? {
+        await pass(.end)
+        return base.end(session, for: key)
+    }
+    func delete(_ key: CredentialKey) async throws {
+        await pass(.delete)
+        base.delete(key)
+    }
+    func version(of key: CredentialKey) async throws -> CredentialVersion? {
+        await pass(.version)
+        return base.version(of: key)
+    }
+    func lock(_ key: CredentialKey) async throws -> (any CredentialLock)? {
+        await pass(.lock)
+        return base.lock(key)
+    }
+}
+
+@Suite("A store that hangs for ever, and heeds no cancellation")
+struct HangingStoreTests {
+    private struct GetNotesInTime: Request {
+        typealias Result = String
+        var route: HttpRoute { ["notes"] }
+        var deadline: Duration? { .seconds(5) }
+    }
+
+    /// What is asked of a session whose store hangs.
+    enum Action: CaseIterable {
+        case restore, grant, refresh, signIn, signOut, flush, call
+
+        func run(_ session: Session<ApiToken>, in world: TokenWorld) async {
+            switch self {
+            case .restore: _ = try? await session.restore()
+            case .grant: _ = try? await session.grant()
+            case .refresh:
+                guard let grant = session.current else { return }
+                _ = try? await session.refresh(rejecting: grant)
+            case .signIn: try? await session.signIn(world.server.signIn("bert", at: world.date))
+            case .signOut: try? await session.signOut()
+            case .flush: try? await session.flush()
+            case .call: _ = await world.call(session)
+            }
+        }
+    }
+
+    /// Runs `body` with a session of a token that serves still or has expired, known or not, and a store that hangs.
+    private static func each(
+        _ operation: HangingStore.Operation,
+        _ body: @escaping @Sendable (TokenWorld, Session<ApiToken>, HangingStore) async throws -> Void
+    ) async throws {
+        for (isKnown, hasExpired) in [(true, true), (true, false), (false, true), (false, false)] {
+            try await TokenWorld.run { world in
+                let store = HangingStore(world.store, clock: world.clock)
+                let first = world.process(store: store)
+                try await first.signIn(world.server.signIn("anna", at: world.date))
+                if hasExpired { try await world.sleep(.seconds(3600)) }
+                store.hang(operation)
+                try await body(world, isKnown ? first : world.process(store: store), store)
+            }
+        }
+    }
+
+    @Test("everything returns within three minutes", arguments: HangingStore.Operation.allCases, Action.allCases)
+    fileprivate func returns(operation: HangingStore.Operation, action: Action) async throws {
+        try await Self.each(operation) { world, session, _ in
+            let watch = Stopwatch(world.clock)
+            await action.run(session, in: world)
+            #expect(watch.elapsed <= .seconds(180))
+        }
+    }
+
+    @Test("a flush during a sign-in returns within three minutes", arguments: HangingStore.Operation.allCases)
+    fileprivate func flush(operation: HangingStore.Operation) async throws {
+        try await Self.each(operation) { world, session, _ in
+            let credential = world.server.signIn("bert", at: world.date)
+            let signIn = BackgroundTask.start { try? await session.signIn(credential) }
+            try await world.sleep(.seconds(1))
+            let watch = Stopwatch(world.clock)
+            await Action.flush.run(session, in: world)
+            await signIn.value
+            #expect(watch.elapsed <= .seconds(180))
+        }
+    }
+
+    @Test("a call with a deadline ends by then", arguments: HangingStore.Operation.allCases)
+    fileprivate func deadline(operation: HangingStore.Operation) async throws {
+        try await Self.each(operation) { world, session, _ in
+            let watch = Stopwatch(world.clock)
+            _ = try? await GetNotesInTime().schedule(
+                with: world.api.with { $0.retrierFactory = session.retrierFactory }
+            )
+            #expect(watch.elapsed <= .seconds(5))
+        }
+    }
+
+    @Test(
+        "a call or a look that is cancelled ends at once",
+        arguments: HangingStore.Operation.allCases,
+        [Action.restore, .grant, .refresh, .call]
+    )
+    fileprivate func cancelled(operation: HangingStore.Operation, action: Action) async throws {
+        try await Self.each(operation) { world, session, _ in
+            let watch = Stopwatch(world.clock)
+            let task = BackgroundTask.start { await action.run(session, in: world) }
+            try await world.sleep(.seconds(1))
+            task.cancel()
+            await task.value
+            #expect(watch.elapsed == .seconds(1))
+        }
+    }
+
+    @Test(
+        "the error says that the store has not answered, and for how long",
+        arguments: [.version, .end] as [HangingStore.Operation]
+    )
+    fileprivate func kind(operation: HangingStore.Operation) async throws {
+        try await TokenWorld.run { world in
+            let store = HangingStore(world.store, clock: world.clock)
+            store.hang(operation)
+            let watch = Stopwatch(world.clock)
+            let error = await #expect(throws: SessionError.self) {
+                try await world.process(store: store).restore()
+                _ = try await SharedStore<ApiToken>(
+                    store: store,
+                    key: world.key,
+                    clock: world.clock,
+                    random: world.random,
+                    sharing: CredentialSharing(lockWait: .zero)
+                ).end(UUID())
+            }
+            #expect(error?.kind == .storeTimeout(operation == .end ? .seconds(10) : .seconds(30)))
+            #expect(watch.elapsed == (operation == .end ? .seconds(10) : .seconds(30)))
+        }
+    }
+
+    @Test("a look that is given up by its caller does not tell that the store fails")
+    func cancelledLook() async throws {
+        try await TokenWorld.run { world in
+            let store = HangingStore(world.store, clock: world.clock)
+            let session = world.process(store: store)
+            try await session.signIn(world.server.signIn("anna", at: world.date))
+            let events = session.events
+            store.hang(.version)
+            let look = BackgroundTask.start { _ = try? await session.restore() }
+            try await world.sleep(.seconds(1))
+            look.cancel()
+            await look.value
+            store.hang(nil)
+            try await session.signOut()
+            for await event in events.prefix(1) {
+                guard case .signedOut = event else { return #expect(Bool(false), "\(event)") }
+            }
+        }
+    }
+
+    @Test("a save that was given up does not undo a later one, of this process or of another")
+    func lateSave() async throws {
+        try await TokenWorld.run { world in
+            let store = HangingStore(world.store, clock: world.clock, time: .seconds(1_000))
+            let session = world.process(store: store)
+            try await session.signIn(world.server.signIn("anna", at: world.date))
+            try await world.sleep(.seconds(3600))
+            // The note hangs, and the renewal goes on without it. Its result is not saved before the note.
+            store.hang(.save)
+            async let call = world.call(session)
+            try await world.sleep(.seconds(1))
+            store.hang(nil)
+            #expect(await call.token == "anna-2")
+            // A user in the place of the first needs the lock no more, which the hanging save keeps all the same.
+            let credential = world.server.signIn("bert", at: world.date)
+            let signIn = BackgroundTask.start { try? await session.signIn(credential) }
+            try await world.sleep(.seconds(900))
+            await signIn.value
+            #expect(world.store.lock(world.key) == nil)
+            #expect(try world.store.load(world.key)?.credential(as: ApiToken.self).value == "anna-1")
+            try await world.sleep(.seconds(1_000))
+            #expect(try world.store.load(world.key)?.credential(as: ApiToken.self).value == "bert-1")
+            #expect(world.store.lock(world.key) != nil)
+            #expect(world.server.renewals == ["anna-1"])
+        }
+    }
+}
