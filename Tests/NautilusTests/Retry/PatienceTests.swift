@@ -119,6 +119,8 @@ struct PatienceTests {
         #expect(budget.spend(.postponed) && budget.spend(.postponed) && budget.spend(.postponed))
         #expect(budget.patience == 9.7)
         budget.deposit(refunding: .postponed)
+        #expect(budget.patience == 9.9)
+        budget.deposit(refunding: .failure)
         #expect(budget.patience == 10)
         // A permit that is not used goes back to where it was taken from.
         _ = budget.withdraw(.postponed)
