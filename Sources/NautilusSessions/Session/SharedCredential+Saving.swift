@@ -188,7 +188,11 @@ extension SharedCredential {
         let (session, credential) = (UUID(), Record.asStored(credential))
         let (replaced, isReplacedStored) = change { state in
             let replaced = state.record
-            let isStored = if case .signIn = state.unsaved { false } else { true }
+            let isStored =
+                switch state.unsaved {
+                case .signIn, .renewal: false
+                case .signOut, nil: true
+                }
             if revokesReplaced { noteRevocation(of: replaced?.session, in: &state) }
             if let replaced { state.overruled.insert(replaced.session) }
             if case .signOut(let session?) = state.unsaved { state.overruled.insert(session) }
@@ -204,7 +208,7 @@ extension SharedCredential {
         // Before the wait for the lock, during which another process may sign in anew.
         let glance = try? await store.glance()
         if let glance { number(session, after: glance.stored) }
-        // Unless what is stored was replaced before, by a sign-in that asked for nothing.
+        // Unless what is stored was replaced before, by a sign-in that asked for nothing, or is older than what is here.
         let over = isReplacedStored ? try? glance?.stored?.credential(as: Credential.self) : nil
         if revokesReplaced, let over = over ?? replaced?.credential { revokeInBackground(over) }
         try await write()
@@ -228,8 +232,9 @@ extension SharedCredential {
     ///
     /// - Returns: The last credential of the session, wherever it was; nil when none is known.
     func signOut() async -> Credential? {
-        let record = change { state in
+        let (record, isNewer) = change { state in
             let record = state.record
+            let isNewer = if case .renewal = state.unsaved { true } else { false }
             noteRevocation(of: record?.session, in: &state)
             var ended = record?.session
             // A sign-in that has not looked at the store yet takes the place of whatever is there.
@@ -239,14 +244,15 @@ extension SharedCredential {
             }
             // If no user is known here, the sign-out is meant for the stored session, whichever it is.
             (state.record, state.unsaved, state.isKnown) = (nil, .signOut(session: ended), true)
-            return record
+            return (record, isNewer)
         } following: {
             $0.signOut()
         }
         // The server is told whatever the store does. A session that waits for no lock gives the store time all the same.
         let stored = await store.wait(atMost: store.limit) { [self] in await endForAll() } ?? nil
-        // Another session that is stored was replaced before, by a sign-in that has not been saved.
-        if let record, stored?.session != record.session { return record.credential }
+        // Another session that is stored was replaced before, by a sign-in that has not been saved; and a renewed credential
+        // that has not been is newer than the stored one.
+        if let record, isNewer || stored?.session != record.session { return record.credential }
         return (try? stored?.credential(as: Credential.self)) ?? record?.credential
     }
 
