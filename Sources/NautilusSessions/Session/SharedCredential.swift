@@ -163,6 +163,8 @@ extension SharedCredential {
             }
             guard follow(look, from: known, since: epoch) else { continue }
             if let lock = takeKeptLock() { store.unlock(lock) }
+            // The process where the user has signed out does not know of this credential.
+            if look.stored == nil, !look.hasExpired { revokeInBackground(record.credential) }
             return
         }
     }

@@ -26,4 +26,23 @@ struct UnsavedRevocationTests {
             #expect(world.server.revoked == ["anna-r2", "anna-a2"])
         }
     }
+
+    @Test("one that could not be saved is revoked when another process signs out, which does not know of it")
+    func unsavedElsewhere() async throws {
+        try await SessionWorld.run { world in
+            let (first, second) = (try await world.signedIn(), world.process())
+            try await second.restore()
+            try await world.sleep(.seconds(3_600))
+            world.store.failSaves(with: .full(place: "disk"))
+            #expect(await world.call(first).isOk)
+            world.store.failSaves(with: nil)
+            async let signOut: Void = second.signOut()
+            try await world.sleep(.milliseconds(1))
+            #expect(!(await world.call(first).isOk))
+            try await signOut
+            try await world.sleep(.seconds(60))
+            #expect(world.server.revoked == ["anna-r1", "anna-a1", "anna-r2", "anna-a2"])
+            #expect(try await world.stored(first) == nil)
+        }
+    }
 }

@@ -136,7 +136,7 @@ struct SuccessionTests {
                     }
                 }
                 try await world.sleep(.milliseconds(50))
-                var generator = SeededGenerator(state: 7)
+                var generator = SeededGenerator(seed: 7)
                 let cancelled = tasks.shuffled(using: &generator).prefix(5_000)
                 for task in cancelled { task.cancel() }
                 for task in tasks { await task.value }
@@ -147,18 +147,5 @@ struct SuccessionTests {
             try await world.sleep(.seconds(1_000))
             #expect(session == nil && coordinator == nil)
         }
-    }
-}
-
-/// A generator whose numbers follow from a seed (SplitMix64).
-private struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }
