@@ -22,7 +22,7 @@ extension HttpService {
         if hedging?.budget.isUnlimited == true { findings.append(.unlimitedBudget(of: .hedges)) }
         if descriptions.fillsBudgetTwice { findings.append(.budgetFilledTwice) }
         if let obstacle = descriptions.obstacleToAuthorization { findings.append(.authorizationBehind(obstacle)) }
-        findings += header.fields.map(\.name).filter(\.isSensitive).map { .credentialInHeader($0) }
+        findings += header.fields.map(\.name).filter(\.isOfUser).map { .credentialInHeader($0) }
         if let origin = overheardOrigin(of: apiUrl, isSecure: usesSecureProtocol) {
             findings.append(.plainHttp(origin))
         }
@@ -117,6 +117,11 @@ extension RetryDescription {
         if gate != nil { return .gate }
         return retriesUnauthorized && maxAttempts > 1 ? .retriesUnauthorized : nil
     }
+}
+
+extension HttpHeader.Name {
+    /// Whether it carries a credential that ends some day; an app's own key, such as `X-Api-Key`, does not.
+    fileprivate var isOfUser: Bool { self == .authorization || self == "Proxy-Authorization" || self == .cookie }
 }
 
 extension HttpOrigin {
