@@ -91,6 +91,9 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
         return Grant(sealed)
     }
 
+    /// Whether a refresh is in flight, be it in the background of a credential that still serves.
+    public var isRefreshing: Bool { core.withLock { $0.machine.state.isRefreshing } }
+
     /// The events of the session from now on: a new stream for each access, any number at a time.
     ///
     /// A stream keeps the latest 100 events for a slow reader, and ends with the coordinator.

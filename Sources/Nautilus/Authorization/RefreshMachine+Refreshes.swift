@@ -176,8 +176,14 @@ extension RefreshMachine {
     mutating func adopt(_ adoption: Adoption, at now: Duration) -> [Action] {
         switch adoption {
         case .replacement(let credential, let lifetime):
-            state.session.map { publish(credential, lifetime: lifetime, in: $0, at: now) }
-                ?? adoptSession(credential, lifetime: lifetime, at: now)
+            switch state {
+            case .signedOut: adoptSession(credential, lifetime: lifetime, at: now)
+            // It is of no use to the calls that wait, and no word of the server that has failed to refresh it.
+            case .coolingDown(let session, let coolDown) where lifetime.map { $0 <= .zero } ?? false:
+                replaceExpired(session, with: credential, lifetime: lifetime, within: coolDown, at: now)
+            case .idle(let session), .refreshing(let session, _), .coolingDown(let session, _):
+                publish(credential, lifetime: lifetime, in: session, at: now)
+            }
         case .session(let credential, let lifetime):
             adoptSession(credential, lifetime: lifetime, at: now)
         case .nothing:
@@ -204,6 +210,20 @@ extension RefreshMachine {
             ? beginSession(credential, lifetime: lifetime, at: now) : signIn(credential, lifetime: lifetime, at: now)
     }
 
+    /// Makes `credential`, which has expired, the next generation of `session`, while the cool-down goes on.
+    private mutating func replaceExpired(
+        _ session: RefreshSession,
+        with credential: any ErasedCredential,
+        lifetime: Duration?,
+        within coolDown: RefreshCoolDown,
+        at now: Duration
+    ) -> [Action] {
+        epoch += 1
+        let next = session.next(nextGrant(credential), expiry: expiry(of: lifetime, at: now))
+        state = .coolingDown(next, coolDown)
+        return [.announce(.session(.refreshed(generation: next.grant.generation)))]
+    }
+
     /// Makes `credential` the next generation of `session`, and hands it to all waiting calls.
     mutating func publish(
         _ credential: any ErasedCredential,
@@ -217,13 +237,7 @@ extension RefreshMachine {
         // Two clocks disagree, and another refresh would bring the same: the server tells by a 401 when it has expired.
         let isBornExpired = ended != nil && lifetime.map { $0 <= .zero } ?? false
         let released = release(resumingWith: .success(grant), endOf: ended)
-        state = .idle(
-            RefreshSession(
-                firstGeneration: session.firstGeneration,
-                grant: grant,
-                expiry: isBornExpired ? nil : expiry(of: lifetime, at: now)
-            )
-        )
+        state = .idle(session.next(grant, expiry: isBornExpired ? nil : expiry(of: lifetime, at: now)))
         return released + [.announce(.session(.refreshed(generation: grant.generation)))]
     }
 

@@ -74,6 +74,11 @@ struct RefreshSession: Sendable {
         return expiry.map { now < $0.end } ?? true
     }
 
+    /// The session with its next credential.
+    func next(_ grant: ErasedGrant, expiry: CredentialExpiry?) -> RefreshSession {
+        RefreshSession(firstGeneration: firstGeneration, grant: grant, expiry: expiry)
+    }
+
     /// Whether it is time to refresh in the background.
     func isDue(at now: Duration) -> Bool {
         expiry.map { now >= $0.leewayStart } ?? false

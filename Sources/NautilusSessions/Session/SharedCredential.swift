@@ -139,7 +139,9 @@ extension SharedCredential {
             guard known.unsaved == nil else { return await heedEndWhileUnsaved() }
             do throws(SessionError) {
                 let version = try await store.version()
-                guard !known.isKnown || version != known.version else { return storeWorked() }
+                guard !known.isKnown || version != known.version || !isPublished(known.record) else {
+                    return storeWorked()
+                }
                 if follow(try await store.look(), from: known, since: epoch) { return storeWorked() }
             } catch {
                 guard known.isKnown else { throw error }
@@ -167,6 +169,15 @@ extension SharedCredential {
             if look.stored == nil, !look.hasExpired { revokeInBackground(record.credential) }
             return
         }
+    }
+
+    /// Whether the coordinator has the record's credential. It has not when a refresh has found another process's in the
+    /// store, and has failed with it; nor when a refresh that the coordinator no longer waits for has brought one.
+    private func isPublished(_ record: Record?) -> Bool {
+        guard let record, let coordinator = state.withLock({ $0.coordinator }) else { return true }
+        // A refresh tells the coordinator itself.
+        guard !coordinator.isRefreshing, let published = coordinator.current else { return true }
+        return published.credential == record.credential
     }
 
     /// The coordinator's epoch, and what is known at that time.
@@ -219,7 +230,7 @@ extension SharedCredential {
         case (nil, nil) where known.isKnown: nil
         case (_, nil): look.hasExpired ? .expired(expiry) : .signedOut
         case (let known?, let stored?) where known.session == stored.session:
-            known.credential == stored.credential ? nil : .refreshed(stored.credential)
+            known.credential == stored.credential && isPublished(stored) ? nil : .refreshed(stored.credential)
         // Another session may be another user's: calls of the one before must not go out with its credential.
         case (_, let stored?): .signedIn(stored.credential)
         }

@@ -97,6 +97,48 @@ struct ForeignRefreshTests {
         }
     }
 
+    @Test(
+        "an expired credential, found by a refresh that fails, is this process's as well from the next look on",
+        arguments: [RotatingServer.Fault.answered(.status(503)), .refused, .droppedBefore, .answerLost]
+    )
+    func expiredAndFailed(fault: RotatingServer.Fault) async throws {
+        try await SessionWorld.run { world in
+            let sharing = CredentialSharing(lostAnswerRetries: 0)
+            let session = try await world.signedIn(sharing: sharing, limits: SessionWorld.impatient)
+            let lock = try #require(try await world.store.lock(session.key))
+            try await world.sleep(.seconds(3600))
+            world.server.fail(fault)
+            async let call = world.call(session)
+            try await world.sleep(.milliseconds(500))
+            try await world.store.save(Self.expired(in: world, session), for: session.key)
+            lock.unlock()
+            #expect(await !call.isOk)
+            try await session.restore()
+            #expect(session.header[.authorization] == "Bearer anna-expired")
+            // And the cool-down goes on: nothing is sent, neither that credential nor a refresh.
+            #expect(await !world.call(session).isOk)
+            #expect(world.server.carried.isEmpty)
+            #expect(world.server.tokenRequests == 1)
+        }
+    }
+
+    @Test("an expired credential, found during a cool-down, sends no call off before the refresh that it waits for")
+    func expiredInCoolDown() async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn()
+            try await world.sleep(.seconds(3600))
+            world.server.fail(.answered(.status(503)))
+            async let call = world.call(session)
+            try await world.sleep(.milliseconds(200))
+            try await world.store.save(Self.expired(in: world, session), for: session.key)
+            try await session.restore()
+            #expect(session.header[.authorization] == "Bearer anna-expired")
+            #expect(await call.isOk)
+            #expect(world.server.carried == ["anna-a2"])
+            #expect(world.server.tokenRequests == 2)
+        }
+    }
+
     /// A credential of the session that has been expired for an hour.
     private static func expired(
         in world: SessionWorld,

@@ -53,6 +53,20 @@ extension RefreshMachineTests {
             }
         }
 
+        @Test(
+            "a credential that has expired takes its place in a cool-down, which goes on",
+            arguments: [Start.coolingDown, .overdue]
+        )
+        func expired(start: Start) {
+            var (machine, now) = RefreshMachineTests.machine(start)
+            let before = (machine.nextStart, machine.state.failures)
+            let expired = Machine.Adoption.replacement(CredentialBox("e"), lifetime: .zero)
+            let actions = machine.handle(.adopt(expired, since: machine.epoch), at: now)
+            #expect(list(actions) == "refreshed 2")
+            #expect(machine.state.session?.grant.generation == 2)
+            #expect((machine.nextStart, machine.state.failures) == before)
+        }
+
         @Test("no state follows what was looked at before something happened here", arguments: Start.allCases)
         func isLate(start: Start) {
             for (_, adoption) in Self.adoptions {
