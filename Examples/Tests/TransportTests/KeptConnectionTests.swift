@@ -77,7 +77,7 @@ struct KeptConnectionTests {
                 let header = await repeated.first { _ in true }
                 #expect(header?.method == method.rawValue)
                 #expect(header?.values(of: "Content-Length") == ["1"])
-                try await clock.waitForSleepers(count: 1)
+                try await clock.waitForAlarms(count: 1)
                 clock.advance(by: .seconds(5))
                 let error = await #expect(throws: HttpError.self) { try await call.value }
                 #expect(error?.kind == .timeout(.seconds(5)))

@@ -3,7 +3,7 @@ extension RefreshCoordinator {
     func start(_ flight: RefreshFlight, from credential: Credential, tasks: RefreshTasks) {
         let timer = BackgroundTask.start { [weak self, clock, limit = limits.timeLimit] in
             // The refresh has ended in time.
-            guard (try? await clock.sleep(for: limit)) != nil else { return }
+            guard (try? await clock.sleep(untilLimitOf: limit)) != nil else { return }
             guard let self else { return }
             self.handle(.timeLimitReached(flight, coolDown: self.coolDown(after: flight)))
         }

@@ -8,6 +8,7 @@ struct TimeLimit {
         self.clock = clock
     }
 
+    /// Nil in a simulation, which sees the tasks of its own executor only.
     private var alarms: (any AlarmClock)? { BackgroundTask.starter == nil ? clock.alarms : nil }
 
     /// Lets an interruption happen once the limit has passed, unless the timer has been ended before; the caller has to
@@ -77,7 +78,7 @@ struct TimeLimit {
         var (left, madeUp) = (duration, Duration.zero)
         do {
             while left > .zero {
-                try await clock.sleep(for: left)
+                try await clock.sleep(untilLimitOf: left)
                 let waited = wait?.waited ?? .zero
                 (left, madeUp) = (waited - madeUp, waited)
             }

@@ -79,30 +79,6 @@ extension SharedSleepClock: AlarmClock {
     }
 }
 
-/// A clock that calls back, which costs no task: for timeouts of calls that come by the thousand.
-package protocol AlarmClock: Sendable {
-    /// Calls `ring` after `delay`, unless the alarm is cancelled before.
-    ///
-    /// - Returns: The number to cancel it by.
-    func setAlarm(after delay: Duration, _ ring: @escaping @Sendable () -> Void) -> Int
-    /// Cancels an alarm; nothing when it has rung.
-    func cancelAlarm(_ id: Int)
-}
-
-extension Clock<Duration> {
-    /// This clock with alarms; nil for a clock of one's own, which is slept on directly: it has no timers of the
-    /// runtime, and sees every sleep.
-    package var alarms: (any AlarmClock)? {
-        // Types are compared, not cast to: every attempt with a timeout asks.
-        if Self.self == ContinuousClock.self { return sharedContinuousSleep }
-        if Self.self == SuspendingClock.self { return sharedSuspendingSleep }
-        return self as? any AlarmClock
-    }
-}
-
-private let sharedContinuousSleep = SharedSleepClock(ContinuousClock())
-private let sharedSuspendingSleep = SharedSleepClock(SuspendingClock())
-
 /// The sleepers on a shared clock, and the times of its next alarms.
 ///
 /// Outside of ``SharedSleepClock``, which is generic: there is one queue for the clocks of all kinds, and the compiler makes

@@ -172,7 +172,7 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
             ending.finish()
         }
         let timer = BackgroundTask.start {
-            try? await clock.sleep(for: limit.clampedToCentury)
+            try? await clock.sleep(untilLimitOf: limit.clampedToCentury)
             ending.finish()
         }
         let wait = BackgroundTask.start { for await _ in end {} }

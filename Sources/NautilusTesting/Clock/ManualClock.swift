@@ -16,10 +16,36 @@ public final class ManualClock: Clock {
     struct State: CountedState {
         var now: Duration = .zero
         var sleeps: [Duration] = []
-        var queue = SleepQueue<CheckedContinuation<Void, any Error>>()
+        /// How many sleeps and alarms have been asked for.
+        var requestCount = 0
+        var queue = SleepQueue<Sleeper>()
+        /// How many of the queue are alarms.
+        var alarmCount = 0
         var waiters = CountWaiters()
+        var alarmWaiters = CountWaiters()
 
-        var count: Int { queue.count }
+        var count: Int { queue.count - alarmCount }
+
+        /// Takes the next sleeper or alarm that is due at `now` out of the queue.
+        mutating func popFirst() -> Sleeper? { noteRemoval(of: queue.popFirst()) }
+        mutating func remove(_ id: Int) -> Sleeper? { noteRemoval(of: queue.remove(id)) }
+
+        private mutating func noteRemoval(of sleeper: Sleeper?) -> Sleeper? {
+            if case .alarm = sleeper { alarmCount -= 1 }
+            return sleeper
+        }
+    }
+
+    enum Sleeper: Sendable {
+        case task(CheckedContinuation<Void, any Error>)
+        case alarm(@Sendable () -> Void)
+
+        func wake() {
+            switch self {
+            case .task(let continuation): continuation.resume()
+            case .alarm(let ring): ring()
+            }
+        }
     }
 
     let state = Locked(State())
@@ -41,13 +67,17 @@ public final class ManualClock: Clock {
     public var minimumResolution: Duration { .nanoseconds(1) }
 
     /// Every sleep that was asked for, in order, as the time from asking to its deadline; a sleep that was cancelled,
-    /// or that was over at once, is among them.
+    /// or that was over at once, is among them. A time limit is not: it is an alarm.
     public var sleeps: [Duration] { state.withLock { $0.sleeps } }
 
-    /// How many sleep now.
+    /// How many sleep now; time limits are alarms, and do not.
     public var sleeperCount: Int { state.withLock { $0.count } }
 
-    /// The deadline of the next sleeper to wake; nil without sleepers.
+    /// How many alarms are set now: one for each time limit that is under way, of an attempt, a call, a refresh, or an
+    /// operation of a credential store.
+    public var alarmCount: Int { state.withLock { $0.alarmCount } }
+
+    /// The deadline of the next sleeper to wake, or alarm to ring; nil without any.
     public var nextDeadline: Instant? { state.withLock { $0.queue.nextDeadline }.map(Instant.init) }
 
     /// Sleeps until the clock has been advanced to `deadline`; a deadline that has passed returns at once.
@@ -57,12 +87,15 @@ public final class ManualClock: Clock {
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         let id = state.withLock { state in
             state.sleeps.append(deadline.offset - state.now)
-            return state.sleeps.count
+            state.requestCount += 1
+            return state.requestCount
         }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { fallAsleep($0, id: id, until: deadline.offset) }
         } onCancel: {
-            state.withLock { $0.queue.remove(id) }?.resume(throwing: CancellationError())
+            if case .task(let sleeper) = state.withLock({ $0.remove(id) }) {
+                sleeper.resume(throwing: CancellationError())
+            }
         }
     }
 
@@ -76,7 +109,7 @@ public final class ManualClock: Clock {
             // the sleeper in the queue.
             if Task.isCancelled { return .cancelled }
             if deadline <= state.now { return .over }
-            state.queue.insert(continuation, id: id, deadline: deadline)
+            state.queue.insert(.task(continuation), id: id, deadline: deadline)
             return .asleep(state.waiters.reached(state.count))
         }
         switch next {
@@ -84,6 +117,27 @@ public final class ManualClock: Clock {
         case .over: continuation.resume()
         case .asleep(let waiters): waiters.forEach { $0.resume() }
         }
+    }
+}
+
+extension ManualClock: AlarmClock {
+    /// Sets an alarm, which ``advance(by:)`` and its like ring on their own thread; one that is due rings at once.
+    public func setAlarm(after delay: Duration, _ ring: @escaping @Sendable () -> Void) -> Int {
+        let (id, waiters): (Int, [CountWaiters.Continuation]?) = state.withLock { state in
+            state.requestCount += 1
+            guard delay > .zero else { return (state.requestCount, nil) }
+            let deadline = Instant(state.now).advanced(by: delay)
+            state.queue.insert(.alarm(ring), id: state.requestCount, deadline: deadline.offset)
+            state.alarmCount += 1
+            return (state.requestCount, state.alarmWaiters.reached(state.alarmCount))
+        }
+        if let waiters { waiters.forEach { $0.resume() } } else { ring() }
+        return id
+    }
+
+    /// Cancels an alarm; nothing when it has rung.
+    public func cancelAlarm(_ id: Int) {
+        _ = state.withLock { $0.remove(id) }
     }
 }
 
@@ -136,12 +190,12 @@ extension ManualClock {
     public func advance(by duration: Duration) {
         guard duration >= .zero else { return }
         var left = duration
-        while let sleeper = step(&left) { sleeper.resume() }
+        while let sleeper = step(&left) { sleeper.wake() }
     }
 
     /// Moves the clock to `deadline`, waking the sleepers that are due; nothing happens when it has passed.
     public func advance(to deadline: Instant) {
-        while let sleeper = step(to: deadline) { sleeper.resume() }
+        while let sleeper = step(to: deadline) { sleeper.wake() }
     }
 
     /// Moves the clock in one step, as when the process was suspended: sleepers that were due meanwhile wake now, too
@@ -152,31 +206,39 @@ extension ManualClock {
     ///
     /// - Parameter duration: For how long; nothing happens when it is negative.
     public func suspend(for duration: Duration) {
-        let due = state.withLock { state -> [CheckedContinuation<Void, any Error>] in
+        let due = state.withLock { state -> [Sleeper] in
             state.now = max(state.now, Instant(state.now).advanced(by: duration).offset)
-            var due: [CheckedContinuation<Void, any Error>] = []
-            while let next = state.queue.nextDeadline, next <= state.now, let sleeper = state.queue.popFirst() {
+            var due: [Sleeper] = []
+            while let next = state.queue.nextDeadline, next <= state.now, let sleeper = state.popFirst() {
                 due.append(sleeper)
             }
             return due
         }
-        due.forEach { $0.resume() }
+        due.forEach { $0.wake() }
     }
 
     /// Returns once at least `count` sleep, without any real time passing.
     ///
-    /// Time limits sleep as well, one for each attempt that is under way with a timeout. A test that waits in vain says for
-    /// what after 5 s, on standard error, and goes on waiting.
+    /// Time limits do not sleep: an attempt that waits for its answer is not among the sleepers, and a call that waits
+    /// before a retry is one. A test that waits in vain says for what after 5 s, on standard error, and goes on waiting.
     ///
     /// - Throws: `CancellationError` when the task is or becomes cancelled.
     public func waitForSleepers(count: Int) async throws {
         try await state.waitForCount(count, of: "sleepers on the clock")
     }
 
+    /// Returns once at least `count` alarms are set, otherwise as ``waitForSleepers(count:)``: for a test that lets a time
+    /// limit pass.
+    ///
+    /// - Throws: `CancellationError` when the task is or becomes cancelled.
+    public func waitForAlarms(count: Int) async throws {
+        try await state.waitForCount(count, of: "alarms of the clock", in: \.alarmWaiters) { $0.alarmCount }
+    }
+
     /// Goes to the next deadline if it is at most `left` away, and takes its sleeper out; otherwise goes all of `left`.
-    private func step(_ left: inout Duration) -> CheckedContinuation<Void, any Error>? {
+    private func step(_ left: inout Duration) -> Sleeper? {
         let before = left
-        let (sleeper, gone) = state.withLock { state -> (CheckedContinuation<Void, any Error>?, Duration) in
+        let (sleeper, gone) = state.withLock { state -> (Sleeper?, Duration) in
             let start = Instant(state.now)
             let end = start.advanced(by: before)
             guard let next = state.queue.nextDeadline, next <= end.offset else {
@@ -184,20 +246,20 @@ extension ManualClock {
                 return (nil, before)
             }
             state.now = max(state.now, next)
-            return (state.queue.popFirst(), start.duration(to: Instant(state.now)))
+            return (state.popFirst(), start.duration(to: Instant(state.now)))
         }
         left = before - gone
         return sleeper
     }
 
-    private func step(to deadline: Instant) -> CheckedContinuation<Void, any Error>? {
+    private func step(to deadline: Instant) -> Sleeper? {
         state.withLock { state in
             guard let next = state.queue.nextDeadline, next <= deadline.offset else {
                 state.now = max(state.now, deadline.offset)
                 return nil
             }
             state.now = max(state.now, next)
-            return state.queue.popFirst()
+            return state.popFirst()
         }
     }
 }
@@ -232,12 +294,12 @@ extension ManualClock {
 
     /// Gives way until nothing has gone to sleep for a while.
     func settleByYielding() async {
-        var seen = sleeps.count
+        var seen = state.withLock { $0.requestCount }
         var quiet = 0
         while quiet < 100 {
             // A detached task of low priority comes after the work that is ready to run.
             await Task.detached(priority: .background) { await Task.yield() }.value
-            let asked = state.withLock { $0.sleeps.count }
+            let asked = state.withLock { $0.requestCount }
             quiet = asked == seen ? quiet + 1 : 0
             seen = asked
         }

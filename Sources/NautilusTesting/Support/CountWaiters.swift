@@ -43,6 +43,8 @@ extension Locked where Value: CountedState {
     ///
     /// - Parameters:
     ///   - things: The name of the things that are counted, for the line that says what a test waits for.
+    ///   - part: Where those who wait for them are.
+    ///   - counted: How many there are.
     ///   - clock: The clock of a test's patience. Default: the real one, since the test itself may stand still.
     ///   - say: Says that line after five seconds, longer than any test without real time takes for its next step. The
     ///     wait goes on, since a busy machine is no failure. Default: standard error.
@@ -50,29 +52,31 @@ extension Locked where Value: CountedState {
     func waitForCount(
         _ count: Int,
         of things: String,
+        in part: WritableKeyPath<Value, CountWaiters> & Sendable = \.waiters,
+        counting counted: @escaping @Sendable (Value) -> Int = { $0.count },
         patience clock: any Clock<Duration> = ContinuousClock(),
         say: @escaping @Sendable (String) -> Void = { FileHandle.standardError.write(Data(($0 + "\n").utf8)) }
     ) async throws {
-        if withLock({ $0.count >= count }), !Task.isCancelled { return }
+        if withLock({ counted($0) >= count }), !Task.isCancelled { return }
         let watch = Task.detached {
             guard (try? await clock.sleep(for: .seconds(5))) != nil else { return }
-            say("A test still waits for \(count) \(things) after 5 s: there are \(withLock { $0.count }).")
+            say("A test still waits for \(count) \(things) after 5 s: there are \(withLock { counted($0) }).")
         }
         defer { watch.cancel() }
-        let id = withLock { $0.waiters.makeId() }
+        let id = withLock { $0[keyPath: part].makeId() }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let result: Result<Void, any Error>? = withLock { state in
                     // The flag is set before the handler runs: it is seen here, or the handler finds the waiter.
                     if Task.isCancelled { return .failure(CancellationError()) }
-                    if state.count >= count { return .success(()) }
-                    state.waiters.add(continuation, id: id, until: count)
+                    if counted(state) >= count { return .success(()) }
+                    state[keyPath: part].add(continuation, id: id, until: count)
                     return nil
                 }
                 if let result { continuation.resume(with: result) }
             }
         } onCancel: {
-            withLock { $0.waiters.remove(id) }?.resume(throwing: CancellationError())
+            withLock { $0[keyPath: part].remove(id) }?.resume(throwing: CancellationError())
         }
     }
 }

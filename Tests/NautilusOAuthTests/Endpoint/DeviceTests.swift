@@ -22,9 +22,6 @@ struct DeviceTests {
     private static let slowDown = ScriptedReply.json(["error": "slow_down"], status: 400)
     private static let success = ScriptedReply.json(EndpointFixture.token)
 
-    /// Odd ones, so that they are told from pauses.
-    private static let (timeout, deadline) = (Duration.milliseconds(20_001), Duration.milliseconds(25_001))
-
     /// Signs in with a device code of 10 minutes, unless `fields` say otherwise; `polls` are the replies, the last of
     /// which repeats.
     private static func signIn(
@@ -51,9 +48,7 @@ struct DeviceTests {
                     }
                 ),
                 clock: clock,
-                wallClock: { EndpointFixture.now },
-                timeout: timeout,
-                deadline: deadline
+                wallClock: { EndpointFixture.now }
             )
             var (credential, error): (OAuthCredential?, OAuthError?)
             let authorization = try await endpoint.authorizeDevice(scope: ["notes.read"])
@@ -66,7 +61,7 @@ struct DeviceTests {
                 credential: credential,
                 error: error,
                 polls: transport.attempts(at: .post, "/token").map(\.start),
-                pauses: clock.sleeps.filter { $0 != timeout && $0 != deadline },
+                pauses: clock.sleeps,
                 end: clock.now.offset
             )
         }

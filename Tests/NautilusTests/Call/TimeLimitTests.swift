@@ -92,6 +92,6 @@ struct TimeLimitTests {
 
     @Test("a clock that can only be slept on interrupts nothing")
     func sleptOn() {
-        #expect(TimeLimit(.seconds(60), on: base).interruption(besides: nil) == nil)
+        #expect(TimeLimit(.seconds(60), on: TestClock()).interruption(besides: nil) == nil)
     }
 }

@@ -115,7 +115,7 @@ struct SharedSleepClockTests {
         let continuous = try #require(ContinuousClock().alarms as? SharedSleepClock<ContinuousClock>)
         #expect(ContinuousClock().alarms as? SharedSleepClock<ContinuousClock> === continuous)
         #expect(SuspendingClock().alarms is SharedSleepClock<SuspendingClock>)
-        #expect(ManualClock().alarms == nil)
+        #expect(TestClock().alarms == nil)
     }
 
     @Test("an alarm rings once when its time has come, and a cancelled one does not", arguments: [false, true])

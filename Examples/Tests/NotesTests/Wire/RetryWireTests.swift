@@ -79,7 +79,7 @@ struct RetryWireTests {
         for attempt in 1...3 {
             await server.waitForRequests(attempt)
             // The deadline's and the timeout's.
-            try await clock.waitForSleepers(count: 2)
+            try await clock.waitForAlarms(count: 2)
             clock.advance(by: attempt < 3 ? .seconds(1) : .seconds(0.5))
         }
         guard case .failure(let error) = await call.result else {

@@ -49,7 +49,7 @@ struct SlowHostWireTests {
         // Another host's call has its connection, and so its timeout passes.
         let third = Task { try await Probe(timeout: .seconds(2)).schedule(with: silentService) }
         // The first one's and the third one's: the second one waits for its connection.
-        try await clock.waitForSleepers(count: 2)
+        try await clock.waitForAlarms(count: 2)
         await silent.waitForRequests(1)
         clock.advance(by: .seconds(2))
         let error = await #expect(throws: HttpError.self) { try await third.value }
