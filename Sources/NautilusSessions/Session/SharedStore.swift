@@ -42,6 +42,14 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
     let sharing: CredentialSharing
     /// The end of the write that has begun and not ended; one that is given up may still happen.
     private let unfinished = Locked<Task<Void, Never>?>(nil)
+    private let reading = Locked(Reading())
+
+    private struct Reading {
+        /// Whether the last look was given up, and none has ended since.
+        var isOverdue = false
+        /// Whether a look that no caller waits for is under way.
+        var isTryingAgain = false
+    }
 
     init(
         store: any CredentialStore,
@@ -61,7 +69,7 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
         if let store = store as? any PromptVersions {
             return try await translated { try await store.version(of: key) }
         }
-        return try await limited { [store, key] in try await store.version(of: key) }
+        return try await read { [store, key] in try await store.version(of: key) }
     }
 
     /// Loads and decodes the stored record; ends at once when the task is cancelled.
@@ -69,7 +77,7 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
 
     /// Loads the stored record, whether or not its credential can be decoded here: enough to end it, or to replace it.
     func glance(endingWhenCancelled endsWhenCancelled: Bool = false) async throws(SessionError) -> Glance {
-        try await limited(endingWhenCancelled: endsWhenCancelled) { [store, key] in
+        try await read(endingWhenCancelled: endsWhenCancelled) { [store, key] in
             // The version first: should the record change in between, the version is the older one, and it is looked at
             // once more.
             let version = try await store.version(of: key)
@@ -214,6 +222,42 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
         }
         if let outcome { return try outcome.get() }
         throw SessionError(endsWhenCancelled && Task.isCancelled ? .cancelled : .storeTimeout(limit))
+    }
+
+    /// Looks at the store within the time limit. Once a look has been given up, others fail at once until one that no
+    /// caller waits for has ended: every attempt of a call looks, and each would wait as long.
+    private func read<Value: Sendable>(
+        endingWhenCancelled endsWhenCancelled: Bool = true,
+        _ work: @escaping @Sendable () async throws -> Value
+    ) async throws(SessionError) -> Value {
+        if reading.withLock({ $0.isOverdue }) {
+            readAgain()
+            throw SessionError(.storeTimeout(limit))
+        }
+        do throws(SessionError) {
+            return try await limited(endingWhenCancelled: endsWhenCancelled, work)
+        } catch {
+            guard case .storeTimeout = error.kind else { throw error }
+            reading.withLock { $0.isOverdue = true }
+            throw error
+        }
+    }
+
+    private func readAgain() {
+        let isFirst = reading.withLock { reading in
+            defer { reading.isTryingAgain = true }
+            return !reading.isTryingAgain
+        }
+        guard isFirst else { return }
+        BackgroundTask.start { [reading, store, key] in
+            let hasEnded = await wait(atMost: limit) {
+                // It may be either that hangs; their failure is for a caller to hear.
+                _ = try? await store.version(of: key)
+                _ = try? await store.load(key)
+                return true
+            }
+            reading.withLock { $0 = Reading(isOverdue: hasEnded == nil) }
+        }
     }
 
     /// Saves or deletes within the time limit; not while a write that was given up still hangs, since that may happen

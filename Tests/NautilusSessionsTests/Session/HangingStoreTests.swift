@@ -121,6 +121,35 @@ struct HangingStoreTests {
         }
     }
 
+    @Test(
+        "a look that hangs costs one call the limit, and those after it nothing; what others do is heeded once it works again",
+        arguments: [HangingStore.Operation.version, .load]
+    )
+    fileprivate func overdue(operation: HangingStore.Operation) async throws {
+        try await TokenWorld.run { world in
+            let store = HangingStore(world.store, clock: world.clock)
+            let (session, other) = (world.process(store: store), world.process())
+            try await session.signIn(world.server.signIn("anna", at: world.date))
+            // So that the record is loaded, too.
+            world.store.save(try #require(world.store.load(session.key)), for: session.key)
+            store.hang(operation)
+            for limit in [30, 0, 0] {
+                let watch = Stopwatch(world.clock)
+                #expect(try await world.call(session).get() == "anna-1")
+                #expect(watch.elapsed == .seconds(limit))
+            }
+            store.hang(nil)
+            // The look in the background, which hangs still.
+            try await world.sleep(.seconds(30))
+            try await other.signOut()
+            _ = await world.call(session)
+            try await world.sleep(.seconds(1))
+            #expect(session.isSignedIn)
+            _ = await world.call(session)
+            #expect(!session.isSignedIn)
+        }
+    }
+
     @Test("a call with a deadline ends by then", arguments: HangingStore.Operation.allCases)
     fileprivate func deadline(operation: HangingStore.Operation) async throws {
         try await Self.each(operation) { world, session, _ in
