@@ -41,7 +41,8 @@ public struct SessionRules<Credential: Sendable>: Sendable {
     ///   - renew: Brings the credential that takes the place of one. One renewal at a time runs it, among all
     ///     processes. Its request must not wait for the session's own credential: send it through the service's
     ///     `signedOut`, and with a short timeout, since a request without an answer is sent again within the grace that
-    ///     servers give. An error that conforms to `RefreshFailure` says when to try again.
+    ///     servers give. An error that conforms to `RefreshFailure` says when to try again. It has to end when it is
+    ///     cancelled, as a call does: other processes wait for the store's lock until it has.
     public init(
         stamp: @escaping @Sendable (_ credential: Credential, _ request: inout HttpRequest) throws -> Void,
         lifetime: @escaping @Sendable (_ credential: Credential) -> Duration? = { _ in nil },

@@ -9,6 +9,9 @@ import Nautilus
 /// The credential is encrypted together with its key and its session, so that no record can be put in the place of
 /// another. The session's number and the count of lost answers are not secret, and are not encrypted.
 ///
+/// An earlier record of the same key that somebody puts back, even after a sign-out, is not told from the latest: encryption
+/// does not date it. The server does, if a sign-out revokes the credential.
+///
 /// A record that was stored before there was encryption is read only on request, since anyone who can write the file
 /// could otherwise put anything there. A record that was encrypted with another key is an error,
 /// ``CredentialStoreError/sealedOtherwise(issuer:)``, never "nobody is signed in": it stays until somebody signs in or

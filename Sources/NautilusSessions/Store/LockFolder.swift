@@ -6,10 +6,12 @@ import Nautilus
 /// For stores that keep credentials elsewhere, as ``FileStore`` does beside them. The system frees a lock when its
 /// holder ends, however it ends. The files stay, and are empty: removing one would let two hold the same lock.
 ///
-/// In a container that an app shares with its extensions, the system ends a process that is suspended while it holds a
-/// lock. So hold it within a background task, or an expiring activity.
+/// iOS and its like end a process that is suspended while it holds a lock in a container which an app shares with its
+/// extensions (exception code 0xdead10cc). So a lock is held there within an expiring activity of `ProcessInfo`: the system
+/// suspends the process later, and a lock that is still held when the time is up is given back.
 public struct LockFolder: Sendable {
     private let folder: StoreFolder
+    private let activity: ExpiringActivity?
 
     /// Locks in a folder of their own.
     ///
@@ -18,8 +20,8 @@ public struct LockFolder: Sendable {
         self.init(StoreFolder(folder))
     }
 
-    init(_ folder: StoreFolder) {
-        self.folder = folder
+    init(_ folder: StoreFolder, within activity: ExpiringActivity? = .system) {
+        (self.folder, self.activity) = (folder, activity)
     }
 
     /// Takes the key's lock if it is free, and does not wait.
@@ -29,13 +31,13 @@ public struct LockFolder: Sendable {
     public func lock(_ key: CredentialKey) throws(CredentialStoreError) -> (any CredentialLock)? {
         try folder.create()
         let file = folder.file(of: key)
-        return try at(file.lockPlace) { () throws(SystemFailure) in try Self.lock(file.lockPath) }
+        return try at(file.lockPlace) { () throws(SystemFailure) in try lock(file.lockPath) }
     }
 
-    private static func lock(_ path: String) throws(SystemFailure) -> FileLock? {
+    private func lock(_ path: String) throws(SystemFailure) -> FileLock? {
         // A cleaner may remove a file between opening and locking it; then others lock its successor.
         for _ in 1...10 {
-            let file = try open(path)
+            let file = try Self.open(path)
             let status = try file.status()
             guard status.isRegularFile else { throw SystemFailure("open", code: ELOOP) }
             guard try file.lock() else { return nil }
@@ -43,7 +45,7 @@ public struct LockFolder: Sendable {
             // yet.
             if status.mode != 0o600 { try? file.setMode(0o600) }
             let current = try FileStatus(of: path, followsLinks: false)
-            if current?.isSameFile(as: status) == true { return FileLock(file) }
+            if current?.isSameFile(as: status) == true { return FileLock(file, within: activity) }
         }
         throw SystemFailure("flock", code: EAGAIN)
     }
@@ -64,10 +66,16 @@ public struct LockFolder: Sendable {
 /// A locked file. The system gives the lock back when the process ends, however it ends.
 final class FileLock: CredentialLock {
     private let descriptor: Locked<Int32?>
+    private let end = DispatchSemaphore(value: 0)
 
     /// Keeps the lock that `file` has.
-    init(_ file: consuming OpenFile) {
+    ///
+    /// - Parameter activity: The lock is held within it, and given back when its time is up; nil for no such limit.
+    init(_ file: consuming OpenFile, within activity: ExpiringActivity?) {
         descriptor = Locked(file.release())
+        activity?.perform { [weak self, end] hasExpired in
+            if hasExpired { self?.unlock() } else { end.wait() }
+        }
     }
 
     deinit { unlock() }
@@ -81,5 +89,24 @@ final class FileLock: CredentialLock {
         // Closing is enough unless a child was forked meanwhile, which shares the open file until it executes another.
         _ = flock(descriptor, LOCK_UN)
         _ = close(descriptor)
+        end.signal()
+    }
+}
+
+/// An activity during which the system does not suspend the process, for as long as it gives it time.
+struct ExpiringActivity: Sendable {
+    /// Runs the block, on another thread, with false: the activity lasts until it returns. When the time is up, runs it
+    /// once more with true; that alone when no time is given at all.
+    let perform: @Sendable (_ block: @escaping @Sendable (_ hasExpired: Bool) -> Void) -> Void
+
+    /// The system's; nil on platforms that suspend no process, or where it may hold a lock meanwhile.
+    static var system: ExpiringActivity? {
+        #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
+            ExpiringActivity {
+                ProcessInfo.processInfo.performExpiringActivity(withReason: "A credential is being renewed", using: $0)
+            }
+        #else
+            nil
+        #endif
     }
 }

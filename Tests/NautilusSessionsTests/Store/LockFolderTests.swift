@@ -57,6 +57,65 @@ struct LockFolderTests {
         #expect(overlaps.withLock { $0 } == 0)
     }
 
+    /// Activities of a system that suspends processes; a test says when the time of the last is up.
+    private final class Activities: Sendable {
+        typealias Block = @Sendable (_ hasExpired: Bool) -> Void
+        let block = Locked<Block?>(nil)
+        let (ends, ending) = AsyncStream.makeStream(of: Void.self)
+
+        var activity: ExpiringActivity {
+            ExpiringActivity { [self] block in
+                self.block.withLock { $0 = block }
+                Thread.detachNewThread {
+                    block(false)
+                    self.ending.yield()
+                }
+            }
+        }
+    }
+
+    @Test("a lock lasts within an activity that ends with it", .timeLimit(.minutes(1)))
+    func withinActivity() async throws {
+        let activities = Activities()
+        let locks = LockFolder(StoreFolder(folder.store), within: activities.activity)
+        for isDropped in [false, true] {
+            var lock = try locks.lock(key)
+            try #require(lock != nil)
+            if !isDropped { lock?.unlock() }
+            lock = nil
+            for await _ in activities.ends { break }
+            #expect(try self.locks.lock(key) != nil)
+        }
+        #expect(try openDescriptors().isEmpty)
+    }
+
+    @Test(
+        "a lock that is held when the time is up is given back before the process is suspended",
+        .timeLimit(.minutes(1))
+    )
+    func expired() async throws {
+        let activities = Activities()
+        let lock = try #require(try LockFolder(StoreFolder(folder.store), within: activities.activity).lock(key))
+        #expect(try locks.lock(key) == nil)
+        let block = try #require(activities.block.withLock { $0 })
+        block(true)
+        let next = try #require(try locks.lock(key))
+        for await _ in activities.ends { break }
+        // Its own end does no harm to the next holder.
+        lock.unlock()
+        #expect(try locks.lock(key) == nil)
+        next.unlock()
+    }
+
+    @Test("where the system gives no time at all, nothing stays locked")
+    func noTime() throws {
+        let lock = try #require(
+            try LockFolder(StoreFolder(folder.store), within: ExpiringActivity { $0(true) }).lock(key)
+        )
+        #expect(try locks.lock(key) != nil)
+        lock.unlock()
+    }
+
     private var lockPath: String {
         get throws {
             try #require(try locks.lock(key)).unlock()
