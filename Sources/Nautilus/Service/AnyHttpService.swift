@@ -47,6 +47,7 @@ extension AnyHttpService where RequestError == HttpError {
     /// by ``HttpService/with(_:)``.
     public init(
         apiUrl: any UrlConvertible,
+        header: HttpHeader = [:],
         interceptors: [any HttpInterceptor] = [],
         retrierFactory: any RetrierFactory = NilRetrier.factory(),
         transport: any HttpTransport = PlatformTransport.shared,
@@ -55,6 +56,7 @@ extension AnyHttpService where RequestError == HttpError {
         self.init(
             ServiceValues(
                 apiUrl: apiUrl,
+                header: header,
                 interceptors: interceptors,
                 retrierFactory: retrierFactory,
                 transport: transport,
@@ -64,9 +66,37 @@ extension AnyHttpService where RequestError == HttpError {
     }
 }
 
+/// The names that other libraries have: the compiler offers to put ours in their place. Of other labels it does so by itself.
+extension AnyHttpService where RequestError == HttpError {
+    @available(*, unavailable, renamed: "init(apiUrl:header:interceptors:retrierFactory:transport:clock:)")
+    public init(
+        baseURL: any UrlConvertible,
+        header: HttpHeader = [:],
+        interceptors: [any HttpInterceptor] = [],
+        retrierFactory: any RetrierFactory = NilRetrier.factory(),
+        transport: any HttpTransport = PlatformTransport.shared,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.init(apiUrl: baseURL)
+    }
+
+    @available(*, unavailable, renamed: "init(apiUrl:header:interceptors:retrierFactory:transport:clock:)")
+    public init(
+        baseUrl: any UrlConvertible,
+        header: HttpHeader = [:],
+        interceptors: [any HttpInterceptor] = [],
+        retrierFactory: any RetrierFactory = NilRetrier.factory(),
+        transport: any HttpTransport = PlatformTransport.shared,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.init(apiUrl: baseUrl)
+    }
+}
+
 /// A service that is nothing but its values.
 private struct ServiceValues: HttpService {
     let apiUrl: any UrlConvertible
+    let header: HttpHeader
     let interceptors: [any HttpInterceptor]
     let retrierFactory: any RetrierFactory
     let transport: any HttpTransport
