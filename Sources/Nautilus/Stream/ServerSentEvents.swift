@@ -33,8 +33,8 @@ extension Request {
     /// - Parameters:
     ///   - service: The service.
     ///   - lastEventId: The identifier to continue from. Default: none, from now on.
-    ///   - limit: The most bytes of an event. Default: 1 MiB; a larger one ends the sequence with
-    ///     ``HttpBodyStream/ReadError/tooLarge(limit:)``.
+    ///   - limit: The most bytes of an event. Default: 1 MiB; a larger one ends the sequence, with
+    ///     ``HttpBodyStream/ReadError/tooLarge(limit:)`` underneath.
     public func events<S: HttpService>(
         with service: S,
         after lastEventId: String = "",
@@ -49,12 +49,15 @@ extension Request {
 }
 
 /// Events of an endpoint, which is connected to again when a connection ends.
-public struct ServerSentEvents<R: Request, RequestError: Error>: AsyncSequence, Sendable {
+///
+/// It throws `Failure`, the service's own error: `next()` says so everywhere, a loop where the system's sequences can
+/// (macOS 15, iOS 18 and Linux).
+public struct ServerSentEvents<R: Request, Failure: Error>: AsyncSequence, Sendable {
     /// An event.
     public typealias Element = ServerSentEvent
 
     let request: R
-    let service: AnyHttpService<RequestError>
+    let service: AnyHttpService<Failure>
     let parser: EventParser
 
     /// Connects when the first event is asked for.
@@ -65,26 +68,28 @@ public struct ServerSentEvents<R: Request, RequestError: Error>: AsyncSequence, 
 
     /// Takes one event after the other.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        private let service: DerivedService<AnyHttpService<RequestError>, R>
+        private let service: DerivedService<AnyHttpService<Failure>, R>
         private let coders: JsonCoders.Carried?
         private let calls = CallSequence()
         private var parser: EventParser
         /// Nil between two connections.
         private var chunks: EventChunks?
         /// Nil before the first connection.
-        private var reconnection: StreamReconnection<R, AnyHttpService<RequestError>>?
+        private var reconnection: StreamReconnection<R, AnyHttpService<Failure>>?
         /// The end that the next connection follows; nil for the first.
         private var end: StreamEnd?
         private var isOver = false
 
-        init(service: DerivedService<AnyHttpService<RequestError>, R>, parser: EventParser) {
+        init(service: DerivedService<AnyHttpService<Failure>, R>, parser: EventParser) {
             self.service = service
             self.coders = service.coders.carried
             self.parser = parser
         }
 
-        /// The next event; nil when there are no more.
-        public mutating func next() async throws -> ServerSentEvent? {
+        /// The next event; nil when there are no more, and after an error.
+        ///
+        /// - Throws: The service's own error, made by ``HttpService/mapError(_:)``; of kind `cancelled` when the task is.
+        public mutating func next() async throws(Failure) -> ServerSentEvent? {
             do {
                 while !isOver {
                     if var event = try parser.next() {
@@ -97,8 +102,7 @@ public struct ServerSentEvents<R: Request, RequestError: Error>: AsyncSequence, 
                 return nil
             } catch {
                 (isOver, chunks) = (true, nil)
-                guard !Task.isCancelled else { throw CancellationError() }
-                throw (error as? HttpError).map { service.mapError($0) } ?? error
+                throw service.mapError(HttpError(ending: Task.isCancelled ? CancellationError() : error))
             }
         }
 
@@ -137,6 +141,13 @@ public struct ServerSentEvents<R: Request, RequestError: Error>: AsyncSequence, 
             let loss = failure ?? HttpError(.transport(.networkConnectionLost), stage: .send)
             end = try await reconnection?.next(after: loss, notBefore: parser.reconnectionDelay ?? .zero)
         }
+    }
+}
+
+extension HttpError {
+    /// The error that ends a stream: a call's own, or one that was thrown between its calls.
+    init(ending thrown: any Error) {
+        self = thrown as? HttpError ?? HttpError(wrapping: thrown, stage: .decode, delivery: .maybeExecuted)
     }
 }
 

@@ -23,7 +23,9 @@ import Foundation
 ///
 /// One task reads; any may send. Keep reading, since only the reader finds out, behind the last message, that the
 /// server has closed the socket. Releasing the stream closes the socket, and so does cancelling the task that reads.
-public final class MessageStream<R: StreamRequest>: AsyncSequence, Sendable {
+///
+/// It throws `Failure`, the service's own error; of kind `cancelled` when the task is cancelled.
+public final class MessageStream<R: StreamRequest, Failure: Error>: AsyncSequence, Sendable {
     /// One message.
     public typealias Element = R.Result
 
@@ -34,7 +36,7 @@ public final class MessageStream<R: StreamRequest>: AsyncSequence, Sendable {
     /// The connection being read, to its end, also when a sender has found out that it is gone: messages may lie in it.
     /// Nil between two connections.
     private let unread: Locked<WebSocketLink.Open?>
-    private let mapError: @Sendable (HttpError) -> any Error
+    private let mapError: @Sendable (HttpError) -> Failure
 
     /// - Parameters:
     ///   - trace: How the connection was opened.
@@ -45,21 +47,20 @@ public final class MessageStream<R: StreamRequest>: AsyncSequence, Sendable {
         opened trace: CallTrace,
         service: S,
         in calls: CallSequence
-    ) {
+    ) where S.RequestError == Failure {
         let link = WebSocketLink(connection)
-        let mapError: @Sendable (HttpError) -> any Error = { service.mapError($0) }
         self.request = request
         self.coders = service.coders
         self.link = link
         self.unread = Locked(WebSocketLink.Open(connection: connection, number: 1))
-        self.mapError = mapError
+        self.mapError = { service.mapError($0) }
         let stopwatch = Stopwatch(service.clock)
         // It outlives the deadline of the call around it.
         self.keeper = Task.detached {
             await withTaskGroup(of: Void.self) { group in
-                if calls.hasSession { group.addTask { await Self.endWithSession(link, calls, mapError) } }
+                if calls.hasSession { group.addTask { await Self.endWithSession(link, calls) } }
                 group.addTask {
-                    await Self.keep(link, request, WebSocketService(service), calls, opened: trace, stopwatch, mapError)
+                    await Self.keep(link, request, WebSocketService(service), calls, opened: trace, stopwatch)
                 }
                 await group.next()
                 group.cancelAll()
@@ -70,7 +71,7 @@ public final class MessageStream<R: StreamRequest>: AsyncSequence, Sendable {
     deinit {
         keeper.cancel()
         // A connection that is not held closes itself.
-        link.end(CancellationError())
+        link.end(HttpError(wrapping: CancellationError(), stage: .send, delivery: .notSent))
     }
 
     /// How many connections there have been so far, the first included; 0 once the stream has ended.
@@ -79,22 +80,24 @@ public final class MessageStream<R: StreamRequest>: AsyncSequence, Sendable {
     /// Sends a message; returns when the connection has taken it.
     ///
     /// - Throws: The service's error, made of what ``StreamRequest/encode(_:)`` threw, of the connection's failure, or
-    ///   of what has ended the stream; `CancellationError`.
-    public func send(_ message: R.Message) async throws {
-        let encoded: WebSocketMessage
-        do {
-            encoded = try coders.asCurrent { try request.encode(message) }
-        } catch {
-            throw mapError(HttpError(.custom, stage: .build, delivery: .notSent, underlying: error))
+    ///   of what has ended the stream.
+    public func send(_ message: R.Message) async throws(Failure) {
+        try await mappingErrors {
+            let encoded: WebSocketMessage
+            do {
+                encoded = try coders.asCurrent { try request.encode(message) }
+            } catch {
+                throw HttpError(.custom, stage: .build, delivery: .notSent, underlying: error)
+            }
+            try await onConnection { try await $0.send(encoded) }
         }
-        try await onConnection { try await $0.send(encoded) }
     }
 
     /// Sends a ping and waits for its pong, which comes only while a task reads.
     ///
     /// - Throws: The same as ``send(_:)``.
-    public func ping() async throws {
-        try await onConnection { try await $0.ping() }
+    public func ping() async throws(Failure) {
+        try await mappingErrors { try await onConnection { try await $0.ping() } }
     }
 
     /// Closes the socket: the reader gets nil, senders an error.
@@ -125,12 +128,22 @@ public final class MessageStream<R: StreamRequest>: AsyncSequence, Sendable {
         /// The next message; nil when the socket was closed as it should be, on either side.
         ///
         /// - Throws: The service's error when the stream has ended, or when the message cannot be decoded; after that,
-        ///   and only after that, the next one can be read. `CancellationError`.
-        public mutating func next() async throws -> R.Result? { try await stream.next() }
+        ///   and only after that, the next one can be read.
+        public mutating func next() async throws(Failure) -> R.Result? {
+            try await stream.mappingErrors { try await stream.next() }
+        }
     }
 }
 
 extension MessageStream {
+    fileprivate func mappingErrors<Value>(_ work: () async throws -> Value) async throws(Failure) -> Value {
+        do {
+            return try await work()
+        } catch {
+            throw mapError(HttpError(ending: error))
+        }
+    }
+
     fileprivate func next() async throws -> R.Result? {
         while let open = try await live() {
             let message: WebSocketMessage
@@ -145,7 +158,7 @@ extension MessageStream {
             do {
                 return try coders.asCurrent { try request.decode(message) }
             } catch {
-                throw mapError(HttpError(.decoding, stage: .decode, underlying: error))
+                throw HttpError(.decoding, stage: .decode, underlying: error)
             }
         }
         return nil
@@ -162,10 +175,10 @@ extension MessageStream {
                 if !(error is WebSocketClosure) { link.lose(open, Self.loss(error)) }
                 // It was gone before this began: the next one takes it, as far as the retrier goes.
                 if case TransportError.failed(.networkConnectionLost, .notSent, _) = error { continue }
-                throw mapError(HttpError(wrapping: error, stage: .send, delivery: .maybeExecuted))
+                throw HttpError(wrapping: error, stage: .send, delivery: .maybeExecuted)
             }
         }
-        throw mapError(HttpError(wrapping: WebSocketClosure(.normalClosure), stage: .send, delivery: .notSent))
+        throw HttpError(wrapping: WebSocketClosure(.normalClosure), stage: .send, delivery: .notSent)
     }
 
     /// The connection to read; a cancelled reader ends the stream.
@@ -191,7 +204,7 @@ extension MessageStream {
         case let closure as WebSocketClosure where closure.code.isNormal:
             link.end()
         case let closure as WebSocketClosure where !request.reconnects(after: closure):
-            link.end(mapError(HttpError(.custom, stage: .send, underlying: closure)))
+            link.end(HttpError(.custom, stage: .send, underlying: closure))
         default:
             link.lose(open, Self.loss(error))
         }
@@ -209,13 +222,12 @@ extension MessageStream {
     /// Closes the socket when the session that it was opened in is over: the next user's messages do not belong on it.
     private static func endWithSession(
         _ link: WebSocketLink,
-        _ calls: CallSequence,
-        _ mapError: (HttpError) -> any Error
+        _ calls: CallSequence
     ) async {
         await calls.waitForEndOfSession()
         guard !Task.isCancelled else { return }
         let connection = link.end(
-            mapError(HttpError(wrapping: RefreshError.superseded, stage: .prepare, delivery: .notSent))
+            HttpError(wrapping: RefreshError.superseded, stage: .prepare, delivery: .notSent)
         )
         await connection?.close(WebSocketClosure(.goingAway))
     }
@@ -227,8 +239,7 @@ extension MessageStream {
         _ service: WebSocketService,
         _ calls: CallSequence,
         opened trace: CallTrace,
-        _ stopwatch: Stopwatch,
-        _ mapError: (HttpError) -> any Error
+        _ stopwatch: Stopwatch
     ) async {
         let opening = WebSocketCall(request: request, handshake: service.handshake)
         var reconnection = StreamReconnection(of: opening, with: service, opened: trace, stopwatch)
@@ -241,7 +252,7 @@ extension MessageStream {
                 guard link.reopened(connection) else { return await connection.close(.init(.goingAway)) }
                 reconnection.opened(response.trace)
             } catch {
-                link.end(mapError(error))
+                link.end(error)
                 return
             }
         }
@@ -253,7 +264,9 @@ extension StreamRequest {
     ///
     /// - Returns: The open socket; releasing it closes it.
     /// - Throws: The service's own error, made by ``HttpService/mapError(_:)`` from the last real failure.
-    public func schedule<S: HttpService>(with service: S) async throws(S.RequestError) -> MessageStream<Self> {
+    public func schedule<S: HttpService>(with service: S) async throws(S.RequestError) -> MessageStream<
+        Self, S.RequestError
+    > {
         if let selected = service.selectedService { return try await schedule(with: selected) }
         do throws(HttpError) {
             let opening = WebSocketService(service)

@@ -17,7 +17,7 @@ final class WebSocketLink: Sendable {
         case open(Open, hasReceived: Bool)
         case lost(number: Int)
         /// Nil: as it should.
-        case ended((any Error)?)
+        case ended(HttpError?)
     }
 
     fileprivate struct Guarded {
@@ -96,7 +96,7 @@ final class WebSocketLink: Sendable {
     ///
     /// - Returns: The connection that was open; nil when none was.
     @discardableResult
-    func end(_ error: (any Error)? = nil) -> (any WebSocketConnection)? {
+    func end(_ error: HttpError? = nil) -> (any WebSocketConnection)? {
         let (connection, waiters) = guarded.withLock {
             guarded -> ((any WebSocketConnection)?, [CheckedContinuation<Void, Never>]) in
             switch guarded.state {

@@ -86,7 +86,7 @@ struct ReopenedCallTests {
         let chat = try await Chat().schedule(with: Service(backoff, transport, observer))
         var lines = chat.makeAsyncIterator()
         var thrown: HttpError?
-        do { _ = try await lines.next() } catch { thrown = error as? HttpError }
+        do { _ = try await lines.next() } catch { thrown = error }
         let error = try #require(thrown)
         #expect(error.kind == .status(404))
         #expect(error.trace.attempts.last?.outcome == .failed(.validate, .status(404), error.delivery))

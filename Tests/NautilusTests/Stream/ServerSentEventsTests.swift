@@ -332,7 +332,8 @@ struct ServerSentEventsTests {
         let reading = Task { try await data(transport) }
         try await clock.waitForSleepers(count: 1)
         reading.cancel()
-        await #expect(throws: CancellationError.self) { try await reading.value }
+        let error = await #expect(throws: HttpError.self) { try await reading.value }
+        #expect(error?.kind == .cancelled)
         #expect(transport.count == 1)
     }
 }
