@@ -6,9 +6,10 @@ import Nautilus
 /// The folder and its files are for this user alone; for encryption, wrap the store in an ``EncryptedStore``. A save
 /// writes a new file beside the old one and puts it in its place once it would survive a power failure, so that a
 /// process which is killed, or a disk which is full, leaves the old one. Keep the folder on a local disk: a network file
-/// system that is away stops the threads that ask for it, and its locks may not count for other machines. On Apple's platforms, prefer `KeychainStore`,
-/// whose items never leave the device; files are readable there from the first unlock after a restart, and a folder
-/// that the store has created is kept out of backups.
+/// system that is away stops the threads that ask for it, and its locks may not count for other machines.
+///
+/// On Apple's platforms, prefer `KeychainStore`, whose items never leave the device; files are readable there from the first
+/// unlock after a restart, and a folder that the store has created is kept out of backups.
 ///
 /// ```swift
 /// let store = FileStore(folder: URL(fileURLWithPath: "/var/lib/notes/credentials"))
