@@ -74,7 +74,7 @@ struct LockFolderTests {
         }
     }
 
-    @Test("a lock lasts within an activity that ends with it", .timeLimit(.minutes(1)))
+    @Test("a lock lasts within an activity that ends with it")
     func withinActivity() async throws {
         let activities = Activities()
         let locks = LockFolder(StoreFolder(folder.store), within: activities.activity)
@@ -89,10 +89,7 @@ struct LockFolderTests {
         #expect(try openDescriptors().isEmpty)
     }
 
-    @Test(
-        "a lock that is held when the time is up is given back before the process is suspended",
-        .timeLimit(.minutes(1))
-    )
+    @Test("a lock that is held when the time is up is given back before the process is suspended")
     func expired() async throws {
         let activities = Activities()
         let lock = try #require(try LockFolder(StoreFolder(folder.store), within: activities.activity).lock(key))
