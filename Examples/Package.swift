@@ -41,7 +41,8 @@ let package = Package(
             name: "NotesOAuth",
             dependencies: ["NotesAPI", "Nautilus", .product(name: "NautilusOAuth", package: "Nautilus")]
         ),
-        .target(name: "ChildProcesses"),
+        .target(name: "SpawnActions"),
+        .target(name: "ChildProcesses", dependencies: ["SpawnActions"]),
         .executableTarget(
             name: "notes",
             dependencies: [
@@ -52,7 +53,7 @@ let package = Package(
         ),
         .target(
             name: "ScriptedSockets",
-            dependencies: [.product(name: "FlyingSocks", package: "FlyingFox")],
+            dependencies: ["ChildProcesses", .product(name: "FlyingSocks", package: "FlyingFox")],
             path: "Tests/ScriptedSockets"
         ),
         .testTarget(
@@ -108,7 +109,7 @@ let package = Package(
         .testTarget(
             name: "CurlWebSocketTests",
             dependencies: [
-                "FlyingFox", "Nautilus", "NotesAPI", "ScriptedSockets",
+                "ChildProcesses", "FlyingFox", "Nautilus", "NotesAPI", "ScriptedSockets",
                 .product(name: "NautilusTesting", package: "Nautilus"),
             ]
         )

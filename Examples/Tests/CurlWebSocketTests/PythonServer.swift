@@ -1,4 +1,4 @@
-import Dispatch
+import ChildProcesses
 import Foundation
 
 /// A server of web sockets by the Python package `websockets`, which shares no code with the library under test.
@@ -13,14 +13,14 @@ final class PythonServer: Sendable {
     func url(_ path: String, scheme: String = "ws") -> URL? { URL(string: "\(scheme)://127.0.0.1:\(port)\(path)") }
 
     /// Whether there is a Python with the package: that of `NAUTILUS_PYTHON`, or the system's.
-    static let isAvailable: Bool = {
-        guard let python else { return false }
-        let process = PythonServer.process(python, ["-c", "import websockets.asyncio.server"])
-        process.standardOutput = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
-    }()
+    static var isAvailable: Bool { get async { await check.value } }
+
+    private static let check = Task {
+        guard let python, let child = try? ChildProcess(python, ["-c", "import websockets.asyncio.server"]) else {
+            return false
+        }
+        return await child.ending().code == 0
+    }
 
     private static let python: URL? =
         [ProcessInfo.processInfo.environment["NAUTILUS_PYTHON"] ?? "", "/usr/bin/python3", "/usr/local/bin/python3"]
@@ -44,52 +44,20 @@ final class PythonServer: Sendable {
             try (secure.certificate + secure.key).write(to: file)
             arguments.append(file.path)
         }
-        let process = Self.process(python, arguments)
-        let output = Pipe()
-        process.standardOutput = output
-        let port = try await blocking {
-            try process.run()
-            // Its first line is the port, and may come in pieces.
-            var line = Data()
-            while line.last != UInt8(ascii: "\n") {
-                let part = output.fileHandleForReading.availableData
-                guard !part.isEmpty else { throw CocoaError(.fileReadCorruptFile) }
-                line += part
-            }
-            guard let port = Int(String(decoding: line.dropLast(), as: UTF8.self)) else {
-                throw CocoaError(.fileReadCorruptFile)
-            }
-            return port
-        }
+        let process = try ChildProcess(python, arguments)
+        process.closeInput()
         let result: Result<Void, any Error>
         do {
+            // Its first line is the port.
+            guard let port = await process.lines.first(where: { _ in true }).flatMap({ Int($0) }) else {
+                throw CocoaError(.fileReadCorruptFile)
+            }
             result = .success(try await body(PythonServer(port: port)))
         } catch {
             result = .failure(error)
         }
-        try await blocking {
-            kill(process.processIdentifier, SIGKILL)
-            process.waitUntilExit()
-        }
+        await process.kill()
         try result.get()
-    }
-
-    /// Waits for a process on a thread that may block: those of Swift's pool are as few as the cores.
-    private static func blocking<Value: Sendable>(
-        _ work: @escaping @Sendable () throws -> Value
-    ) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(with: Result { try work() }) }
-        }
-    }
-
-    private static func process(_ python: URL, _ arguments: [String]) -> Process {
-        let process = Process()
-        process.executableURL = python
-        process.arguments = arguments
-        process.standardInput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        return process
     }
 
     private static let script = """

@@ -6,10 +6,9 @@ import Testing
 @Suite(
     "A web socket to Python's websockets",
     .whereAvailable,
-    .enabled(
-        if: PythonServer.isAvailable,
-        "needs python3 with websockets: pip install websockets, NAUTILUS_PYTHON for it"
-    ),
+    .enabled("needs python3 with websockets: pip install websockets, NAUTILUS_PYTHON for it") {
+        await PythonServer.isAvailable
+    },
     .timeLimit(.minutes(10))
 )
 struct PythonServerTests {

@@ -1,4 +1,4 @@
-import Dispatch
+import ChildProcesses
 import Foundation
 
 /// A TLS server whose certificate nobody trusts, made on the spot by `openssl`.
@@ -34,94 +34,44 @@ public final class UntrustedTlsServer: Sendable {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("nautilus-tls-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let (process, port) = try await blocking {
-            try makeCertificate(with: openssl, in: folder)
-            return try start(openssl, options, in: folder)
-        }
-        do {
-            try await body(UntrustedTlsServer(port: port, folder: folder))
-            try await blocking { end(process) }
-        } catch {
-            try await blocking { end(process) }
-            throw error
-        }
-    }
-
-    /// Waits for a process on a thread that may block: those of Swift's pool are as few as the cores.
-    private static func blocking<Value: Sendable>(
-        _ work: @escaping @Sendable () throws -> Value
-    ) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(with: Result { try work() }) }
-        }
-    }
-
-    private static func makeCertificate(with openssl: URL, in folder: URL) throws {
-        try finish(
+        try await makeCertificate(with: openssl, in: folder)
+        // Twenty handshakes at most: should the test process die, this one does not live forever.
+        let server = try start(
             openssl,
-            "req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out certificate.pem -days 1 -subj /CN=127.0.0.1 "
-                + "-addext subjectAltName=IP:127.0.0.1",
-            in: folder
-        )
-        try finish(openssl, "rsa -in key.pem -pubout -outform DER -out public", in: folder)
-        try finish(openssl, "dgst -sha256 -binary -out hash public", in: folder)
-    }
-
-    private static func finish(_ openssl: URL, _ arguments: String, in folder: URL) throws {
-        let process = process(openssl, arguments, in: folder)
-        process.standardOutput = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw CocoaError(.fileWriteUnknown) }
-    }
-
-    private static func start(_ openssl: URL, _ options: String, in folder: URL) throws -> (Process, port: Int) {
-        let process = process(
-            openssl,
-            // Twenty handshakes at most: should the test process die, this one does not live forever.
             "s_server -accept 127.0.0.1:0 -naccept 20 \(options) -cert certificate.pem -key key.pem",
             in: folder
         )
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
+        let result: Result<Void, any Error>
         do {
-            return try (process, port: announcedPort(in: output.fileHandleForReading))
-        } catch {
-            end(process)
-            throw error
-        }
-    }
-
-    /// Ends the process for good: a child of a dispatch thread is born with SIGTERM blocked.
-    private static func end(_ process: Process) {
-        kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
-    }
-
-    /// Reads up to the line `ACCEPT 127.0.0.1:port`, after which connections are taken.
-    private static func announcedPort(in output: FileHandle) throws -> Int {
-        var text = ""
-        while true {
-            let data = output.availableData
-            guard !data.isEmpty else { throw CocoaError(.fileReadCorruptFile) }
-            text += String(decoding: data, as: UTF8.self)
-            guard let line = text.components(separatedBy: "\n").dropLast().first(where: { $0.hasPrefix("ACCEPT") })
-            else { continue }
-            guard let port = line.split(separator: ":").last.flatMap({ Int($0) }) else {
+            // From this line on connections are taken: `ACCEPT 127.0.0.1:port`.
+            let line = await server.lines.first { $0.hasPrefix("ACCEPT") }
+            guard let port = line?.split(separator: ":").last.flatMap({ Int($0) }) else {
                 throw CocoaError(.fileReadCorruptFile)
             }
-            return port
+            result = .success(try await body(UntrustedTlsServer(port: port, folder: folder)))
+        } catch {
+            result = .failure(error)
+        }
+        await server.kill()
+        try result.get()
+    }
+
+    private static func makeCertificate(with openssl: URL, in folder: URL) async throws {
+        for command in [
+            "req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out certificate.pem -days 1 -subj /CN=127.0.0.1 "
+                + "-addext subjectAltName=IP:127.0.0.1",
+            "rsa -in key.pem -pubout -outform DER -out public",
+            "dgst -sha256 -binary -out hash public",
+        ] {
+            guard try await start(openssl, command, in: folder).ending().code == 0 else {
+                throw CocoaError(.fileWriteUnknown)
+            }
         }
     }
 
-    private static func process(_ openssl: URL, _ arguments: String, in folder: URL) -> Process {
-        let process = Process()
-        process.executableURL = openssl
-        process.arguments = arguments.split(separator: " ").map(String.init)
-        process.currentDirectoryURL = folder
-        process.standardInput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
+    private static func start(_ openssl: URL, _ command: String, in folder: URL) throws -> ChildProcess {
+        let process = try ChildProcess(openssl, command.split(separator: " ").map(String.init), folder: folder)
+        process.closeInput()
         return process
     }
 }

@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 import SessionCommands
 
@@ -16,40 +17,24 @@ final class SessionChild: Sendable {
     /// The process said something else than an outcome, or nothing more.
     struct Silence: Error {}
 
-    private let process: Process
-    private let input: FileHandle
-    private let output: LineReader
-    private let termination: Task<Ending?, Never>
+    private let process: ChildProcess
 
     /// Starts a process, and returns once it is ready for commands.
     init(_ settings: SessionSettings) async throws {
         Self.ignoreBrokenPipes
-        let (process, input, output) = (Process(), Pipe(), Pipe())
-        let (endings, ending) = AsyncStream<Ending>.makeStream()
-        process.executableURL = Self.program
-        process.arguments = [String(decoding: try JSONEncoder().encode(settings), as: UTF8.self)]
-        process.standardInput = input
-        process.standardOutput = output
-        process.terminationHandler = { process in
-            ending.yield(Ending(process))
-            ending.finish()
-        }
-        self.process = process
-        self.input = input.fileHandleForWriting
-        self.output = LineReader(output.fileHandleForReading)
-        termination = Task { await endings.first { _ in true } }
-        try process.run()
+        let arguments = [String(decoding: try JSONEncoder().encode(settings), as: UTF8.self)]
+        process = try ChildProcess(Self.program, arguments, errors: .standardError)
         _ = try await reply()
     }
 
     /// Tells it to do something, and does not wait until it is done.
     func tell(_ command: SessionCommand) throws {
-        try input.write(contentsOf: JSONEncoder().encode(command) + Data("\n".utf8))
+        try process.write(JSONEncoder().encode(command) + Data("\n".utf8))
     }
 
     /// What became of the first command whose outcome is not known yet.
     func reply() async throws -> SessionOutcome {
-        guard let line = await output.next() else { throw Silence() }
+        guard let line = await nextLine() else { throw Silence() }
         return try JSONDecoder().decode(SessionOutcome.self, from: Data(line.utf8))
     }
 
@@ -62,36 +47,37 @@ final class SessionChild: Sendable {
     /// Tells it to do something, and returns whether a SIGKILL has ended it in the course of that.
     func dies(of command: SessionCommand) async throws -> Bool {
         try tell(command)
-        guard await output.next() == nil else { return false }
+        guard await nextLine() == nil else { return false }
         return await ending() == .killed
     }
 
     /// Returns once the process has ended; it is its own matter when.
-    func ending() async -> Ending? {
-        await termination.value
+    func ending() async -> Ending {
+        Ending(code: await process.exitCode)
     }
 
     /// Ends the process once its commands are carried out, and returns its last outcome: all events since the last
     /// command that waited for one.
     func finish() async throws -> SessionOutcome {
-        try input.close()
+        process.closeInput()
         let outcome = try await reply()
         _ = await ending()
         return outcome
     }
 
-    /// Kills it, and returns once it is dead. A child that it has started lives on.
+    /// Kills it, unless it has ended, and returns once it is dead. A child that it has started lives on, and keeps its output.
     func kill() async {
-        Foundation.kill(process.processIdentifier, SIGKILL)
+        await process.kill()
+    }
+
+    /// Kills it unless it has ended, and ends its child as well.
+    func end() async {
+        process.send(signal: SIGKILL)
+        process.closeInput()
         _ = await ending()
     }
 
-    /// Ends it unless it has ended, and its child as well.
-    func end() async {
-        if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
-        try? input.close()
-        _ = await ending()
-    }
+    private func nextLine() async -> String? { await process.lines.first { _ in true } }
 
     /// Beside the tests, where the package's programs are built.
     private static var program: URL {
@@ -108,12 +94,11 @@ final class SessionChild: Sendable {
 }
 
 extension SessionChild.Ending {
-    fileprivate init(_ process: Process) {
-        let status = process.terminationStatus
-        switch process.terminationReason {
-        case .uncaughtSignal where status == SIGKILL: self = .killed
-        case .exit where status <= 1: self = .finished(hasFailed: status == 1)
-        default: self = .crashed(status: status)
+    fileprivate init(code: Int32) {
+        switch code {
+        case 128 + SIGKILL: self = .killed
+        case 0, 1: self = .finished(hasFailed: code == 1)
+        default: self = .crashed(status: code)
         }
     }
 }
