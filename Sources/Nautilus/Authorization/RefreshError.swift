@@ -120,6 +120,19 @@ extension HttpError: RefreshFailure {
     }
 }
 
+extension HttpError {
+    /// Whether nobody is signed in any more, or yet: such a call succeeds only after a sign-in.
+    ///
+    /// False while the session goes on: for a refresh that failed for now, after which the same call may succeed by itself
+    /// (``isTransient``), and for a call that a sign-in or a sign-out has overtaken (``RefreshError/superseded``).
+    public var requiresSignIn: Bool {
+        switch underlying as? RefreshError {
+        case .signedOut, .sessionExpired: true
+        default: false
+        }
+    }
+}
+
 extension RefreshError: RefreshFailure {
     /// Whether a later refresh may succeed by itself: one that was made for another coordinator's credential fails so.
     public var isTransient: Bool {

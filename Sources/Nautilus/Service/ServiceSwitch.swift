@@ -201,6 +201,15 @@ public struct SelectionMemory: Sendable {
         (self.load, self.save) = (load, save)
     }
 
+    /// Keeps the name for as long as this value and its copies are kept: for tests and previews, in which nothing is to
+    /// stay on the device.
+    ///
+    /// - Parameter name: The name that is remembered from the beginning. Default: nil, none.
+    public static func inMemory(_ name: String? = nil) -> SelectionMemory {
+        let kept = Locked(name)
+        return SelectionMemory(load: { kept.withLock { $0 } }, save: { name in kept.withLock { $0 = name } })
+    }
+
     /// Keeps the name in the user's defaults.
     ///
     /// - Parameters:

@@ -86,9 +86,15 @@ public final class Session<Credential: Codable & Sendable & Equatable>: Sendable
     }
 
     /// Authorizes every attempt, renews once for all, and retries with backoff what passes with time, but not while a
-    /// renewal is in flight. For other retriers than the default `BackoffRetrier`, compose ``authorization`` with them.
-    public var retrierFactory: any RetrierFactory {
-        ComposedRetrier.factory(authorization, BackoffRetrier.factory(.standard.with { $0.gate = gate }))
+    /// renewal is in flight. ``retrierFactory(_:)`` is the same with a policy of yours.
+    public var retrierFactory: any RetrierFactory { retrierFactory(.standard) }
+
+    /// Authorizes every attempt, renews once for all, and retries by a policy, but not while a renewal is in flight. For
+    /// other retriers than `BackoffRetrier`, compose ``authorization`` with them.
+    ///
+    /// - Parameter policy: The attempts, delays and budget of retries. The session's ``gate`` takes the place of its own.
+    public func retrierFactory(_ policy: BackoffRetrier.Configuration) -> any RetrierFactory {
+        ComposedRetrier.factory(authorization, BackoffRetrier.factory(policy.with { $0.gate = gate }))
     }
 
     /// Authorizes every attempt and renews once for all, and nothing else: to be composed with other retriers.

@@ -10,18 +10,15 @@ struct SelectionTests {
 
     @Test("is remembered from one launch to the next")
     func remembered() {
-        let disk = Locked<String?>(nil)
-        let memory = SelectionMemory {
-            disk.withLock { $0 }
-        } save: { name in
-            disk.withLock { $0 = name }
-        }
+        let memory = SelectionMemory.inMemory()
         let first = ServiceSwitch(Site.production, remembering: memory) { _ in Self.service }
         #expect(first.selected == .production)
-        #expect(disk.withLock { $0 } == nil)
+        #expect(memory.load() == nil)
         first.select(.staging)
-        #expect(disk.withLock { $0 } == "staging")
+        #expect(memory.load() == "staging")
         #expect(ServiceSwitch(Site.production, remembering: memory) { _ in Self.service }.selected == .staging)
+        let next = ServiceSwitch(Site.production, remembering: .inMemory("staging")) { _ in Self.service }
+        #expect(next.selected == .staging)
     }
 
     @Test("is the given one where the remembered one has gone with an update, and where nothing is remembered")
