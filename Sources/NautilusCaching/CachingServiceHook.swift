@@ -14,8 +14,8 @@ import Nautilus
 ///
 /// Requests are told apart by their type and value, so only those that are `Hashable` are remembered, and only GET and
 /// HEAD, which change nothing. Anything else that decides about the answer, such as a header of the service that the
-/// user can change, is not seen: call ``removeAll()`` then. And when a call has changed something, ``remove(_:)`` the
-/// requests that showed it before.
+/// user can change, is not seen: call ``removeAll()`` then. Services at one base URL whose `coders` differ need a hook each. And
+/// when a call has changed something, ``remove(_:)`` the requests that showed it before.
 ///
 /// Requests are compared and hashed, and results that are replaced or removed are released, while the hook is locked:
 /// `==`, `hash(into:)` and `deinit` of their types must not call the hook, or they wait for themselves.

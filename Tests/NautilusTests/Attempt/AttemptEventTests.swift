@@ -40,7 +40,7 @@ struct AttemptEventTests {
         _ replies: @escaping ScriptedReply.Responder,
         inside interceptors: [any HttpInterceptor] = [],
         retrier: any RetrierFactory = AnyRetrierFactory { UserStamp(user: Locked("anna")) },
-        request: some Request = Call.get,
+        request: some Request = Ping.get,
         clock: ManualClock = ManualClock()
     ) async -> [String] {
         let follower = Follower()
@@ -100,7 +100,7 @@ struct AttemptEventTests {
             interceptors: [asking, inner],
             transport: ScriptedTransport(.status(200), afterLast: .repeat)
         )
-        _ = try? await Call.get.schedule(with: service)
+        _ = try? await Ping.get.schedule(with: service)
         #expect(
             inner.told == [
                 "1: sending side /things as nobody", "1: call ended", "1: sending main /things as nobody",
@@ -145,7 +145,7 @@ struct AttemptEventTests {
                 transport: ScriptedTransport(.delay(.seconds(9), then: .status(200)), clock: simulation.clock),
                 clock: simulation.clock
             )
-            _ = try? await Call(deadline: .seconds(1)).schedule(with: service)
+            _ = try? await Ping(deadline: .seconds(1)).schedule(with: service)
             #expect(follower.told.last == "1: call ended")
         }
     }
@@ -165,7 +165,7 @@ struct AttemptEventTests {
             interceptors: [leaking],
             transport: ScriptedTransport(.status(200))
         )
-        _ = try await Call.get.schedule(with: service)
+        _ = try await Ping.get.schedule(with: service)
         #expect(held.withLock { $0 }.map { $0() } == [true])
     }
 

@@ -32,7 +32,7 @@ struct ErrorBodyTests {
         ]
         for (reply, expected) in cases {
             let shop = Shop(transport: ScriptedTransport(reply))
-            await #expect(throws: expected) { try await Call.get.schedule(with: shop) }
+            await #expect(throws: expected) { try await Ping.get.schedule(with: shop) }
         }
     }
 

@@ -177,17 +177,17 @@ struct HttpErrorTests {
         let factory = BackoffRetrier.factory(.standard.with { $0.budget = .shared(EmptyBudget()) })
         let transport = ScriptedTransport(.status(503), .status(404))
         let service = AnyHttpService(apiUrl: "api.example.com/v1", retrierFactory: factory, transport: transport)
-        let unpaid = await #expect(throws: HttpError.self) { try await Call.get.schedule(with: service) }
+        let unpaid = await #expect(throws: HttpError.self) { try await Ping.get.schedule(with: service) }
         #expect(
             unpaid?.description
                 == "GET https://api.example.com/v1/things failed: status 503; not retried: the retry budget is used up"
         )
-        let missing = await #expect(throws: HttpError.self) { try await Call.get.schedule(with: service) }
+        let missing = await #expect(throws: HttpError.self) { try await Ping.get.schedule(with: service) }
         #expect(missing?.description == "GET https://api.example.com/v1/things failed: status 404")
 
         let nowhere = AnyHttpService(apiUrl: "", transport: transport)
-        let unbuilt = await #expect(throws: HttpError.self) { try await Call.get.schedule(with: nowhere) }
-        #expect(unbuilt?.description.hasPrefix("Call failed: ") == true)
+        let unbuilt = await #expect(throws: HttpError.self) { try await Ping.get.schedule(with: nowhere) }
+        #expect(unbuilt?.description.hasPrefix("Ping failed: ") == true)
     }
 
     private final class EmptyBudget: RetryBudget {

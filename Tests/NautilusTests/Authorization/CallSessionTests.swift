@@ -92,7 +92,7 @@ struct CallSessionTests {
             let world = World(simulation)
             let service = world.service(waitingAt: place)
             // It has the only slot for five seconds.
-            simulation.start { _ = try? await Call(route: ["other"]).schedule(with: service) }
+            simulation.start { _ = try? await Ping(route: ["other"]).schedule(with: service) }
             if place == .limit || place == .coalescing { try await world.transport.waitForAttempts(count: 1) }
             async let call = outcome(of: .get, service)
             async let follower = outcome(of: .get, service)
@@ -217,7 +217,7 @@ struct CallSessionTests {
         #expect(coordinator.session != session)
     }
 
-    private func outcome(of request: Call, _ service: AnyHttpService<HttpError>) async -> Result<String, HttpError> {
+    private func outcome(of request: Ping, _ service: AnyHttpService<HttpError>) async -> Result<String, HttpError> {
         do throws(HttpError) {
             return .success(try await request.schedule(with: service))
         } catch {

@@ -46,7 +46,7 @@ struct CredentialLeaseTests {
 
     /// A call with `interceptor`, with the sends that it made.
     static func outcome(
-        of request: Call = Call(method: .post, route: ["orders"]),
+        of request: Ping = Ping(method: .post, route: ["orders"]),
         by interceptor: Closure? = nil,
         accepting accepted: Set<Int> = [],
         answer: @escaping @Sendable (HttpRequest, _ isAccepted: Bool) -> ScriptedReply
@@ -88,11 +88,11 @@ struct CredentialLeaseTests {
     @Test(
         "a PUT, and an order with a key, are made once more: that does nothing twice",
         arguments: [
-            Call(method: .put, route: ["orders"]),
-            Call(method: .post, route: ["orders"], header: ["Idempotency-Key": "k"]),
+            Ping(method: .put, route: ["orders"]),
+            Ping(method: .post, route: ["orders"], header: ["Idempotency-Key": "k"]),
         ]
     )
-    func idempotent(request: Call) async throws {
+    func idempotent(request: Ping) async throws {
         let outcome = try await Self.outcome(of: request, by: Self.polling) { request, isAccepted in
             guard request.url.path == "/orders/job" else { return .status(202) }
             return isAccepted ? .reply(text: "ok") : .status(401)
@@ -213,7 +213,7 @@ struct CredentialLeaseTests {
                 transport: world.transport,
                 clock: world.clock
             )
-            let result = try await Call.post.schedule(with: service)
+            let result = try await Ping.post.schedule(with: service)
             #expect(result == "ok")
             #expect(world.server.refreshCount == 0)
             #expect(world.sentTokens == ["token-1", "token-5", "token-5", "token-5", "token-5"].map { "Bearer \($0)" })

@@ -23,7 +23,7 @@ struct CredentialOriginsTests {
                 transport: transport
             )
             do throws(HttpError) {
-                ends.append(try await Call.get.schedule(with: service))
+                ends.append(try await Ping.get.schedule(with: service))
             } catch {
                 #expect(error.kind == .authorization)
                 switch error.underlying as? RefreshError {

@@ -32,7 +32,7 @@ struct RefreshCasesTests {
                     return .delay(delay, then: isAccepted ? .reply(text: "ok") : .status(401))
                 }
             )
-            async let late = world.call(Call(route: ["late"]))
+            async let late = world.call(Ping(route: ["late"]))
             let early = await world.call()
             #expect(early.isOk)
             #expect(await late.isOk)

@@ -82,7 +82,7 @@ struct RefreshOutageTests {
     func deadline(_ deadline: Duration, expected: String, end: Duration) async throws {
         try await simulate { simulation in
             let world = TokenWorld(simulation, limits: Self.limits(patience: .zero), refresh: Self.failing(1))
-            let result = await world.call(Call(deadline: deadline))
+            let result = await world.call(Ping(deadline: deadline))
             #expect(Self.summary(result) == expected)
             #expect(simulation.clock.now.offset == end)
             #expect(world.transport.count == (expected == "ok" ? 2 : 1), "nothing is sent with the dead token")
@@ -124,7 +124,7 @@ struct RefreshOutageTests {
         try await simulate { simulation in
             let limits = Self.limits(coolDown: .seconds(1), maxCoolDowns: 2)
             let world = TokenWorld(simulation, limits: limits, refresh: Self.failing(failures))
-            let results = await world.calls(20, Call(deadline: .seconds(300)))
+            let results = await world.calls(20, Ping(deadline: .seconds(300)))
             #expect(results.allSatisfy { Self.summary($0).hasPrefix(expected) })
             #expect(world.server.refreshCount == 3)
             #expect(simulation.clock.now.offset < .seconds(3))
@@ -136,7 +136,7 @@ struct RefreshOutageTests {
         try await simulate { simulation in
             let limits = Self.limits(coolDown: .seconds(1))
             let world = TokenWorld(simulation, limits: limits, refresh: Self.failing(5))
-            #expect(await world.call(Call(deadline: .seconds(60))).isOk)
+            #expect(await world.call(Ping(deadline: .seconds(60))).isOk)
             #expect(world.server.refreshCount == 6)
             // The first started at 10 ms; the sixth does 30 s later.
             #expect(simulation.clock.now.offset == .milliseconds(10 + 30_000 + 50 + 10))

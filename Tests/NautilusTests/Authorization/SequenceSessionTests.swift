@@ -133,7 +133,7 @@ struct SequenceSessionTests {
             let service = AnyHttpService(
                 apiUrl: "api.example.com",
                 retrierFactory: AnyRetrierFactory {
-                    AuthorizationRetrier.factory(current.withLock { $0 }).create(for: Call.get)
+                    AuthorizationRetrier.factory(current.withLock { $0 }).create(for: Ping.get)
                 },
                 transport: script,
                 clock: simulation.clock
@@ -157,7 +157,7 @@ struct SequenceSessionTests {
                 [Data("id: a\ndata: 1\n\n".utf8)]
             )
             let script = ScriptedTransport(events, events)
-            var stream = Call.get.events(with: world.service(script)).makeAsyncIterator()
+            var stream = Ping.get.events(with: world.service(script)).makeAsyncIterator()
             let first = try await stream.next()
             #expect(first?.data == "1")
             world.coordinator.signIn(Token(number: 2))
@@ -177,7 +177,7 @@ struct SequenceSessionTests {
                 .chunks(header: header, [event, event], pause: .seconds(100)),
                 clock: simulation.clock
             )
-            var stream = Call.get.events(with: world.service(script)).makeAsyncIterator()
+            var stream = Ping.get.events(with: world.service(script)).makeAsyncIterator()
             let first = try await stream.next()
             #expect(first?.data == "1")
             simulation.start {
@@ -204,9 +204,9 @@ struct SequenceSessionTests {
             let cache = HttpCache(accounts: .separate { _ in "the same" }, wallClock: { simulation.clock.date })
             let waiting = Waiting(clock: simulation.clock)
             let service = world.service(script, interceptors: [cache, waiting])
-            #expect(try await Call.get.schedule(with: service) == "a")
+            #expect(try await Ping.get.schedule(with: service) == "a")
             try await simulation.clock.sleep(for: .seconds(10))
-            #expect(try await Call.get.schedule(with: service) == "a")
+            #expect(try await Ping.get.schedule(with: service) == "a")
             world.coordinator.signIn(Token(number: 2))
             try await simulation.clock.sleep(for: .seconds(10))
             #expect(script.attempts.map { $0.header[.authorization] } == ["Bearer token-1"])

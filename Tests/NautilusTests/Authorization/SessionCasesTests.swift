@@ -15,7 +15,7 @@ struct SessionCasesTests {
                 refresh: { server, _ in
                     guard let service = own.withLock({ $0 }) else { return Token(number: 0) }
                     do throws(HttpError) {
-                        _ = try await Call(route: ["token"]).schedule(with: service)
+                        _ = try await Ping(route: ["token"]).schedule(with: service)
                         return Token(number: 0)
                     } catch {
                         inner.withLock { $0 = error }
@@ -103,7 +103,7 @@ struct SessionCasesTests {
             let world = TokenWorld(simulation)
             async let first = world.call()
             try await simulation.clock.sleep(for: .milliseconds(30))
-            let second = await world.call(Call(route: ["second"]))
+            let second = await world.call(Ping(route: ["second"]))
             #expect(second.isOk)
             #expect(await first.isOk)
             #expect(
@@ -167,7 +167,7 @@ struct SessionCasesTests {
                 }
             )
             #expect(await world.call().error?.status == 401)
-            #expect(await world.call(Call(url: "https://other.example.com")).error?.status == 401)
+            #expect(await world.call(Ping(url: "https://other.example.com")).error?.status == 401)
             #expect(world.server.refreshCount == 0)
             #expect(world.sentTokens == ["Bearer token-1", nil, nil])
         }
@@ -183,7 +183,7 @@ struct SessionCasesTests {
                 continuation.yield(Data("once".utf8))
                 continuation.finish()
             }
-            let result = await world.call(Call(method: .put, body: .stream(chunks)))
+            let result = await world.call(Ping(method: .put, body: .stream(chunks)))
             #expect(result.error?.kind == .status(401))
             #expect(result.error?.trace.attempts.last?.decision?.reason == .bodySpent)
             #expect(world.server.refreshCount == 1)

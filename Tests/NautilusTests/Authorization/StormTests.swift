@@ -118,7 +118,7 @@ private struct Storm: Sendable {
         let random = simulation.random
         let start = duration(of: calls) * random.nextFraction()
         let patience = random.nextFraction() < 0.2 ? Duration.milliseconds(300) * random.nextFraction() : nil
-        var request = index % 3 == 0 ? Call.keyedPost : .get
+        var request = index % 3 == 0 ? Ping.keyedPost : .get
         request.header["X-Call"] = "\(index)"
         await call(request, start: start, patience: patience)
     }
@@ -141,7 +141,7 @@ private struct Storm: Sendable {
     }
 
     /// One call that starts at its moment and, when it has a patience, is cancelled after it.
-    private func call(_ request: Call, start: Duration, patience: Duration?) async {
+    private func call(_ request: Ping, start: Duration, patience: Duration?) async {
         try? await simulation.clock.sleep(for: start)
         await withTaskGroup(of: String?.self) { group in
             group.addTask {

@@ -46,7 +46,7 @@ struct FileBodyTests {
     func type(name: String, type: HttpMimeType?, header: String) async throws {
         let body = HttpBody.file(try file(name, Data("x".utf8)), contentType: type)
         let transport = ScriptedTransport(.reply(text: "ok"))
-        _ = try await Call(method: .put, body: body).schedule(with: service(transport))
+        _ = try await Ping(method: .put, body: body).schedule(with: service(transport))
         #expect(transport.attempts[0].header[.contentType] == header)
         #expect(transport.attempts[0].body == Data("x".utf8))
         #expect(HttpBody.media(Data(), .png).contentType == "image/png")
@@ -57,7 +57,7 @@ struct FileBodyTests {
         let bytes = Data(count: 100_000)
         let body = HttpBody.file(try file("a", bytes))
         let transport = ScriptedTransport(.status(503), .status(307, header: ["Location": "/b"]), .reply(text: "ok"))
-        _ = try await Call(method: .put, body: body).schedule(with: service(transport, retries: 1))
+        _ = try await Ping(method: .put, body: body).schedule(with: service(transport, retries: 1))
         #expect(transport.attempts.map(\.body) == [bytes, bytes, bytes])
     }
 
@@ -70,7 +70,7 @@ struct FileBodyTests {
         ]
         for (url, reason) in cases {
             let transport = ScriptedTransport()
-            let call = Call(method: .put, body: .file(url))
+            let call = Ping(method: .put, body: .file(url))
             let error = await #expect(throws: HttpError.self) { try await call.schedule(with: service(transport)) }
             #expect(error?.kind == .invalidRequest(.file(reason)))
             #expect(error?.delivery == .notSent)

@@ -36,7 +36,7 @@
             let transport = ScriptedTransport(.reply(text: "ok"))
             let service = AnyHttpService<HttpError>(apiUrl: "a.com", transport: transport)
             let body = HttpBody.data(content, contentType: "text/plain").gzipped()
-            _ = try await Call(method: .put, body: body).schedule(with: service)
+            _ = try await Ping(method: .put, body: body).schedule(with: service)
             let sent = try #require(transport.attempts.first)
             #expect(sent.header[.contentEncoding] == "gzip")
             let bytes = try #require(sent.body)
@@ -60,7 +60,7 @@
                     source.finish()
                 }
             }
-            _ = try await Call(method: .put, body: body.gzipped()).schedule(with: service)
+            _ = try await Ping(method: .put, body: body.gzipped()).schedule(with: service)
             let sent = transport.attempts.compactMap(\.body)
             #expect(sent.count == 2)
             for bytes in sent { #expect(try inflate(bytes) == Self.noise) }

@@ -65,7 +65,7 @@ struct MultipartFormTests {
         ]
         for (part, reason) in parts {
             let transport = ScriptedTransport()
-            let call = Call(method: .post, body: .multipart([part]))
+            let call = Ping(method: .post, body: .multipart([part]))
             let error = await #expect(throws: HttpError.self) { try await call.schedule(with: service(transport)) }
             #expect(error?.kind == .invalidRequest(reason))
             #expect(transport.count == 0)
@@ -132,7 +132,7 @@ struct MultipartFormTests {
         let body = HttpBody.multipart([.stream(HttpBodyStream(once: chunks(), length: 2), named: "a")])
         let transport = ScriptedTransport(.status(503), .reply(text: "ok"))
         let error = await #expect(throws: HttpError.self) {
-            try await Call(method: .post, body: body).schedule(with: service(transport, retries: 1))
+            try await Ping(method: .post, body: body).schedule(with: service(transport, retries: 1))
         }
         #expect(error?.kind == .status(503))
         #expect(transport.count == 1)
@@ -142,7 +142,7 @@ struct MultipartFormTests {
     func missingFile() async throws {
         let transport = ScriptedTransport()
         let form: MultipartForm = [.file(URL(fileURLWithPath: "/none/a.png"), named: "a")]
-        let call = Call(method: .post, body: .multipart(form))
+        let call = Ping(method: .post, body: .multipart(form))
         let error = await #expect(throws: HttpError.self) { try await call.schedule(with: service(transport)) }
         #expect(error?.kind == .invalidRequest(.file(.missing(name: "a.png"))))
         #expect(transport.count == 0)

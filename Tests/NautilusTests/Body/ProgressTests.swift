@@ -23,7 +23,7 @@ struct ProgressTests {
         }
         #expect(body.contentType == "application/octet-stream")
         let transport = ScriptedTransport(.status(503), .reply(text: "ok"))
-        _ = try await Call(method: .put, body: body).schedule(with: service(transport))
+        _ = try await Ping(method: .put, body: body).schedule(with: service(transport))
         let once = [65_536, 100_000].map { HttpProgress(completed: $0, total: 100_000) }
         #expect(told.withLock { $0 } == once + once)
         #expect(transport.attempts.map(\.body?.count) == [100_000, 100_000])
@@ -45,7 +45,7 @@ struct ProgressTests {
             let told = Locked<[HttpProgress]>([])
             let reported = body.reporting { progress in told.withLock { $0.append(progress) } }
             let transport = ScriptedTransport(.reply(text: "ok"))
-            _ = try await Call(method: .post, body: reported).schedule(with: service(transport))
+            _ = try await Ping(method: .post, body: reported).schedule(with: service(transport))
             #expect(told.withLock { $0 } == expected)
         }
     }

@@ -84,7 +84,7 @@ struct CacheLayersTests {
         let service = world.service.with { $0.interceptors = [world.cache, back, there, inner] }
         isSwitching.withLock { $0 = true }
         user.withLock { $0 = "anna" }
-        #expect(try await Call.get.schedule(with: service) == "Bearer bert")
+        #expect(try await Ping.get.schedule(with: service) == "Bearer bert")
         #expect((user.withLock { $0 }, world.cache.responseCount) == ("anna", 0))
     }
 
@@ -108,10 +108,10 @@ struct CacheLayersTests {
                 clock: clock
             )
             for user in ["anna", "bert"] {
-                #expect(try await Call(header: ["X-User": "\(user)"]).schedule(with: service) == user)
+                #expect(try await Ping(header: ["X-User": "\(user)"]).schedule(with: service) == user)
             }
-            async let annas = Call(header: ["X-User": "anna"]).schedule(with: service)
-            async let berts = Call(header: ["X-User": "bert"]).schedule(with: service)
+            async let annas = Ping(header: ["X-User": "anna"]).schedule(with: service)
+            async let berts = Ping(header: ["X-User": "bert"]).schedule(with: service)
             let answers = try await (annas, berts)
             #expect(answers == ("anna", "bert"))
             #expect((asked.value, transport.count) == (4, 2))

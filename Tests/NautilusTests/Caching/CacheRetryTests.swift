@@ -21,7 +21,7 @@ struct CacheRetryTests {
             // A call that is answered by the stored error itself, as one that does not retry has left it.
             await world.cache.removeAll()
             let hasty = world.service.with { $0.retrierFactory = NilRetrier.factory() }
-            await #expect(throws: HttpError.self) { try await Call.get.schedule(with: hasty) }
+            await #expect(throws: HttpError.self) { try await Ping.get.schedule(with: hasty) }
             #expect(await world.get() == "200 one")
             #expect(world.sentTags == ["-", "-", "-", "-", "-"])
             #expect(await world.get() == "200 one age 0")
@@ -150,7 +150,7 @@ struct CacheRetryTests {
     }
 }
 
-/// A list of numbers at the path of ``Call``.
+/// A list of numbers at the path of ``Ping``.
 private struct Numbers: JsonRequest {
     typealias Result = [Int]
     var route: HttpRoute { ["things"] }

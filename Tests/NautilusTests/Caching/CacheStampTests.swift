@@ -94,7 +94,7 @@ struct CacheStampTests {
         let service = world.service.with { $0.interceptors = [Locale(language: language), world.cache] }
         for (spoken, sent) in [("de", 1), ("en", 2), ("de", 2), ("en", 2)] {
             language.withLock { $0 = spoken }
-            #expect(try await Call.get.schedule(with: service) == spoken)
+            #expect(try await Ping.get.schedule(with: service) == spoken)
             #expect(world.transport.count == sent)
         }
     }
@@ -203,10 +203,10 @@ private struct Calling: HttpInterceptor {
     let count = Counter()
 
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
-        _ = try await Call.get.schedule(with: service)
+        _ = try await Ping.get.schedule(with: service)
         count.increment()
         BackgroundTask.start {
-            _ = try? await Call.get.schedule(with: service)
+            _ = try? await Ping.get.schedule(with: service)
             count.increment()
         }
         return try await next(request)

@@ -74,7 +74,7 @@ struct CachingServiceHookTests {
     @Test("what is not Hashable, and what may change something, is never answered")
     func notCached() async throws {
         let world = World()
-        for _ in 1...2 { _ = try await world.get(Call.get) }
+        for _ in 1...2 { _ = try await world.get(Ping.get) }
         for _ in 1...2 { _ = try await world.get(GetNote(method: .put)) }
         #expect((world.transport.count, world.hook.count) == (4, 0))
     }

@@ -63,10 +63,10 @@ struct CoalescingChangeTests {
                 transport: transport,
                 clock: clock
             )
-            async let old = Call.get.schedule(with: service)
+            async let old = Ping.get.schedule(with: service)
             try await clock.sleep(for: .seconds(1))
-            _ = try? await Call(method: method).schedule(with: service)
-            async let new = Call.get.schedule(with: service)
+            _ = try? await Ping(method: method).schedule(with: service)
+            async let new = Ping.get.schedule(with: service)
             #expect(try await (old, new) == ("answer 1", "answer \(exchanges)"))
             #expect(asked.value == exchanges)
             #expect((coalescing.exchangeCount, coalescing.waitingCount) == (0, 0))
@@ -88,10 +88,10 @@ struct CoalescingChangeTests {
                 transport: transport,
                 clock: clock
             )
-            async let accepting = Call(acceptedStatusCodes: 302).response(with: service)
+            async let accepting = Ping(acceptedStatusCodes: 302).response(with: service)
             try await clock.sleep(for: .milliseconds(1))
-            async let following = Call.get.response(with: service)
-            async let another = Call.get.response(with: service)
+            async let following = Ping.get.response(with: service)
+            async let another = Ping.get.response(with: service)
             #expect(try await accepting.status == 302)
             #expect(try await (following.body, another.body) == ("elsewhere", "elsewhere"))
             #expect(clock.now.offset == .milliseconds(1_001))
@@ -112,9 +112,9 @@ struct CoalescingChangeTests {
                 transport: transport,
                 clock: clock
             )
-            async let following = Call.get.schedule(with: service)
+            async let following = Ping.get.schedule(with: service)
             try await clock.sleep(for: .milliseconds(1))
-            async let accepting = Call(acceptedStatusCodes: 302).response(with: service)
+            async let accepting = Ping(acceptedStatusCodes: 302).response(with: service)
             #expect(try await accepting.status == 302)
             do {
                 _ = try await following

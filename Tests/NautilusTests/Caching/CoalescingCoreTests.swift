@@ -10,7 +10,7 @@ struct CoalescingCoreTests {
     private static func visit(_ key: String = "a", urgency: Int = 0, call: UInt64 = 0, in parent: UInt64? = nil)
         -> Core.Visit
     {
-        Core.Visit(key: key, urgency: urgency, call: CallIdentity(id: call, parent: parent, requestType: Call.self))
+        Core.Visit(key: key, urgency: urgency, call: CallIdentity(id: call, parent: parent, requestType: Ping.self))
     }
 
     /// What is told, as `anna: share 1`, in its order.

@@ -31,14 +31,14 @@ struct CoalescingReturnTests {
             random: simulation.random
         ) { _ in
             try await clock.sleep(for: .milliseconds(500))
-            if postsInRefresh { _ = try await Call.post.schedule(with: plain) }
+            if postsInRefresh { _ = try await Ping.post.schedule(with: plain) }
             return Token(number: 2)
         }
         let service = plain.with { $0.retrierFactory = AuthorizationRetrier.factory(coordinator) }
-        async let earlier = outcomes(of: 50, Call.get, with: service)
+        async let earlier = outcomes(of: 50, Ping.get, with: service)
         try await clock.sleep(for: .milliseconds(300))
         await meanwhile(plain)
-        async let later = outcomes(of: 50, Call.get, with: service)
+        async let later = outcomes(of: 50, Ping.get, with: service)
         let all = await earlier.merging(later, uniquingKeysWith: +)
         #expect((coalescing.exchangeCount, coalescing.waitingCount) == (0, 0))
         return (all, transport.count(of: .get, "/things"))
@@ -51,7 +51,7 @@ struct CoalescingReturnTests {
     func postMeanwhile(seed: UInt64) async throws {
         try await simulate(seed: seed) { simulation in
             let end = try await Self.refused(simulation) { plain in
-                _ = try? await Call.post.schedule(with: plain)
+                _ = try? await Ping.post.schedule(with: plain)
             }
             #expect((end.outcomes, end.gets) == (["ok": 100], 2))
         }
@@ -84,13 +84,13 @@ struct CoalescingReturnTests {
                 clock: clock,
                 random: simulation.random
             ) { _ in
-                _ = try await Call.post.schedule(with: plain)
+                _ = try await Ping.post.schedule(with: plain)
                 return Token(number: 2)
             }
-            async let first = outcome(of: Call.get, with: plain)
+            async let first = outcome(of: Ping.get, with: plain)
             try await clock.sleep(for: .seconds(1))
             _ = try await coordinator.grant()
-            async let second = outcome(of: Call.get, with: plain)
+            async let second = outcome(of: Ping.get, with: plain)
             #expect(await [first, second] == ["ok", "ok"])
             #expect(transport.count(of: .get, "/things") == 1)
         }
@@ -111,10 +111,10 @@ struct CoalescingReturnTests {
                 transport: transport,
                 clock: clock
             )
-            async let following = Call.get.response(with: service)
+            async let following = Ping.get.response(with: service)
             try await clock.sleep(for: .milliseconds(1))
-            async let accepting = Call(acceptedStatusCodes: 302).response(with: service)
-            async let another = Call(acceptedStatusCodes: 302).response(with: service)
+            async let accepting = Ping(acceptedStatusCodes: 302).response(with: service)
+            async let another = Ping(acceptedStatusCodes: 302).response(with: service)
             #expect(try await (following.body, accepting.status, another.status) == ("elsewhere", 302, 302))
             #expect(transport.count(of: .get, "/things") == 2)
         }
@@ -131,11 +131,11 @@ struct CoalescingReturnTests {
                 transport: transport,
                 clock: clock
             )
-            async let first = outcome(of: Call.get, with: service)
+            async let first = outcome(of: Ping.get, with: service)
             try await clock.sleep(for: .milliseconds(10))
-            async let second = outcome(of: Call.get, with: service)
+            async let second = outcome(of: Ping.get, with: service)
             try await clock.sleep(for: .milliseconds(10))
-            let urgent = Call(deadline: .milliseconds(10), priority: .high)
+            let urgent = Ping(deadline: .milliseconds(10), priority: .high)
             #expect(await outcome(of: urgent, with: service) == "the deadline of 10 ms passed")
             #expect(await [first, second] == ["ok", "ok"])
             #expect(transport.count == 2)

@@ -11,7 +11,7 @@ struct CoalescingSharingTests {
     /// Calls at once, and how they ended.
     private static func outcomes(
         of count: Int,
-        _ request: Call = .get,
+        _ request: Ping = .get,
         with service: AnyHttpService<HttpError>
     ) async -> [String: Int] {
         await withTaskGroup(of: String.self) { group in
@@ -132,7 +132,7 @@ struct CoalescingSharingTests {
             let world = TokenWorld(simulation)
             let coalescing = RequestCoalescing(accounts: .separate { _ in "anna" })
             let service = world.service.with { $0.interceptors = [coalescing] }
-            async let hasty = Self.outcomes(of: 1, Call(deadline: .milliseconds(20)), with: service)
+            async let hasty = Self.outcomes(of: 1, Ping(deadline: .milliseconds(20)), with: service)
             try await simulation.clock.sleep(for: .milliseconds(1))
             async let others = Self.outcomes(of: 9, with: service)
             #expect(await hasty == ["status 401": 1])
@@ -155,12 +155,12 @@ struct CoalescingSharingTests {
                 clock: clock,
                 random: simulation.random
             ) { _ in
-                _ = try await Call.get.schedule(with: plain)
+                _ = try await Ping.get.schedule(with: plain)
                 return Token(number: 2)
             }
             // It leads, and waits for the refresh while it is stamped.
             let service = plain.with { $0.retrierFactory = AuthorizationRetrier.factory(coordinator) }
-            let answer = try await Call.get.schedule(with: service)
+            let answer = try await Ping.get.schedule(with: service)
             #expect((answer, transport.count, clock.now.offset) == ("ok", 2, .seconds(2)))
         }
     }
@@ -174,14 +174,14 @@ struct CoalescingSharingTests {
             let transport = ScriptedTransport(clock: clock) { _, _ in .delay(.seconds(1), then: .reply(text: "ok")) }
             let service = Self.service(simulation, transport, [RequestCoalescing(), ConcurrencyLimit(1)])
             // What stands in line before the prefetch.
-            async let before = Self.outcomes(of: 3, Call(route: ["others"], header: ["X-Number": "1"]), with: service)
+            async let before = Self.outcomes(of: 3, Ping(route: ["others"], header: ["X-Number": "1"]), with: service)
             try await clock.sleep(for: .milliseconds(1))
-            async let more = Self.outcomes(of: 1, Call(route: ["more"]), with: service)
+            async let more = Self.outcomes(of: 1, Ping(route: ["more"]), with: service)
             try await clock.sleep(for: .milliseconds(1))
-            async let prefetch = Self.outcomes(of: 2, Call(priority: .low), with: service)
+            async let prefetch = Self.outcomes(of: 2, Ping(priority: .low), with: service)
             try await clock.sleep(for: .milliseconds(1))
             let start = clock.now
-            #expect(await Self.outcomes(of: 5, Call(priority: .high), with: service) == ["ok": 5])
+            #expect(await Self.outcomes(of: 5, Ping(priority: .high), with: service) == ["ok": 5])
             #expect(clock.now.offset - start.offset == .milliseconds(1_997))
             #expect(await prefetch == ["ok": 2])
             #expect(clock.now.offset - start.offset == .milliseconds(3_997))

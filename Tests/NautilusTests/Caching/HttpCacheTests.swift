@@ -12,7 +12,7 @@ struct HttpCacheTests {
         #expect(await world.get() == "200 one")
         world.advance(59)
         #expect(await world.get() == "200 one age 59")
-        let response = try await Call.get.response(with: world.service)
+        let response = try await Ping.get.response(with: world.service)
         #expect(response.url == nil)
         #expect(response.trace.attempts.map(\.source) == [.interceptor(serverStatus: nil)])
         #expect(response.trace.description.hasSuffix("200 after 0 ms, without an exchange"))
@@ -46,7 +46,7 @@ struct HttpCacheTests {
         )
         #expect(await world.get() == "200 one")
         world.advance(60)
-        let response = try await Call.get.response(with: world.service)
+        let response = try await Ping.get.response(with: world.service)
         #expect((response.status, response.body, response.header["X-Version"]) == (200, "one", "2"))
         #expect(response.header["Content-Length"] == nil)
         #expect(response.url?.absoluteString == "https://api.example.com/things")
@@ -239,7 +239,7 @@ struct HttpCacheTests {
     func onlyIfCached() async throws {
         let world = CacheWorld(retrier: steadyBackoff()) { _, _ in .status(204) }
         do {
-            _ = try await Call(header: ["Cache-Control": "only-if-cached"]).schedule(with: world.service)
+            _ = try await Ping(header: ["Cache-Control": "only-if-cached"]).schedule(with: world.service)
             Issue.record("the call succeeded")
         } catch {
             #expect(error.kind == .refused(.notStored))

@@ -68,13 +68,13 @@ struct OwnCacheTests {
         let service = Self.service(isWrapped ? Around(base: shelf) : shelf, transport) {
             if switches.withLock({ $0 }) { user.withLock { $0 = "bert" } }
         }
-        #expect(await outcome(of: Call.get, with: service) == "one")
+        #expect(await outcome(of: Ping.get, with: service) == "one")
         #expect(shelf.answers.withLock { $0.isEmpty })
         switches.withLock { $0 = false }
-        for _ in 1...2 { #expect(await outcome(of: Call.get, with: service) == "two") }
+        for _ in 1...2 { #expect(await outcome(of: Ping.get, with: service) == "two") }
         user.withLock { $0 = "anna" }
         switches.withLock { $0 = true }
-        #expect(await outcome(of: Call.get, with: service) == "three")
+        #expect(await outcome(of: Ping.get, with: service) == "three")
         #expect(shelf.answers.withLock { Array($0.keys) } == ["bert"])
     }
 
@@ -93,8 +93,8 @@ struct OwnCacheTests {
         let (shelf, other) = (Shelf { "anna" }, Shelf { "bert" })
         var facts = CallFacts()
         facts.note("carl", by: shelf)
-        shelf.noteFacts(of: Call.get, in: &facts)
-        other.noteFacts(of: Call.get, in: &facts)
+        shelf.noteFacts(of: Ping.get, in: &facts)
+        other.noteFacts(of: Ping.get, in: &facts)
         let origin = try #require(URL(string: "https://api.example.com").flatMap(HttpOrigin.init))
         let context = AttemptContext(serviceOrigin: origin, facts: facts)
         #expect(context.facts.fact(notedBy: shelf) as? String == "anna")

@@ -37,11 +37,11 @@ struct RejectionSharingTests {
             let service = Self.service(simulation.clock, transport)
             async let first =
                 wordedLeads
-                ? outcome(of: WordedRequest(), with: service) : outcome(of: Call.get, with: service)
+                ? outcome(of: WordedRequest(), with: service) : outcome(of: Ping.get, with: service)
             try await simulation.clock.sleep(for: .milliseconds(1))
             async let second =
                 wordedLeads
-                ? outcome(of: Call.get, with: service) : outcome(of: WordedRequest(), with: service)
+                ? outcome(of: Ping.get, with: service) : outcome(of: WordedRequest(), with: service)
             let ends = await [first, second]
             let status = text.split(separator: ":")[1]
             #expect(ends == (wordedLeads ? ["status \(status)", text] : [text, "status \(status)"]))
@@ -60,10 +60,10 @@ struct RejectionSharingTests {
             }
             let service = Self.service(simulation.clock, transport, [noting, RequestCoalescing()])
             async let first =
-                wordedLeads ? outcome(of: WordedRequest(), with: service) : outcome(of: Call.get, with: service)
+                wordedLeads ? outcome(of: WordedRequest(), with: service) : outcome(of: Ping.get, with: service)
             try await simulation.clock.sleep(for: .milliseconds(1))
             async let second =
-                wordedLeads ? outcome(of: Call.get, with: service) : outcome(of: WordedRequest(), with: service)
+                wordedLeads ? outcome(of: Ping.get, with: service) : outcome(of: WordedRequest(), with: service)
             _ = await (first, second)
             let outcomes = [200, 503].map { "\($0) \(CallTrace.Exchange.Outcome.answered(status: $0)) maybeExecuted" }
             #expect(Set(seen.withLock { $0 }) == Set(outcomes))
@@ -115,7 +115,7 @@ struct RejectionSharingTests {
         )
         let coalescing = RequestCoalescing(accounts: .separate { _ in "anna" })
         let service = world.service.with { $0.interceptors = [coalescing] }
-        async let first = gladly ? outcome(of: Call.get, with: service) : ""
+        async let first = gladly ? outcome(of: Ping.get, with: service) : ""
         try await simulation.clock.sleep(for: .milliseconds(1))
         let outcomes = await outcomes(of: 100, WordedRequest(), with: service)
         #expect(await first == (gladly ? "error:401" : ""))

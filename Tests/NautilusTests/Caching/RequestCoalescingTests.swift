@@ -9,7 +9,7 @@ import Testing
 struct RequestCoalescingTests {
     /// Ten calls at once against a server that takes a second; how they ended, and how many exchanges there were.
     private static func storm(
-        _ calls: [Call] = Array(repeating: .get, count: 10),
+        _ calls: [Ping] = Array(repeating: .get, count: 10),
         accounts: CacheAccounts = .anonymousOnly,
         ignoring: Set<HttpHeader.Name> = [],
         retrier: any RetrierFactory = NilRetrier.factory(),
@@ -54,14 +54,14 @@ struct RequestCoalescingTests {
     @Test(
         "what differs is sent by itself: URL, method, header, timeout; and nothing that is not safe waits",
         arguments: [
-            ([Call.get, Call(route: ["others"])], 2), ([Call.get, Call(method: .head)], 2),
-            ([Call.get, Call(header: ["Accept": "text/plain"])], 2), ([Call.get, Call(timeout: .seconds(9))], 2),
-            ([Call.post, Call.post], 2), ([Call(method: .delete), Call(method: .delete)], 2),
-            ([Call(header: ["X-Number": "1"]), Call(header: ["X-Number": "2"])], 1), ([Call.get, Call.get], 1),
-            ([Call(method: .head), Call(method: .head)], 1),
+            ([Ping.get, Ping(route: ["others"])], 2), ([Ping.get, Ping(method: .head)], 2),
+            ([Ping.get, Ping(header: ["Accept": "text/plain"])], 2), ([Ping.get, Ping(timeout: .seconds(9))], 2),
+            ([Ping.post, Ping.post], 2), ([Ping(method: .delete), Ping(method: .delete)], 2),
+            ([Ping(header: ["X-Number": "1"]), Ping(header: ["X-Number": "2"])], 1), ([Ping.get, Ping.get], 1),
+            ([Ping(method: .head), Ping(method: .head)], 1),
         ]
     )
-    func different(calls: [Call], exchanges: Int) async throws {
+    func different(calls: [Ping], exchanges: Int) async throws {
         #expect(try await Self.storm(calls, ignoring: ["x-number"]).exchanges == exchanges)
     }
 
@@ -96,11 +96,11 @@ struct RequestCoalescingTests {
                 clock: clock
             )
             let leader = BackgroundTask.start {
-                await #expect(throws: HttpError.self) { try await Call.get.schedule(with: service) }
+                await #expect(throws: HttpError.self) { try await Ping.get.schedule(with: service) }
             }
             try await clock.sleep(for: .seconds(1))
-            async let second = Call.get.schedule(with: service)
-            async let third = Call.get.schedule(with: service)
+            async let second = Ping.get.schedule(with: service)
+            async let third = Ping.get.schedule(with: service)
             try await clock.sleep(for: .seconds(1))
             leader.cancel()
             await leader.value
@@ -123,7 +123,7 @@ struct RequestCoalescingTests {
             )
             @Sendable func end(_ deadline: Duration?) async -> String {
                 do throws(HttpError) {
-                    return "\(try await Call(deadline: deadline).schedule(with: service)) at \(clock.now.offset)"
+                    return "\(try await Ping(deadline: deadline).schedule(with: service)) at \(clock.now.offset)"
                 } catch {
                     return "\(error.kind) at \(clock.now.offset)"
                 }
@@ -151,10 +151,10 @@ struct RequestCoalescingTests {
         #expect(try await Self.storm(retrier: stamp).exchanges == 10)
         #expect(try await Self.storm(accounts: .separate { _ in nil }, retrier: stamp).exchanges == 10)
         #expect(try await Self.storm(accounts: .separate { _ in "anna" }, retrier: stamp).exchanges == 1)
-        let visible = Array(repeating: Call(header: ["Authorization": "Bearer secret"]), count: 10)
+        let visible = Array(repeating: Ping(header: ["Authorization": "Bearer secret"]), count: 10)
         #expect(try await Self.storm(visible).exchanges == 10)
         #expect(try await Self.storm(visible, accounts: .separate { _ in "anna" }).exchanges == 1)
-        let byUser = (0..<10).map { Call(header: ["X-User": "\($0 % 2)"]) }
+        let byUser = (0..<10).map { Ping(header: ["X-User": "\($0 % 2)"]) }
         let separate = CacheAccounts.separate { $0.header["X-User"] }
         #expect(try await Self.storm(byUser, accounts: separate, ignoring: ["X-User"], retrier: stamp).exchanges == 2)
     }
@@ -198,7 +198,7 @@ struct RequestCoalescingTests {
             )
             let within = plain.with { $0.interceptors = [coalescing, Calling(service: plain)] }
             let service = plain.with { $0.interceptors = [coalescing, Calling(service: within)] }
-            let answer = try await Call.get.schedule(with: service)
+            let answer = try await Ping.get.schedule(with: service)
             #expect((answer, transport.count) == ("ok", 3))
             #expect((coalescing.exchangeCount, coalescing.waitingCount) == (0, 0))
         }
@@ -210,7 +210,7 @@ private struct Calling: HttpInterceptor {
     let service: AnyHttpService<HttpError>
 
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
-        _ = try await Call.get.schedule(with: service)
+        _ = try await Ping.get.schedule(with: service)
         return try await next(request)
     }
 }

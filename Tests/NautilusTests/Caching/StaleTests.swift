@@ -52,13 +52,13 @@ struct StaleTests {
                 transport: transport,
                 clock: clock
             )
-            #expect(try await Call.get.schedule(with: service) == "one")
+            #expect(try await Ping.get.schedule(with: service) == "one")
             try await clock.sleep(for: .seconds(60))
             let before = clock.now
-            #expect(try await Call.get.schedule(with: service) == "one")
+            #expect(try await Ping.get.schedule(with: service) == "one")
             #expect(clock.now == before)
             try await clock.sleep(for: .seconds(1))
-            #expect(try await Call.get.response(with: service).header["Age"] == "1")
+            #expect(try await Ping.get.response(with: service).header["Age"] == "1")
             #expect(transport.count == 2)
         }
     }
@@ -113,7 +113,7 @@ struct StaleTests {
             #expect(await world.get() == "200 one")
             try await simulation.clock.sleep(for: .seconds(60))
             let call = BackgroundTask.start {
-                let response = try? await Call(deadline: .seconds(10)).response(with: world.service)
+                let response = try? await Ping(deadline: .seconds(10)).response(with: world.service)
                 #expect(response?.header["Age"] == "60")
             }
             await call.value
@@ -135,7 +135,7 @@ struct StaleTests {
             }
             let service = world.service.with { $0.observer = observer }
             for age in ["-", "60"] {
-                let response = try await Call.get.response(with: service)
+                let response = try await Ping.get.response(with: service)
                 #expect(response.header["Age"] ?? "-" == age)
                 try await simulation.clock.sleep(for: .seconds(60))
             }

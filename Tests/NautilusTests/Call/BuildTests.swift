@@ -19,7 +19,7 @@ struct BuildTests {
         return try #require(transport.attempts.first)
     }
 
-    private func refusal(of request: Call) async -> InvalidRequest? {
+    private func refusal(of request: Ping) async -> InvalidRequest? {
         let transport = ScriptedTransport()
         do throws(HttpError) {
             _ = try await request.schedule(with: AnyHttpService(apiUrl: "api.example.com", transport: transport))
@@ -35,7 +35,7 @@ struct BuildTests {
 
     @Test("the request's fields win over the service's, and the asynchronous ones over the synchronous")
     func headerPrecedence() async throws {
-        let attempt = try await built(Call(header: ["c": "request"])) {
+        let attempt = try await built(Ping(header: ["c": "request"])) {
             AnyHttpService(
                 apiUrl: "api.example.com",
                 transport: $0
@@ -49,7 +49,7 @@ struct BuildTests {
 
     @Test("a request's own base URL gets the service's header, but not its credentials")
     func otherOrigin() async throws {
-        let attempt = try await built(Call(header: ["X-Api-Key": "its own"], url: "https://cdn.example.com/files"))
+        let attempt = try await built(Ping(header: ["X-Api-Key": "its own"], url: "https://cdn.example.com/files"))
         #expect(attempt.request.url.absoluteString == "https://cdn.example.com/files/things")
         #expect(attempt.header == ["Accept": "a", "X-Api-Key": "its own"])
         #expect(attempt.context.serviceOrigin.host == "api.example.com")
@@ -57,7 +57,7 @@ struct BuildTests {
 
     @Test("a request's own path on the same origin keeps the credentials")
     func sameOrigin() async throws {
-        let attempt = try await built(Call(url: "https://api.example.com/v2"))
+        let attempt = try await built(Ping(url: "https://api.example.com/v2"))
         #expect(attempt.request.url.absoluteString == "https://api.example.com/v2/things")
         #expect(attempt.header[.authorization] == "Bearer s")
     }
@@ -67,42 +67,42 @@ struct BuildTests {
         arguments: ["a\r\nX: y", "a\nb", "a\rb", "a\0b"]
     )
     func splitHeader(_ value: String) async throws {
-        #expect(await refusal(of: Call(header: ["X-Note": value])) == .headerValue(name: "X-Note"))
+        #expect(await refusal(of: Ping(header: ["X-Note": value])) == .headerValue(name: "X-Note"))
     }
 
     @Test("a header name that is no token is refused", arguments: ["", "a b", "a:b", "ä", "a\r\n"])
     func headerName(_ name: String) async throws {
-        #expect(await refusal(of: Call(header: HttpHeader([.init(name: .init(name), value: "x")]))) == .headerName)
+        #expect(await refusal(of: Ping(header: HttpHeader([.init(name: .init(name), value: "x")]))) == .headerName)
     }
 
     @Test("a body on GET, HEAD or TRACE is refused", arguments: ["GET", "HEAD", "TRACE"] as [HttpMethod])
     func body(_ method: HttpMethod) async throws {
-        #expect(await refusal(of: Call(method: method, body: .data(Data([1])))) == .bodyNotAllowed(method))
+        #expect(await refusal(of: Ping(method: method, body: .data(Data([1])))) == .bodyNotAllowed(method))
     }
 
     @Test("a method that is no token is refused", arguments: ["", "GET /", "G\r\nET"] as [HttpMethod])
     func method(_ method: HttpMethod) async throws {
-        #expect(await refusal(of: Call(method: method)) == .method)
+        #expect(await refusal(of: Ping(method: method)) == .method)
     }
 
     @Test("a value that JSON cannot express is refused, with its place")
     func unencodable() async throws {
         #expect(
-            await refusal(of: Call(method: .post, body: .json(["a": [Double.nan]]))) == .bodyNotEncodable(at: "a.0")
+            await refusal(of: Ping(method: .post, body: .json(["a": [Double.nan]]))) == .bodyNotEncodable(at: "a.0")
         )
     }
 
     @Test("the body's media type is sent unless the request has its own")
     func contentType() async throws {
-        #expect(try await built(Call(method: .post, body: .json([1]))).header[.contentType] == "application/json")
-        let own = Call(method: .post, header: ["content-type": "application/vnd.notes+json"], body: .json([1]))
+        #expect(try await built(Ping(method: .post, body: .json([1]))).header[.contentType] == "application/json")
+        let own = Ping(method: .post, header: ["content-type": "application/vnd.notes+json"], body: .json([1]))
         #expect(try await built(own).header[.contentType] == "application/vnd.notes+json")
-        #expect(try await built(Call.get).header[.contentType] == nil)
+        #expect(try await built(Ping.get).header[.contentType] == nil)
     }
 
     @Test("the request's priority reaches the transport", arguments: RequestPriority.allCases)
     func priority(_ priority: RequestPriority) async throws {
-        #expect(try await built(Call(priority: priority)).request.priority == priority)
+        #expect(try await built(Ping(priority: priority)).request.priority == priority)
     }
 
     @Test("an error of an asynchronous header is the attempt's failure, and is retried by whom it concerns")
@@ -112,7 +112,7 @@ struct BuildTests {
             apiUrl: "api.example.com",
             transport: ScriptedTransport()
         ).with { $0.asyncHeader = { throw Locked() } }
-        let error = await #expect(throws: HttpError.self) { try await Call.get.schedule(with: service) }
+        let error = await #expect(throws: HttpError.self) { try await Ping.get.schedule(with: service) }
         #expect(error?.stage == .build)
         #expect(error?.kind == .custom)
         #expect(error?.underlying is Locked)

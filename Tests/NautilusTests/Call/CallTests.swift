@@ -15,8 +15,8 @@ struct CallTests {
         }
         let service = AnyHttpService(apiUrl: "api.example.com", retrierFactory: factory, transport: transport)
         // Each retrier retries once: with one retrier for both, one of the calls would fail.
-        async let one = Call.get.schedule(with: service)
-        async let two = Call.get.schedule(with: service)
+        async let one = Ping.get.schedule(with: service)
+        async let two = Ping.get.schedule(with: service)
         #expect(try await [one, two] == ["ok", "ok"])
         #expect(made.value == 2)
         #expect(transport.count == 4)
@@ -26,7 +26,7 @@ struct CallTests {
     func oneShotBody() async throws {
         let transport = ScriptedTransport(.status(503, header: ["Retry-After": "1"]), .reply(text: "never"))
         let chunks = Self.chunks
-        let outcome = try await outcome(of: Call(method: .put, body: .stream(chunks())), transport)
+        let outcome = try await outcome(of: Ping(method: .put, body: .stream(chunks())), transport)
         #expect(outcome.error?.kind == .status(503))
         #expect(outcome.lastReason == .bodySpent)
         #expect(transport.count == 1)
@@ -36,7 +36,7 @@ struct CallTests {
     @Test("A26: a body from a factory is made again")
     func replayableBody() async throws {
         let transport = ScriptedTransport(.status(503), .reply(text: "ok"))
-        let outcome = try await outcome(of: Call(method: .put, body: .stream(from: Self.chunks)), transport)
+        let outcome = try await outcome(of: Ping(method: .put, body: .stream(from: Self.chunks)), transport)
         #expect(outcome.response?.body == "ok")
         #expect(transport.attempts.map(\.body) == [Data("abc".utf8), Data("abc".utf8)])
     }
@@ -46,7 +46,7 @@ struct CallTests {
         let transport = ScriptedTransport(.reply(text: "ok"))
         let fails = FailsFirst()
         let outcome = try await outcome(
-            of: Call(method: .put, body: .stream(Self.chunks())),
+            of: Ping(method: .put, body: .stream(Self.chunks())),
             retrier: ScriptedRetrier.factory { _, _ in true },
             interceptors: [fails],
             transport
@@ -60,14 +60,14 @@ struct CallTests {
     func headerIsReadAgain() async throws {
         let version = Counter()
         let transport = ScriptedTransport(.status(503), .reply(text: "ok"))
-        _ = try await outcome(of: Call.get, header: { ["X-Version": "\(version.increment())"] }, transport)
+        _ = try await outcome(of: Ping.get, header: { ["X-Version": "\(version.increment())"] }, transport)
         #expect(transport.attempts.map { $0.header["X-Version"] } == ["1", "2"])
     }
 
     @Test("A28: a retrier that retries for ever at once meets the ceiling, and the real error surfaces")
     func ceiling() async throws {
         let transport = ScriptedTransport(.status(503), afterLast: .repeat)
-        let outcome = try await outcome(of: Call.get, retrier: ScriptedRetrier.factory { _, _ in true }, transport)
+        let outcome = try await outcome(of: Ping.get, retrier: ScriptedRetrier.factory { _, _ in true }, transport)
         #expect(outcome.error?.kind == .status(503))
         #expect(outcome.lastReason == .ceiling(100))
         #expect(transport.count == 100)
@@ -77,14 +77,14 @@ struct CallTests {
     func ownCeiling() async throws {
         let transport = ScriptedTransport(.status(503), afterLast: .repeat)
         let always = ScriptedRetrier.factory { _, _ in true }
-        _ = try await outcome(of: Call.get, retrier: always, maxAttempts: 7, transport)
+        _ = try await outcome(of: Ping.get, retrier: always, maxAttempts: 7, transport)
         #expect(transport.count == 7)
     }
 
     @Test("without a retrier, the first failure surfaces")
     func noRetrier() async throws {
         let transport = ScriptedTransport(.status(503), .reply(text: "never"))
-        let outcome = try await outcome(of: Call.get, retrier: NilRetrier.factory(), transport)
+        let outcome = try await outcome(of: Ping.get, retrier: NilRetrier.factory(), transport)
         #expect(outcome.error?.kind == .status(503))
         #expect(transport.count == 1)
     }
@@ -92,7 +92,7 @@ struct CallTests {
     @Test("the error that surfaces is the last failure, not the first, and not the limit")
     func lastError() async throws {
         let transport = ScriptedTransport(.status(500), .status(502), .status(503), .fail(.timedOut))
-        let outcome = try await outcome(of: Call.get, transport)
+        let outcome = try await outcome(of: Ping.get, transport)
         #expect(outcome.error?.kind == .transport(.timedOut))
         #expect(outcome.error?.attempt == 4)
         #expect(outcome.lastReason == .attemptsUsed(4))
@@ -105,7 +105,7 @@ struct CallTests {
             userInfo: ["NSErrorFailingURLStringKey": "https://h/?token=x"]
         )
         let transport = ScriptedTransport(.fail(refused), .fail(URLError(.networkConnectionLost)))
-        let outcome = try await outcome(of: Call.post, transport)
+        let outcome = try await outcome(of: Ping.post, transport)
         #expect(outcome.trace.attempts[0].outcome == .failed(.send, .transport(.cannotConnectToHost), .notSent))
         #expect(outcome.error?.delivery == .maybeExecuted)
         #expect(outcome.error?.underlying == nil)
@@ -116,7 +116,7 @@ struct CallTests {
     func negativeDelay() async throws {
         let transport = ScriptedTransport(.status(503), .reply(text: "ok"))
         let retrier = ScriptedRetrier.factory { _, _ in .retry(after: .seconds(-5)) }
-        let outcome = try await outcome(of: Call.get, retrier: retrier, transport)
+        let outcome = try await outcome(of: Ping.get, retrier: retrier, transport)
         #expect(outcome.delays == [.zero])
     }
 
@@ -130,13 +130,13 @@ struct CallTests {
         }
         let notes = Notes(transport: ScriptedTransport(.status(404), .status(500)))
         do throws(NotesError) {
-            _ = try await Call.get.schedule(with: notes)
+            _ = try await Ping.get.schedule(with: notes)
             Issue.record("the call succeeded")
         } catch {
             #expect(error == .missing)
         }
         let erased: AnyHttpService<NotesError> = AnyHttpService(notes)
-        await #expect(throws: NotesError.other) { try await Call.get.schedule(with: erased) }
+        await #expect(throws: NotesError.other) { try await Ping.get.schedule(with: erased) }
     }
 
     @Test("building and decoding run off the main actor")

@@ -22,7 +22,7 @@ struct CancellationTests {
             return try await withThrowingTaskGroup(of: (HttpError?, Duration).self) { group in
                 group.addTask {
                     do throws(HttpError) {
-                        _ = try await Call.get.response(with: service)
+                        _ = try await Ping.get.response(with: service)
                         return (nil, clock.now.offset)
                     } catch {
                         return (error, clock.now.offset)
@@ -90,7 +90,7 @@ struct CancellationTests {
             TransportError.failed(.cancelled, delivery: .maybeExecuted, reason: "cancelled"),
         ]
         let transport = ScriptedTransport(.fail(shapes[shape]), afterLast: .repeat)
-        let outcome = try await outcome(of: Call.get, retrier: ScriptedRetrier.factory { _, _ in true }, transport)
+        let outcome = try await outcome(of: Ping.get, retrier: ScriptedRetrier.factory { _, _ in true }, transport)
         #expect(outcome.error?.kind == .cancelled)
         #expect(transport.count == 1)
     }
@@ -128,7 +128,7 @@ struct CancellationTests {
         )
         let error = await Task { () -> HttpError? in
             do throws(HttpError) {
-                _ = try await Call.get.response(with: service)
+                _ = try await Ping.get.response(with: service)
                 return nil
             } catch {
                 return error

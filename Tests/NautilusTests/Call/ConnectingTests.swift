@@ -8,7 +8,7 @@ import Testing
 struct ConnectingTests {
     @Test("makes a timeout before that one of nothing sent, so that even a POST is tried again")
     func timeoutWhileConnecting() async throws {
-        let outcome = try await outcome(of: Call(method: .post, timeout: .seconds(3))) { clock in
+        let outcome = try await outcome(of: Ping(method: .post, timeout: .seconds(3))) { clock in
             ScriptedTransport(clock: clock) { _, context in
                 context.beginConnecting()
                 if context.number == 1 { return .hang }
@@ -24,7 +24,7 @@ struct ConnectingTests {
 
     @Test("makes a timeout after that one of perhaps everything")
     func timeoutWhileSending() async throws {
-        let outcome = try await outcome(of: Call(method: .post, timeout: .seconds(3))) { clock in
+        let outcome = try await outcome(of: Ping(method: .post, timeout: .seconds(3))) { clock in
             ScriptedTransport(clock: clock) { _, context in
                 context.beginConnecting()
                 context.noteSending()
@@ -39,7 +39,7 @@ struct ConnectingTests {
     @Test("tells of one exchange at a time: of a redirect's next hop nothing is known before it is told")
     func nextHop() async throws {
         for isTold in [false, true] {
-            let outcome = try await outcome(of: Call(method: .put, timeout: .seconds(3)), retrier: NilRetrier.factory())
+            let outcome = try await outcome(of: Ping(method: .put, timeout: .seconds(3)), retrier: NilRetrier.factory())
             {
                 clock in
                 ScriptedTransport(clock: clock) { request, context in
@@ -65,7 +65,7 @@ struct ConnectingTests {
             secure: .milliseconds(5)
         )
         let outcome = try await outcome(
-            of: Call(),
+            of: Ping(),
             ScriptedTransport { _, context in
                 context.noteConnection(context.number == 1 ? new : .reused)
                 return context.number == 1 ? .status(503) : .reply(text: "ok")

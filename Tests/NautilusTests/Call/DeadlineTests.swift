@@ -9,7 +9,7 @@ struct DeadlineTests {
         let atOnce = ScriptedRetrier.factory { _, _ in true }
         let transport = ScriptedTransport(.hang, afterLast: .repeat)
         let outcome = try await outcome(
-            of: Call(timeout: .seconds(1), deadline: .milliseconds(2500)),
+            of: Ping(timeout: .seconds(1), deadline: .milliseconds(2500)),
             retrier: atOnce,
             transport
         )
@@ -24,7 +24,7 @@ struct DeadlineTests {
     @Test("A18: a delay that would pass the deadline is not slept, and the last real error surfaces")
     func delayPastDeadline() async throws {
         let transport = ScriptedTransport(.status(503), .status(502), .reply(text: "never"))
-        let outcome = try await outcome(of: Call(deadline: .seconds(1)), transport)
+        let outcome = try await outcome(of: Ping(deadline: .seconds(1)), transport)
         #expect(outcome.error?.kind == .status(502))
         #expect(outcome.end == .milliseconds(500))
         #expect(outcome.lastReason == .deadline(remaining: .milliseconds(500)))
@@ -37,7 +37,7 @@ struct DeadlineTests {
     )
     func boundary(deadline: Int, attempts: Int) async throws {
         let transport = ScriptedTransport(.status(503), .reply(text: "ok"))
-        let outcome = try await outcome(of: Call(deadline: .milliseconds(deadline)), transport)
+        let outcome = try await outcome(of: Ping(deadline: .milliseconds(deadline)), transport)
         #expect(outcome.attempts == attempts)
     }
 
@@ -48,14 +48,14 @@ struct DeadlineTests {
     func boundaryOfTheCall(delay: Int, attempts: Int) async throws {
         let transport = ScriptedTransport(.status(503), .reply(text: "ok"))
         let retrier = ScriptedRetrier.factory { _, _ in .retry(after: .milliseconds(delay)) }
-        let outcome = try await outcome(of: Call(deadline: .seconds(1)), retrier: retrier, transport)
+        let outcome = try await outcome(of: Ping(deadline: .seconds(1)), retrier: retrier, transport)
         #expect(outcome.attempts == attempts)
         #expect(outcome.end == (attempts == 1 ? .zero : .milliseconds(999)))
     }
 
     @Test("a timeout is retried on a GET, and not on a POST, which may have been executed")
     func timeoutIsRetried() async throws {
-        for (request, count) in [(Call(timeout: .seconds(1)), 2), (Call(method: .post, timeout: .seconds(1)), 1)] {
+        for (request, count) in [(Ping(timeout: .seconds(1)), 2), (Ping(method: .post, timeout: .seconds(1)), 1)] {
             let transport = ScriptedTransport(.hang, .reply(text: "ok"))
             let outcome = try await outcome(of: request, transport)
             #expect(transport.count == count)
@@ -68,7 +68,7 @@ struct DeadlineTests {
         arguments: [999_999_999, 1_000_000_001]
     )
     func answerInTime(delay: Int) async throws {
-        let outcome = try await outcome(of: Call(timeout: .seconds(1)), retrier: NilRetrier.factory()) { clock in
+        let outcome = try await outcome(of: Ping(timeout: .seconds(1)), retrier: NilRetrier.factory()) { clock in
             ScriptedTransport(.delay(.nanoseconds(delay), then: .reply(text: "ok")), clock: clock)
         }
         #expect((outcome.response?.body == "ok") == (delay < 1_000_000_000))
@@ -82,7 +82,7 @@ struct DeadlineTests {
             for await _ in AsyncStream<Never>(Never.self, { _ in }) {}
             throw TransportError.failed(.serverCertificateUntrusted, delivery: .notSent, reason: "not trusted")
         }
-        let outcome = try await outcome(of: Call(timeout: .seconds(1)), transport)
+        let outcome = try await outcome(of: Ping(timeout: .seconds(1)), transport)
         #expect(outcome.error?.kind == .transport(.serverCertificateUntrusted))
         #expect(outcome.attempts == 1)
     }
@@ -104,7 +104,7 @@ struct DeadlineTests {
                 transport: ScriptedTransport(.reply(text: "ok")),
                 clock: clock
             )
-            return try await Call(timeout: .seconds(1)).schedule(with: service)
+            return try await Ping(timeout: .seconds(1)).schedule(with: service)
         }
         #expect(body == "ok")
     }
@@ -120,7 +120,7 @@ struct DeadlineTests {
         }
         let transport = ScriptedTransport(.reply(text: "never"))
         let outcome = try await outcome(
-            of: Call(deadline: .seconds(3)),
+            of: Ping(deadline: .seconds(3)),
             retrier: AnyRetrierFactory { Stuck() },
             transport
         )
@@ -133,16 +133,16 @@ struct DeadlineTests {
     @Test("a timeout or deadline of nothing is refused before anything is sent")
     func notPositive() async throws {
         let transport = ScriptedTransport(.reply(text: "never"))
-        let timeout = try await outcome(of: Call(timeout: .zero), transport)
+        let timeout = try await outcome(of: Ping(timeout: .zero), transport)
         #expect(timeout.error?.kind == .invalidRequest(.notPositive(parameter: "timeout")))
-        let deadline = try await outcome(of: Call(deadline: .zero), transport)
+        let deadline = try await outcome(of: Ping(deadline: .zero), transport)
         #expect(deadline.error?.kind == .invalidRequest(.notPositive(parameter: "deadline")))
         #expect(transport.count == 0)
     }
 
     @Test("standing in line for a connection does not use up the timeout, to the nanosecond", arguments: [3, 10, 25])
     func connectionWait(seconds: Int) async throws {
-        let outcome = try await outcome(of: Call(timeout: .seconds(10)), retrier: NilRetrier.factory()) { clock in
+        let outcome = try await outcome(of: Ping(timeout: .seconds(10)), retrier: NilRetrier.factory()) { clock in
             ScriptedTransport(clock: clock) { _, context in
                 context.beginWaitingForConnection()
                 try await clock.sleep(for: .seconds(seconds))
@@ -156,7 +156,7 @@ struct DeadlineTests {
 
     @Test("a deadline covers the line, and the hook")
     func deadlineCoversAll() async throws {
-        let outcome = try await outcome(of: Call(timeout: .seconds(1), deadline: .seconds(7))) { clock in
+        let outcome = try await outcome(of: Ping(timeout: .seconds(1), deadline: .seconds(7))) { clock in
             ScriptedTransport(clock: clock) { _, context in
                 context.beginWaitingForConnection()
                 return .hang
@@ -183,7 +183,7 @@ struct DeadlineTests {
                 clock: simulation.clock
             ).with { $0.hook = Slow(clock: simulation.clock) }
             let error = await #expect(throws: HttpError.self) {
-                try await Call(deadline: .seconds(2)).schedule(with: service)
+                try await Ping(deadline: .seconds(2)).schedule(with: service)
             }
             #expect(error?.kind == .deadline(.seconds(2)))
             #expect(error?.stage == .hook)

@@ -22,7 +22,7 @@ struct DeliveryFloorTests {
     )
     func redirectedPost(_ reply: ScriptedReply, status: Int) async throws {
         let transport = ScriptedTransport(.status(status, header: ["Location": "/order/7"]), reply, afterLast: .repeat)
-        let outcome = try await outcome(of: Call.post, transport)
+        let outcome = try await outcome(of: Ping.post, transport)
         #expect(outcome.error?.delivery == .maybeExecuted)
         #expect(outcome.error?.redirects?.becameGet == true)
         #expect(outcome.error?.rejectsCredential == false)
@@ -36,7 +36,7 @@ struct DeliveryFloorTests {
             .status(302, header: ["Location": "https://api.example.com/back"]),
             .status(401)
         )
-        let outcome = try await outcome(of: Call.get, transport)
+        let outcome = try await outcome(of: Ping.get, transport)
         #expect(outcome.error?.status == 401)
         #expect(outcome.error?.redirects?.leftOrigin == true)
         #expect(outcome.error?.rejectsCredential == false)
@@ -45,7 +45,7 @@ struct DeliveryFloorTests {
     @Test("a 401 after a redirect within the origin does")
     func withinTheOrigin() async throws {
         let transport = ScriptedTransport(.status(302, header: ["Location": "/things/"]), .status(401))
-        let outcome = try await outcome(of: Call.get, transport)
+        let outcome = try await outcome(of: Ping.get, transport)
         #expect(outcome.error?.rejectsCredential == true)
     }
 
@@ -59,7 +59,7 @@ struct DeliveryFloorTests {
             .fail(.cannotConnectToHost, delivery: .notSent),
             .reply(text: "never")
         )
-        let outcome = try await outcome(of: Call.post, interceptors: [twice], transport)
+        let outcome = try await outcome(of: Ping.post, interceptors: [twice], transport)
         #expect(outcome.error?.delivery == .maybeExecuted)
         #expect(transport.count == 2)
     }
@@ -78,7 +78,7 @@ struct DeliveryFloorTests {
             return response
         }
         let transport = ScriptedTransport(.status(500), .reply(text: "seen"), .reply(text: "never"))
-        let outcome = try await outcome(of: Call.post, interceptors: [looking], transport)
+        let outcome = try await outcome(of: Ping.post, interceptors: [looking], transport)
         #expect(outcome.error?.kind == .status(500))
         #expect(outcome.error?.request?.method == .post)
         #expect(outcome.trace.attempts.count == 1)
@@ -96,7 +96,7 @@ struct DeliveryFloorTests {
             func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { false }
         }
         let outcome = try await outcome(
-            of: Call.get,
+            of: Ping.get,
             retrier: AnyRetrierFactory { Spoiling() },
             ScriptedTransport(.reply(text: "never"))
         )
@@ -109,11 +109,11 @@ struct DeliveryFloorTests {
         let audit = AnyHttpService(apiUrl: "audit.example.com", transport: ScriptedTransport(.status(503)))
         let auditing = Closure { request, next in
             let response = try await next(request)
-            _ = try await Call.get.schedule(with: audit)
+            _ = try await Ping.get.schedule(with: audit)
             return response
         }
         let transport = ScriptedTransport(.reply(status: 201, text: "made"), .reply(text: "never"))
-        let outcome = try await outcome(of: Call.post, interceptors: [auditing], transport)
+        let outcome = try await outcome(of: Ping.post, interceptors: [auditing], transport)
         #expect(outcome.error?.kind == .custom)
         #expect((outcome.error?.underlying as? HttpError)?.kind == .status(503))
         #expect(outcome.error?.request?.method == .post)
@@ -124,7 +124,7 @@ struct DeliveryFloorTests {
     @Test("the surfaced error tells the most that any attempt may have done")
     func worstOfAll() async throws {
         let transport = ScriptedTransport(.status(500), .fail(.cannotConnectToHost, delivery: .notSent))
-        let outcome = try await outcome(of: Call.keyedPost, retrier: steadyBackoff(maxAttempts: 2), transport)
+        let outcome = try await outcome(of: Ping.keyedPost, retrier: steadyBackoff(maxAttempts: 2), transport)
         #expect(outcome.error?.kind == .transport(.cannotConnectToHost))
         #expect(outcome.error?.delivery == .maybeExecuted)
         #expect(outcome.trace.attempts[1].outcome == .failed(.send, .transport(.cannotConnectToHost), .notSent))
@@ -155,7 +155,7 @@ struct DeliveryFloorTests {
         let own = HttpError(.authorization, stage: .retry)
         let transport = ScriptedTransport(.status(401))
         let outcome = try await outcome(
-            of: Call.get,
+            of: Ping.get,
             retrier: ScriptedRetrier.factory { _, _ in .fail(with: own) },
             transport
         )
@@ -170,9 +170,9 @@ struct DeliveryFloorTests {
     )
     func forEver(_ duration: Duration) async throws {
         let transport = ScriptedTransport(.reply(text: "ok"))
-        let outcome = try await outcome(of: Call(timeout: duration, deadline: duration), transport)
+        let outcome = try await outcome(of: Ping(timeout: duration, deadline: duration), transport)
         #expect(outcome.response?.body == "ok")
         let service = AnyHttpService(apiUrl: "api.example.com", transport: ScriptedTransport(.reply(text: "ok")))
-        #expect(try await Call(timeout: duration, deadline: duration).schedule(with: service) == "ok")
+        #expect(try await Ping(timeout: duration, deadline: duration).schedule(with: service) == "ok")
     }
 }

@@ -36,7 +36,7 @@ struct EnvironmentChangeTests {
             )
             let result: Result<String, HttpError>
             do throws(HttpError) {
-                result = .success(try await Call.get.schedule(with: service))
+                result = .success(try await Ping.get.schedule(with: service))
             } catch {
                 result = .failure(error)
             }

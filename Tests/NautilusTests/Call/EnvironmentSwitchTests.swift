@@ -10,11 +10,11 @@ struct EnvironmentSwitchTests {
         "at each of a call's steps: where a request goes, its fields, its credential and its transport are of one environment"
     )
     func call() async throws {
-        let quiet = try await run(flippingAt: 0) { try await Call.get.schedule(with: $0) }
+        let quiet = try await run(flippingAt: 0) { try await Ping.get.schedule(with: $0) }
         #expect(quiet.ending == "ok")
         var endings: [String] = []
         for step in 1...quiet.stepCount {
-            let run = try await run(flippingAt: step) { try await Call.get.schedule(with: $0) }
+            let run = try await run(flippingAt: step) { try await Ping.get.schedule(with: $0) }
             #expect(run.strays == [], "step \(step)")
             #expect(run.sent.allSatisfy { $0 == "staging" }, "step \(step)")
             endings.append(run.ending)
@@ -36,7 +36,7 @@ struct EnvironmentSwitchTests {
     func events() async throws {
         try await expectOneEnvironment(reply: Self.event) { service in
             var events = 0
-            for try await _ in Call.get.events(with: service) {
+            for try await _ in Ping.get.events(with: service) {
                 events += 1
                 if events == 2 { break }
             }

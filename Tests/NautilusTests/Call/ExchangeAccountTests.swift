@@ -30,9 +30,9 @@ struct ExchangeAccountTests {
                     clock: simulation.clock
                 )
             }
-            _ = try await Call.get.schedule(with: service(.unlimited))
+            _ = try await Ping.get.schedule(with: service(.unlimited))
             #expect(budget.balance == 10)
-            _ = try await Call.get.schedule(with: service(.shared(budget)))
+            _ = try await Ping.get.schedule(with: service(.shared(budget)))
             #expect(budget.balance == 9)
         }
     }
@@ -43,7 +43,7 @@ struct ExchangeAccountTests {
             let empty = TokenBucketBudget(capacity: 0)
             let full = TokenBucketBudget()
             let outcome = try await outcome(
-                of: Call.get,
+                of: Ping.get,
                 retrier: ComposedRetrier.factory(
                     steadyBackoff(budget: .shared(empty)),
                     steadyBackoff(budget: .shared(full))
@@ -88,7 +88,7 @@ struct ExchangeAccountTests {
                         budget: .shared(budget)
                     )
                 }
-                let response = try await Call.get.response(with: service)
+                let response = try await Ping.get.response(with: service)
                 #expect(response.trace.attempts.first?.source == .server, "rebuilds: \(rebuilds)")
                 // 14 for the hedge, and back with the success.
                 #expect(budget.balance == 100, "rebuilds: \(rebuilds)")
@@ -116,7 +116,7 @@ struct ExchangeAccountTests {
                     budget: .shared(hedges)
                 )
             }
-            _ = try await Call.get.schedule(with: service)
+            _ = try await Ping.get.schedule(with: service)
             #expect(hedges.balance == 500)
             #expect(retries.balance == 500)
         }
@@ -140,7 +140,7 @@ struct ExchangeAccountTests {
                 clock: simulation.clock
             )
             let error = await #expect(throws: HttpError.self) {
-                try await Call(deadline: .seconds(1)).schedule(with: service)
+                try await Ping(deadline: .seconds(1)).schedule(with: service)
             }
             #expect(error?.trace.exchanges.map(\.duration) == [.seconds(1)])
             #expect(error?.trace.exchanges.map(\.connectionWait) == [.seconds(1)])
@@ -151,7 +151,7 @@ struct ExchangeAccountTests {
     func foreignCancellation() async throws {
         let asked = Counter()
         let outcome = try await outcome(
-            of: Call.get,
+            of: Ping.get,
             retrier: ScriptedRetrier.factory { _, _ in
                 asked.increment()
                 return false
@@ -186,7 +186,7 @@ struct ExchangeAccountTests {
                 transport: ScriptedTransport(.hang),
                 clock: simulation.clock
             )
-            let error = await #expect(throws: HttpError.self) { try await Call.get.schedule(with: service) }
+            let error = await #expect(throws: HttpError.self) { try await Ping.get.schedule(with: service) }
             #expect(error?.kind != .cancelled)
             #expect(asked.value == 1)
         }
@@ -212,7 +212,7 @@ struct ExchangeAccountTests {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask {
                     do throws(HttpError) {
-                        _ = try await Call.get.schedule(with: service)
+                        _ = try await Ping.get.schedule(with: service)
                     } catch {
                         kept.withLock { [error] in $0 = error }
                     }
@@ -254,7 +254,7 @@ struct ExchangeAccountTests {
                 },
                 clock: simulation.clock
             )
-            let text = try await Call.get.schedule(with: service)
+            let text = try await Ping.get.schedule(with: service)
             #expect(text == "ok")
             #expect(refreshes.value == 1)
         }
@@ -284,130 +284,10 @@ struct ExchangeAccountTests {
                     },
                     clock: simulation.clock
                 )
-                let text = try? await Call.get.schedule(with: service)
+                let text = try? await Ping.get.schedule(with: service)
                 #expect(text == "ok", "\(host)")
                 #expect(refreshes.value == 1, "\(host)")
             }
-        }
-    }
-}
-
-@Suite("A context leads to no secret")
-struct ContextSecretsTests {
-    @Test("a context that an interceptor dumps leads to no token, no query and no body")
-    func context() async throws {
-        let dumped = Locked("")
-        let dumping = ClosureInterceptor { request, context, next in
-            let response = try await next(request)
-            var text = ""
-            dump(context, to: &text)
-            text += "\n" + String(reflecting: context)
-            dumped.withLock { $0 = text }
-            return response
-        }
-        let coordinator = RefreshCoordinator(credential: Token(number: 4711)) { _ in Token(number: 2) }
-        _ = try await outcome(
-            of: Call.get,
-            retrier: AuthorizationRetrier.factory(coordinator),
-            interceptors: [dumping],
-            ScriptedTransport(.reply(text: "ok"))
-        )
-        let text = dumped.withLock { $0 }
-        #expect(!text.contains("4711"))
-    }
-
-    @Test("of keys and what they were sent with, neither")
-    func keys() async throws {
-        let dumped = Locked("")
-        let dumping = ClosureInterceptor { request, context, next in
-            var helper = HttpRequest(
-                method: .post,
-                url: .broken("https://api.example.com/token?secret=4711"),
-                body: .data(Data("4712".utf8))
-            )
-            helper.header[.idempotencyKey] = "key-4713"
-            _ = try await context.send(helper)
-            var text = ""
-            dump(context, to: &text)
-            dumped.withLock { $0 = text }
-            return try await next(request)
-        }
-        struct Login: Request {
-            typealias Result = String
-            var method: HttpMethod { .post }
-            let password = "4714"
-            var body: HttpBody { .data(Data(password.utf8)) }
-        }
-        _ = try await outcome(
-            of: Login(),
-            interceptors: [dumping],
-            ScriptedTransport(.reply(text: "ok"), afterLast: .repeat)
-        )
-        let text = dumped.withLock { $0 }
-        for secret in ["4711", "4712", "4713", "4714"] {
-            let leaks = text.contains(secret)
-            #expect(!leaks, "\(secret)")
-        }
-    }
-}
-
-@Suite("Scopes of calls that begin one another")
-struct CallScopeChainTests {
-    private struct Weak: Sendable {
-        weak let scope: CallScope?
-    }
-
-    /// Begins the next call while this one has not quite ended.
-    private struct Polling: ServiceHook {
-        let poll: @Sendable () async -> Void
-        func onSuccess<R: Request>(_ request: R, response: HttpResponse<R.Result>) async { await poll() }
-    }
-
-    @Test("calls that begin just before the one before ends do not keep all that were before")
-    func chain() async throws {
-        let alive = try await Self.poll(100)
-        #expect(alive <= 2)
-    }
-
-    /// How many scopes of `count` calls are still there while the last one is made.
-    static func poll(_ count: Int) async throws -> Int {
-        let scopes = Locked<[Weak]>([])
-        return try await simulate { simulation in
-            let clock = simulation.clock
-            let left = Locked(count)
-            let alive = Locked(-1)
-            let transport = ScriptedTransport(.reply(text: "ok"), afterLast: .repeat)
-            @Sendable func next() async {
-                let goesOn = left.withLock { left in
-                    left -= 1
-                    return left >= 0
-                }
-                guard goesOn else {
-                    // All but the last have ended long ago.
-                    try? await clock.sleep(for: .seconds(1))
-                    alive.withLock { $0 = scopes.withLock { $0.count { $0.scope != nil } } }
-                    return
-                }
-                let noting = ClosureInterceptor { request, _, next in
-                    if let scope = CallScope.current { scopes.withLock { $0.append(Weak(scope: scope)) } }
-                    return try await next(request)
-                }
-                let service = AnyHttpService(
-                    apiUrl: "api.example.com",
-                    interceptors: [noting],
-                    transport: transport,
-                    clock: clock
-                ).with {
-                    $0.hook = Polling {
-                        simulation.start { await next() }
-                        try? await clock.sleep(for: .milliseconds(1))
-                    }
-                }
-                _ = try? await Call.get.schedule(with: service)
-            }
-            simulation.start { await next() }
-            while alive.withLock({ $0 }) < 0 { try await clock.sleep(for: .seconds(1)) }
-            return alive.withLock { $0 }
         }
     }
 }

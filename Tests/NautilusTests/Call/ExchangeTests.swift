@@ -66,7 +66,7 @@ struct ExchangeTests {
                 return "order-\(count)"
             }
         }
-        let outcome = try await outcome(of: Call.post, interceptors: [idempotency, helping], transport)
+        let outcome = try await outcome(of: Ping.post, interceptors: [idempotency, helping], transport)
         #expect(outcome.response?.body == "made")
         var orderKeys: [String?] = []
         var helperKeys: [String?] = []
@@ -92,7 +92,7 @@ struct ExchangeTests {
         }
         let keys = Counter()
         let outcome = try await outcome(
-            of: Call.post,
+            of: Ping.post,
             interceptors: [
                 Closure { request, context, next in
                     // Draws anew each time, for both sends of an attempt and for both attempts.
@@ -127,7 +127,7 @@ struct ExchangeTests {
             return try await next(request)
         }
         let transport = ScriptedTransport(.status(500), .status(503), .status(500), .reply(text: "ok"))
-        let outcome = try await outcome(of: Call.get, interceptors: [asking, inner], transport)
+        let outcome = try await outcome(of: Ping.get, interceptors: [asking, inner], transport)
         #expect(outcome.response?.body == "ok")
         #expect(outcome.trace.attempts.map { $0.exchanges.map(\.role) } == [[.side, .main], [.side, .main]])
         #expect(outcome.trace.exchanges.map(\.number) == [1, 2, 3, 4])
@@ -160,7 +160,7 @@ struct ExchangeTests {
         }
         let transport = ScriptedTransport(.reply(text: "ok"), afterLast: .repeat)
         let outcome = try await outcome(
-            of: Call.get,
+            of: Ping.get,
             retrier: AnyRetrierFactory { Stamping() },
             interceptors: [asking],
             transport
@@ -200,7 +200,7 @@ struct ExchangeTests {
                 transport: transport,
                 clock: clock
             )
-            let text = try await Call.get.schedule(with: service)
+            let text = try await Ping.get.schedule(with: service)
             #expect(text == "ok")
             #expect(clock.now.offset == .seconds(1))
             await clock.run()
@@ -216,11 +216,11 @@ struct ExchangeTests {
         let observer = RecordingObserver()
         let transport = ScriptedTransport(.reply(text: "ok"), .status(404))
         let service = AnyHttpService(apiUrl: "api.example.com", transport: transport).with { $0.observer = observer }
-        let first = try await Call.get.response(with: service).trace.call
-        let error = await #expect(throws: HttpError.self) { try await Call.get.schedule(with: service) }
+        let first = try await Ping.get.response(with: service).trace.call
+        let error = await #expect(throws: HttpError.self) { try await Ping.get.schedule(with: service) }
         let second = try #require(error?.call)
         #expect(first != second)
-        #expect(second.request == "Call")
+        #expect(second.request == "Ping")
         #expect(error?.trace.call == second)
         #expect(error?.exchange?.call == second.id)
         #expect(transport.attempts.map(\.context.call) == [first, second])
@@ -243,7 +243,7 @@ struct ExchangeTests {
         )
         let within = Locked<CallIdentity?>(nil)
         let nesting = Closure { request, context, next in
-            let call = try await Call.get.response(with: inner).trace.call
+            let call = try await Ping.get.response(with: inner).trace.call
             #expect(call.parent == context.call.id)
             within.withLock { $0 = call }
             return try await next(request)
@@ -253,10 +253,10 @@ struct ExchangeTests {
             interceptors: [nesting],
             transport: ScriptedTransport(.reply(text: "ok"))
         )
-        let outer = try await Call.get.response(with: service).trace.call
+        let outer = try await Ping.get.response(with: service).trace.call
         #expect(outer.parent == nil)
         #expect(within.withLock { $0?.parent } == outer.id)
-        #expect(try await Call.get.response(with: inner).trace.call.parent == nil)
+        #expect(try await Ping.get.response(with: inner).trace.call.parent == nil)
     }
 
     // MARK: - Latency
@@ -317,7 +317,7 @@ struct ExchangeTests {
         struct Elsewhere: Error {}
         let asked = Counter()
         let outcome = try await outcome(
-            of: Call.get,
+            of: Ping.get,
             retrier: ScriptedRetrier.factory { _, error in
                 asked.increment()
                 return false
@@ -333,7 +333,7 @@ struct ExchangeTests {
     @Test("C27: an error of the retrier's own tells which attempt of which request has failed")
     func failWith() async throws {
         let outcome = try await outcome(
-            of: Call.get,
+            of: Ping.get,
             retrier: ScriptedRetrier.factory { _, _ in .fail(with: HttpError(.custom, stage: .retry)) },
             ScriptedTransport(.status(500))
         )

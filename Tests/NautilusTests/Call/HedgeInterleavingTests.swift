@@ -38,7 +38,7 @@ private struct HedgedCalls: Sendable {
     }
 
     private let clock: ManualClock
-    private let calls: [(request: Call, start: Duration, cancelledAfter: Duration?)]
+    private let calls: [(request: Ping, start: Duration, cancelledAfter: Duration?)]
     private let sends: [(duration: Duration, end: End)]
     private let limit = ConcurrencyLimit(3)
     private let budget = QuotaBudget(capacity: 1_000, initial: 28)
@@ -51,7 +51,7 @@ private struct HedgedCalls: Sendable {
             .milliseconds(Int64.random(in: range, using: &generator))
         }
         calls = (0..<3).map { _ in
-            let request = Call(
+            let request = Ping(
                 timeout: Bool.random(using: &generator) ? milliseconds(1...5) : nil,
                 deadline: Int.random(in: 0..<4, using: &generator) == 0 ? milliseconds(1...5) : nil
             )
@@ -84,7 +84,7 @@ private struct HedgedCalls: Sendable {
     }
 
     private func run(
-        _ request: Call,
+        _ request: Ping,
         _ start: Duration,
         _ cancelledAfter: Duration?,
         _ service: AnyHttpService<HttpError>

@@ -14,14 +14,14 @@ struct HedgeRulesTests {
     @Test(
         "a request that may be repeated is hedged, one that may not is not",
         arguments: [
-            (.get, nil), (Call(method: .head), nil), (Call(method: .put), nil), (Call(method: .delete), nil),
+            (.get, nil), (Ping(method: .head), nil), (Ping(method: .put), nil), (Ping(method: .delete), nil),
             (.keyedPost, nil),
-            (.post, .notIdempotent), (Call(method: .patch), .notIdempotent),
-            (Call(allowsHedging: false), .notAllowed),
-            (Call(method: .put, body: .stream { AsyncThrowingStream { $0.finish() } }), .streamedBody),
-        ] as [(Call, HedgeObstacle?)]
+            (.post, .notIdempotent), (Ping(method: .patch), .notIdempotent),
+            (Ping(allowsHedging: false), .notAllowed),
+            (Ping(method: .put, body: .stream { AsyncThrowingStream { $0.finish() } }), .streamedBody),
+        ] as [(Ping, HedgeObstacle?)]
     )
-    func requests(request: Call, obstacle: HedgeObstacle?) async throws {
+    func requests(request: Ping, obstacle: HedgeObstacle?) async throws {
         let call = try await hedged(request, .ok("first", after: 150), .ok("second", after: 10))
         #expect(call.outcome.response?.body == (obstacle == nil ? "second" : "first"))
         #expect(call.sends.count == (obstacle == nil ? 2 : 1))
@@ -117,11 +117,11 @@ struct HedgeRulesTests {
     @Test(
         "one that has less time than attempts usually take is not made",
         arguments: [
-            (Call(deadline: .milliseconds(150)), true), (Call(deadline: .nanoseconds(149_999_999)), false),
-            (Call(timeout: .milliseconds(150)), true), (Call(timeout: .nanoseconds(149_999_999)), false),
+            (Ping(deadline: .milliseconds(150)), true), (Ping(deadline: .nanoseconds(149_999_999)), false),
+            (Ping(timeout: .milliseconds(150)), true), (Ping(timeout: .nanoseconds(149_999_999)), false),
         ]
     )
-    func cannotFinish(request: Call, isSent: Bool) async throws {
+    func cannotFinish(request: Ping, isSent: Bool) async throws {
         let latencies = OriginLatencies(minimumCount: 1, clock: ManualClock())
         latencies.record(.milliseconds(50), of: try testOrigin())
         let call = try await hedged(request, .hang, .hang, latencies: latencies)

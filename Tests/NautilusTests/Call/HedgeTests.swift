@@ -113,7 +113,7 @@ struct HedgeTests {
 
     @Test("a DELETE that was overtaken by its own second send is not told that there is nothing to delete")
     func overtaken() async throws {
-        let call = try await hedged(Call(method: .delete), .status(404, after: 150), .ok(after: 100))
+        let call = try await hedged(Ping(method: .delete), .status(404, after: 150), .ok(after: 100))
         #expect(call.outcome.response?.body == "ok")
         #expect(call.outcome.end == .milliseconds(200))
     }
@@ -160,7 +160,7 @@ struct HedgeTests {
 
     @Test("the timeout covers the whole attempt, from its first send")
     func timeout() async throws {
-        let call = try await hedged(Call(timeout: .milliseconds(150)), .hang, .hang)
+        let call = try await hedged(Ping(timeout: .milliseconds(150)), .hang, .hang)
         #expect(call.outcome.error?.kind == .timeout(.milliseconds(150)))
         #expect(call.outcome.end == .milliseconds(150))
         #expect(call.ends == ["cancelled", "cancelled"])
@@ -169,17 +169,17 @@ struct HedgeTests {
 
     @Test("a timeout that comes first leaves nothing to hedge, to the nanosecond")
     func timeoutFirst() async throws {
-        let call = try await hedged(Call(timeout: Self.delay), .hang)
+        let call = try await hedged(Ping(timeout: Self.delay), .hang)
         #expect(call.outcome.error?.kind == .timeout(Self.delay))
         #expect(call.ends == ["cancelled"])
         #expect(call.hedge == .notSent(.timeoutFirst(Self.delay)))
-        let longer = try await hedged(Call(timeout: Self.delay + .nanoseconds(1)), .hang, .hang)
+        let longer = try await hedged(Ping(timeout: Self.delay + .nanoseconds(1)), .hang, .hang)
         #expect(longer.sends.count == 2)
     }
 
     @Test("the deadline cancels both")
     func deadline() async throws {
-        let call = try await hedged(Call(deadline: .milliseconds(150)), .hang, .hang)
+        let call = try await hedged(Ping(deadline: .milliseconds(150)), .hang, .hang)
         #expect(call.outcome.error?.kind == .deadline(.milliseconds(150)))
         #expect(call.outcome.end == .milliseconds(150))
         #expect(call.ends == ["cancelled", "cancelled"])
@@ -187,7 +187,7 @@ struct HedgeTests {
 
     @Test("an answer to a send that the timeout has cancelled is not thrown away")
     func lateAnswer() async throws {
-        let call = try await hedged(Call(timeout: .milliseconds(150)), .ok(after: 149), .hang)
+        let call = try await hedged(Ping(timeout: .milliseconds(150)), .ok(after: 149), .hang)
         #expect(call.outcome.response?.body == "ok")
     }
 
@@ -203,7 +203,7 @@ struct HedgeTests {
 
     @Test("what any send may have done holds for the attempt")
     func delivery() async throws {
-        let timeout = Call(timeout: .milliseconds(200))
+        let timeout = Ping(timeout: .milliseconds(200))
         let first = try await hedged(timeout, .lost(after: 150, delivery: .notSent), .hang)
         #expect(first.outcome.error?.kind == .transport(.networkConnectionLost))
         #expect(first.outcome.error?.delivery == .maybeExecuted)
@@ -234,7 +234,7 @@ struct HedgeTests {
 
     @Test("without hedging a slow attempt is sent once, and the trace is silent")
     func off() async throws {
-        let outcome = try await outcome(of: Call.get) { ScriptedTransport(.ok(after: 5000), clock: $0) }
+        let outcome = try await outcome(of: Ping.get) { ScriptedTransport(.ok(after: 5000), clock: $0) }
         #expect(outcome.response?.body == "ok")
         #expect(outcome.trace.attempts.map(\.hedge) == [nil])
     }

@@ -51,7 +51,7 @@ struct HedgeTransportTests {
                 return Self.first
             }
             // The other way round as well: the slot of a second send that is deaf.
-            let response = try await Call(timeout: .seconds(60)).response(
+            let response = try await Ping(timeout: .seconds(60)).response(
                 with: service(transport, on: clock, interceptors: [limit])
             )
             #expect(response.body == "second")
@@ -75,7 +75,7 @@ struct HedgeTransportTests {
                         try await clock.sleep(for: .nanoseconds(99_999_999))
                         return Self.first
                     }
-                    let response = try await Call(timeout: timeout).response(with: service(transport, on: clock))
+                    let response = try await Ping(timeout: timeout).response(with: service(transport, on: clock))
                     #expect(response.body == "first")
                     #expect(transport.count.value == 1)
                     #expect(response.trace.attempts.map(\.hedge) == [nil])
@@ -95,7 +95,7 @@ struct HedgeTransportTests {
                 try await clock.sleep(for: .seconds(10))
                 return Self.first
             }
-            let response = try await Call(timeout: .milliseconds(120)).response(with: service(transport, on: clock))
+            let response = try await Ping(timeout: .milliseconds(120)).response(with: service(transport, on: clock))
             #expect(response.body == "second")
             #expect(clock.now.offset == .milliseconds(610))
         }
@@ -116,7 +116,7 @@ struct HedgeTransportTests {
                 return isFirst ? .hang : .reply(text: "second")
             }
             try await Self.$label.withValue("mine") {
-                _ = try await Call(deadline: .seconds(1)).response(with: service(transport, on: clock))
+                _ = try await Ping(deadline: .seconds(1)).response(with: service(transport, on: clock))
             }
             #expect(seen.withLock { $0 } == ["mine", "mine"])
         }
@@ -161,7 +161,7 @@ struct HedgeTransportTests {
         let clock = SharedSleepClock(base)
         let transport = ScriptedTransport(.hang, .reply(text: "second"), clock: base)
         let service = service(transport, on: clock)
-        async let response = Call(timeout: .seconds(60)).response(with: service)
+        async let response = Ping(timeout: .seconds(60)).response(with: service)
         try await transport.waitForAttempts(count: 1)
         try await base.waitForSleepers(count: 1)
         base.advance(by: .milliseconds(100))
@@ -175,7 +175,7 @@ struct HedgeTransportTests {
         let clock = SharedSleepClock(base)
         let transport = ScriptedTransport(.hang, .hang, clock: base)
         let service = service(transport, on: clock)
-        async let response = Call(timeout: .milliseconds(150)).response(with: service)
+        async let response = Ping(timeout: .milliseconds(150)).response(with: service)
         try await transport.waitForAttempts(count: 1)
         try await base.waitForSleepers(count: 1)
         base.advance(by: .milliseconds(100))

@@ -21,7 +21,7 @@ struct Hedged: Sendable {
 ///   - latencies: Default: none known.
 ///   - cancelling: When the caller gives up.
 func hedged(
-    _ request: Call = .get,
+    _ request: Ping = .get,
     _ replies: ScriptedReply...,
     after delay: Hedging.Delay = .fixed(.milliseconds(100)),
     budget: RetryBudgetScope = .unlimited,

@@ -39,7 +39,7 @@ struct HookTests {
     @Test("a call is scheduled once and succeeds once, whatever the number of attempts")
     func success() async throws {
         let hook = Recording()
-        _ = try await Call.get.schedule(with: service(ScriptedTransport(.status(503), .reply(text: "ok")), hook))
+        _ = try await Ping.get.schedule(with: service(ScriptedTransport(.status(503), .reply(text: "ok")), hook))
         #expect(hook.log.withLock { $0 } == ["schedule", "success after 2"])
     }
 
@@ -47,7 +47,7 @@ struct HookTests {
     func failure() async throws {
         let hook = Recording()
         let service = service(ScriptedTransport(.status(503), .status(500)), hook)
-        await #expect(throws: HttpError.self) { try await Call.get.schedule(with: service) }
+        await #expect(throws: HttpError.self) { try await Ping.get.schedule(with: service) }
         #expect(hook.log.withLock { $0 } == ["schedule", "failure: status 500"])
     }
 
@@ -55,7 +55,7 @@ struct HookTests {
     func fulfilment() async throws {
         let hook = Recording(fulfilment: "remembered")
         let transport = ScriptedTransport()
-        let response = try await Call.get.response(with: service(transport, hook))
+        let response = try await Ping.get.response(with: service(transport, hook))
         #expect(response.body == "remembered")
         #expect(response.trace.attempts.isEmpty)
         #expect(hook.log.withLock { $0 } == ["schedule"])
@@ -68,7 +68,7 @@ struct HookTests {
         let hook = Recording(failure: Closed())
         let transport = ScriptedTransport()
         let error = await #expect(throws: HttpError.self) {
-            try await Call.get.schedule(with: service(transport, hook))
+            try await Ping.get.schedule(with: service(transport, hook))
         }
         #expect(error?.stage == .hook)
         #expect(error?.underlying is Closed)

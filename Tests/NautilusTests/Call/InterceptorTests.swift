@@ -38,7 +38,7 @@ struct InterceptorTests {
     func order() async throws {
         let transport = ScriptedTransport(.status(503), .reply(text: "ok"))
         let outcome = try await outcome(
-            of: Call.get,
+            of: Ping.get,
             interceptors: [Marking(name: "a"), Marking(name: "b")],
             transport
         )
@@ -57,7 +57,7 @@ struct InterceptorTests {
         let transport = ScriptedTransport()
         let cache = Closure { _, _ in HttpResponse(status: 200, body: Data("cached".utf8)) }
         let outcome = try await outcome(
-            of: Call.get,
+            of: Ping.get,
             retrier: AnyRetrierFactory { Untouchable() },
             interceptors: [cache],
             transport
@@ -75,7 +75,7 @@ struct InterceptorTests {
             return first.status == 503 ? try await next(request) : first
         }
         let outcome = try await outcome(
-            of: Call.get,
+            of: Ping.get,
             retrier: AnyRetrierFactory { Stamping() },
             interceptors: [twice],
             transport
@@ -91,7 +91,7 @@ struct InterceptorTests {
         let asked = Counter()
         let transport = ScriptedTransport()
         let outcome = try await outcome(
-            of: Call.get,
+            of: Ping.get,
             retrier: ScriptedRetrier.factory { _, _ in
                 asked.increment()
                 return false
@@ -115,7 +115,7 @@ struct InterceptorTests {
                 return HttpResponse(status: 200, body: Data("stale".utf8))
             }
         }
-        let outcome = try await outcome(of: Call.get, interceptors: [offline], transport)
+        let outcome = try await outcome(of: Ping.get, interceptors: [offline], transport)
         #expect(outcome.response?.body == "stale")
     }
 }

@@ -20,7 +20,7 @@ struct LateWakeupTests {
     /// When the second attempts of some calls begin that all fail at 0 s, with the process suspended at 5 s.
     private static func starts(
         of count: Int = 1,
-        _ request: Call = .get,
+        _ request: Ping = .get,
         suspensions: [Duration],
         retrier: any RetrierFactory = retrier()
     ) async throws -> [Duration] {
@@ -103,7 +103,7 @@ struct LateWakeupTests {
                 clock.suspend(for: .seconds(600))
             }
             let error = await #expect(throws: HttpError.self) {
-                try await Call(deadline: .seconds(60)).schedule(with: service)
+                try await Ping(deadline: .seconds(60)).schedule(with: service)
             }
             #expect(error?.kind == .status(503))
             #expect(clock.now.offset == .seconds(605))
@@ -114,7 +114,7 @@ struct LateWakeupTests {
     @Test("what is left until the deadline is halved between waiting and the attempt")
     func deadlineNear() async throws {
         // Four seconds are left at 65 s: a half of two.
-        let starts = try await Self.starts(of: 1, Call(deadline: .seconds(69)), suspensions: [.seconds(60)])
+        let starts = try await Self.starts(of: 1, Ping(deadline: .seconds(69)), suspensions: [.seconds(60)])
         #expect(starts == [.seconds(66)])
     }
 
@@ -132,7 +132,7 @@ struct LateWakeupTests {
                 clock.suspend(for: .seconds(600))
             }
             let error = await #expect(throws: HttpError.self) {
-                try await Call(timeout: .seconds(30)).schedule(with: service)
+                try await Ping(timeout: .seconds(30)).schedule(with: service)
             }
             #expect(error?.kind == .timeout(.seconds(30)))
             #expect(clock.now.offset == .seconds(605))

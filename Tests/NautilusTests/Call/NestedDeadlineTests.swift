@@ -44,7 +44,7 @@ struct NestedDeadlineTests {
         let kind: FailureKind?
         let time: Duration
 
-        static func of(_ call: Call, with service: AnyHttpService<HttpError>, on clock: ManualClock) async -> End {
+        static func of(_ call: Ping, with service: AnyHttpService<HttpError>, on clock: ManualClock) async -> End {
             do throws(HttpError) {
                 _ = try await call.schedule(with: service)
                 return End(kind: nil, time: clock.now.offset)
@@ -64,8 +64,8 @@ struct NestedDeadlineTests {
 
     /// Calls, from `place` and 400 ms after the outer call has come there, a server that never answers.
     private func ends(
-        _ inner: Call = .get,
-        within outer: Call,
+        _ inner: Ping = .get,
+        within outer: Ping,
         at place: Place,
         clock innerClock: ManualClock? = nil,
         seed: UInt64 = 0
@@ -113,7 +113,7 @@ struct NestedDeadlineTests {
     @Test("a call that is made within another has what is left to that one", arguments: Place.allCases)
     func inherited(place: Place) async throws {
         for seed in 0..<10 as Range<UInt64> {
-            let ends = try await ends(within: Call(deadline: .seconds(1)), at: place, seed: seed)
+            let ends = try await ends(within: Ping(deadline: .seconds(1)), at: place, seed: seed)
             #expect(ends.remaining == .milliseconds(600))
             #expect(ends.inner == End(kind: .deadline(.milliseconds(600)), time: .seconds(1)))
             #expect(ends.outer.time == .seconds(1))
@@ -137,24 +137,24 @@ struct NestedDeadlineTests {
         ] as [(Duration, Duration)]
     )
     func earlier(own: Duration, limit: Duration) async throws {
-        let ends = try await ends(Call(deadline: own), within: Call(deadline: .seconds(1)), at: .prepare)
+        let ends = try await ends(Ping(deadline: own), within: Ping(deadline: .seconds(1)), at: .prepare)
         #expect(ends.remaining == limit)
         #expect(ends.inner == End(kind: .deadline(limit), time: .milliseconds(400) + limit))
     }
 
     @Test("without a deadline outside, the inner call has its own, or none")
     func noneOutside() async throws {
-        let own = try await ends(Call(deadline: .seconds(5)), within: .get, at: .interceptor)
+        let own = try await ends(Ping(deadline: .seconds(5)), within: .get, at: .interceptor)
         #expect(own.remaining == .seconds(5))
         #expect(own.inner == End(kind: .deadline(.seconds(5)), time: .milliseconds(5_400)))
-        let none = try await ends(Call(timeout: .seconds(7)), within: .get, at: .interceptor)
+        let none = try await ends(Ping(timeout: .seconds(7)), within: .get, at: .interceptor)
         #expect(none.remaining == nil)
         #expect(none.inner == End(kind: .timeout(.seconds(7)), time: .milliseconds(7_400)))
     }
 
     @Test("an inner service on another clock has the same time left, and ends with the outer call all the same")
     func otherClock() async throws {
-        let ends = try await ends(within: Call(deadline: .seconds(1)), at: .interceptor, clock: ManualClock())
+        let ends = try await ends(within: Ping(deadline: .seconds(1)), at: .interceptor, clock: ManualClock())
         #expect(ends.remaining == .milliseconds(600))
         #expect(ends.inner == End(kind: .cancelled, time: .seconds(1)))
         #expect(ends.outer == End(kind: .deadline(.seconds(1)), time: .seconds(1)))
@@ -186,7 +186,7 @@ struct NestedDeadlineTests {
                 transport: ScriptedTransport(.hang),
                 clock: clock
             )
-            let outerEnd = await End.of(Call(deadline: .seconds(1)), with: outerService, on: clock)
+            let outerEnd = await End.of(Ping(deadline: .seconds(1)), with: outerService, on: clock)
             #expect(outerEnd == End(kind: .deadline(.seconds(1)), time: .seconds(1)))
             await clock.run()
             #expect(
@@ -227,7 +227,7 @@ struct NestedDeadlineTests {
                     }
                     if isFirst {
                         simulation.start {
-                            let fresh = try? await Call.get.schedule(with: tokenService)
+                            let fresh = try? await Ping.get.schedule(with: tokenService)
                             token.withLock { $0 = fresh }
                         }
                     }
@@ -235,7 +235,7 @@ struct NestedDeadlineTests {
                     return ["X-Token": token.withLock { $0 } ?? ""]
                 }
             }
-            async let hasty = End.of(Call(deadline: .seconds(1)), with: service, on: clock)
+            async let hasty = End.of(Ping(deadline: .seconds(1)), with: service, on: clock)
             try await clock.sleep(for: .milliseconds(10))
             async let patient = End.of(.get, with: service, on: clock)
             #expect(await hasty == End(kind: .deadline(.seconds(1)), time: .seconds(1)))
@@ -250,9 +250,9 @@ struct NestedDeadlineTests {
         let error = try await simulate { simulation in
             let service = AnyHttpService(apiUrl: "api.example.com", transport: transport, clock: simulation.clock)
             let stopwatch = Stopwatch(simulation.clock)
-            let scope = CallScope(requestType: Call.self, deadline: .zero, stopwatch: stopwatch, maxAttempts: nil)
+            let scope = CallScope(requestType: Ping.self, deadline: .zero, stopwatch: stopwatch, maxAttempts: nil)
             return await scope.enter {
-                await #expect(throws: HttpError.self) { try await Call.get.schedule(with: service) }
+                await #expect(throws: HttpError.self) { try await Ping.get.schedule(with: service) }
             }
         }
         #expect(error?.kind == .deadline(.zero))
@@ -267,7 +267,7 @@ struct NestedDeadlineTests {
             let clock = simulation.clock
             let silent = ScriptedTransport(.hang)
             let inmost = AnyHttpService(apiUrl: "three.example.com", transport: silent, clock: clock)
-            func service(_ host: String, _ inner: AnyHttpService<HttpError>, _ call: Call) -> AnyHttpService<HttpError>
+            func service(_ host: String, _ inner: AnyHttpService<HttpError>, _ call: Ping) -> AnyHttpService<HttpError>
             {
                 let nesting = Nesting(place: .interceptor) {
                     try await clock.sleep(for: .milliseconds(100))
@@ -275,9 +275,9 @@ struct NestedDeadlineTests {
                 }
                 return AnyHttpService(apiUrl: host, interceptors: [nesting], transport: silent, clock: clock)
             }
-            let middle = service("two.example.com", inmost, Call(deadline: .seconds(60)))
-            let outer = service("one.example.com", middle, Call(deadline: .milliseconds(500)))
-            let end = await End.of(Call(deadline: .seconds(1)), with: outer, on: clock)
+            let middle = service("two.example.com", inmost, Ping(deadline: .seconds(60)))
+            let outer = service("one.example.com", middle, Ping(deadline: .milliseconds(500)))
+            let end = await End.of(Ping(deadline: .seconds(1)), with: outer, on: clock)
             #expect(silent.attempts.map(\.context.remaining) == [.milliseconds(400)])
             // The middle call had its own, shorter one; the outer call lives on, and fails of what it has met.
             #expect(end == End(kind: .custom, time: .milliseconds(600)))
@@ -292,7 +292,7 @@ struct NestedDeadlineTests {
                 let tokens = ScriptedTransport(.delay(.seconds(3), then: .reply(text: "fresh")), clock: clock)
                 let tokenService = AnyHttpService(apiUrl: "id.example.com", transport: tokens, clock: clock)
                 let coordinator = RefreshCoordinator(credential: Token(number: 1), clock: clock) { _ in
-                    _ = try await Call.post.schedule(with: tokenService)
+                    _ = try await Ping.post.schedule(with: tokenService)
                     return Token(number: 2)
                 }
                 let service = AnyHttpService(
@@ -303,7 +303,7 @@ struct NestedDeadlineTests {
                     },
                     clock: clock
                 )
-                async let hurried = End.of(Call(deadline: .seconds(1)), with: service, on: clock)
+                async let hurried = End.of(Ping(deadline: .seconds(1)), with: service, on: clock)
                 // It comes later, so that the refresh is started by the one that will be gone.
                 try await clock.sleep(for: .milliseconds(10))
                 async let patient = End.of(.get, with: service, on: clock)

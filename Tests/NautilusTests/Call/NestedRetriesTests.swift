@@ -56,7 +56,7 @@ struct NestedRetriesTests {
                 transport: ScriptedTransport(.reply(text: "ok"), afterLast: .repeat),
                 clock: simulation.clock
             ).with { $0.observer = observer }
-            let nesting = Nesting(spot: place) { _ = try? await Call.get.schedule(with: innerService) }
+            let nesting = Nesting(spot: place) { _ = try? await Ping.get.schedule(with: innerService) }
             let descriptions = outer.map { [RetryDescription(maxAttempts: $0)] } ?? []
             let outerService = AnyHttpService(
                 apiUrl: "outer.example.com",
@@ -114,7 +114,7 @@ struct NestedRetriesTests {
                 lifetime: { $0.number == 1 ? .zero : nil },
                 clock: simulation.clock
             ) { _ in
-                _ = try await Call.post.schedule(with: tokens)
+                _ = try await Ping.post.schedule(with: tokens)
                 return Token(number: 2)
             }
             let service = AnyHttpService(
@@ -123,7 +123,7 @@ struct NestedRetriesTests {
                 transport: ScriptedTransport(.reply(text: "ok"), afterLast: .repeat),
                 clock: simulation.clock
             )
-            _ = try await Call.get.schedule(with: service)
+            _ = try await Ping.get.schedule(with: service)
             #expect(observer.traces.map(\.notes) == [[]])
         }
     }

@@ -12,7 +12,7 @@ struct RedirectTests {
     private func redirected(
         _ status: Int,
         to location: String,
-        _ request: Call = Call(header: secrets)
+        _ request: Ping = Ping(header: secrets)
     ) async throws -> (Outcome, ScriptedTransport) {
         let transport = ScriptedTransport(
             .status(status, header: ["Location": location]),
@@ -56,7 +56,7 @@ struct RedirectTests {
         let own: HttpHeader = [
             "X-Sign": "s", "DPoP": "d", "X-Client-Cert": "c", "X-Account-Sid": "a", "baggage": "user=anna",
         ]
-        _ = try await outcome(of: Call(header: needed.merging(own)), transport)
+        _ = try await outcome(of: Ping(header: needed.merging(own)), transport)
         #expect(transport.attempts[1].header == needed)
     }
 
@@ -67,7 +67,7 @@ struct RedirectTests {
             .status(302, header: ["Location": "https://api.example.com/back"]),
             .reply(text: "home")
         )
-        let outcome = try await outcome(of: Call(header: Self.secrets), transport)
+        let outcome = try await outcome(of: Ping(header: Self.secrets), transport)
         #expect(outcome.response?.body == "home")
         #expect(transport.attempts[2].header[.authorization] == nil)
     }
@@ -93,7 +93,7 @@ struct RedirectTests {
         for (status, method, expected) in [(302, "PUT", "PUT"), (303, "PUT", "GET"), (303, "HEAD", "HEAD")]
             as [(Int, HttpMethod, HttpMethod)]
         {
-            let (_, transport) = try await redirected(status, to: "/elsewhere", Call(method: method))
+            let (_, transport) = try await redirected(status, to: "/elsewhere", Ping(method: method))
             #expect(transport.attempts[1].request.method == expected)
         }
     }
@@ -113,7 +113,7 @@ struct RedirectTests {
             .status(302, header: ["Location": "/things"]),
             afterLast: .repeat
         )
-        let outcome = try await outcome(of: Call.get, transport)
+        let outcome = try await outcome(of: Ping.get, transport)
         #expect(outcome.error?.kind == .redirect(.loop))
         #expect(transport.count == 2)
     }
@@ -132,7 +132,7 @@ struct RedirectTests {
             let number = served.increment()
             return number > count ? .reply(text: "there") : .status(302, header: ["Location": "/\(number)"])
         }
-        let outcome = try await outcome(of: Call.get, transport)
+        let outcome = try await outcome(of: Ping.get, transport)
         #expect((outcome.response?.body == "there") == (count == 20))
         #expect(outcome.error?.kind == (count == 20 ? nil : .redirect(.tooMany(limit: 20))))
         #expect(transport.count == 21)
@@ -151,7 +151,7 @@ struct RedirectTests {
     func oneShot() async throws {
         for (status, kind) in [(307, FailureKind.redirect(.bodySpent)), (303, nil)] as [(Int, FailureKind?)] {
             let body = HttpBody.stream(AsyncThrowingStream { $0.finish() })
-            let (outcome, _) = try await redirected(status, to: "/elsewhere", Call(method: .post, body: body))
+            let (outcome, _) = try await redirected(status, to: "/elsewhere", Ping(method: .post, body: body))
             #expect(outcome.error?.kind == kind)
         }
     }
@@ -165,18 +165,18 @@ struct RedirectTests {
         ] as [(Int, String, FailureKind?, Int)]
     )
     func keepsBodyHome(_ status: Int, location: String, kind: FailureKind?, sendCount: Int) async throws {
-        var request = Call.post
+        var request = Ping.post
         request.allowsBodyAcrossOrigins = false
         let (outcome, transport) = try await redirected(status, to: location, request)
         #expect(outcome.error?.kind == kind)
         #expect(transport.count == sendCount)
-        let bodiless = try await redirected(307, to: location, Call(allowsBodyAcrossOrigins: false))
+        let bodiless = try await redirected(307, to: location, Ping(allowsBodyAcrossOrigins: false))
         #expect(bodiless.0.response?.body == "there")
     }
 
     @Test("the body of a request goes along to another origin by default, also with a PUT that 301 redirects")
     func carriesBody() async throws {
-        for request in [Call.post, Call(method: .put, body: .data(Data("payload".utf8)))] {
+        for request in [Ping.post, Ping(method: .put, body: .data(Data("payload".utf8)))] {
             let status = request.method == .put ? 301 : 307
             let (outcome, transport) = try await redirected(status, to: "https://other.example.com/", request)
             #expect(outcome.response?.body == "there")
@@ -209,7 +209,7 @@ struct RedirectTests {
             ),
             transport: transport
         )
-        let error = await #expect(throws: HttpError.self) { try await Call.keyedPost.schedule(with: service) }
+        let error = await #expect(throws: HttpError.self) { try await Ping.keyedPost.schedule(with: service) }
         #expect(error?.kind == .redirect(.bodyAcrossOrigins))
         #expect(error?.delivery == .rejected)
         #expect(transport.count == 1)
@@ -218,9 +218,9 @@ struct RedirectTests {
     @Test("a 3xx without Location, 304, and a redirect that the request accepts are answers")
     func answers() async throws {
         let transport = ScriptedTransport(.status(302), .status(304), .status(302, header: ["Location": "/x"]))
-        #expect(try await outcome(of: Call.get, retrier: NilRetrier.factory(), transport).error?.kind == .status(302))
-        #expect(try await outcome(of: Call.get, retrier: NilRetrier.factory(), transport).error?.kind == .status(304))
-        let accepting = try await outcome(of: Call(acceptedStatusCodes: [.success, 302]), transport)
+        #expect(try await outcome(of: Ping.get, retrier: NilRetrier.factory(), transport).error?.kind == .status(302))
+        #expect(try await outcome(of: Ping.get, retrier: NilRetrier.factory(), transport).error?.kind == .status(304))
+        let accepting = try await outcome(of: Ping(acceptedStatusCodes: [.success, 302]), transport)
         #expect(accepting.response?.status == 302)
     }
 
@@ -231,7 +231,7 @@ struct RedirectTests {
             .status(503),
             .reply(text: "ok")
         )
-        let outcome = try await outcome(of: Call(header: Self.secrets), transport)
+        let outcome = try await outcome(of: Ping(header: Self.secrets), transport)
         #expect(outcome.response?.body == "ok")
         #expect(transport.attempts[2].request.url.host == "api.example.com")
         #expect(transport.attempts[2].header == Self.secrets)

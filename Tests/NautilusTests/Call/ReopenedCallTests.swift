@@ -118,7 +118,7 @@ struct ReopenedCallTests {
             }
         )
         let service = Service(backoff, transport) {
-            let parent = try await Call.get.response(with: inner).trace.call.parent
+            let parent = try await Ping.get.response(with: inner).trace.call.parent
             parents.withLock { $0.append(parent) }
         }
         let chat = try await Chat().schedule(with: service)

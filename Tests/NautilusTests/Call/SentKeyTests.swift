@@ -65,7 +65,7 @@ struct SentKeyTests {
             guard case .data(let body) = request.body else { return .status(400) }
             return .reply(text: server.answer(request.header[.idempotencyKey], String(decoding: body, as: UTF8.self)))
         }
-        let outcome = try await outcome(of: Call.post, interceptors: [helping], transport)
+        let outcome = try await outcome(of: Ping.post, interceptors: [helping], transport)
         #expect(transport.attempts.map { $0.request.header[.idempotencyKey] } == ["helper-1", nil])
         #expect(outcome.response?.body == "payload")
         #expect(server.executed.withLock { $0 } == ["helper", "payload"])
@@ -129,7 +129,7 @@ struct SentKeyTests {
             guard case .data(let body) = request.body else { return .status(400) }
             return .reply(text: server.answer(request.header[.idempotencyKey], String(decoding: body, as: UTF8.self)))
         }
-        let outcome = try await outcome(of: Call.keyedPost, interceptors: [helping], transport)
+        let outcome = try await outcome(of: Ping.keyedPost, interceptors: [helping], transport)
         #expect(outcome.response?.body == "payload")
         #expect(server.executed.withLock { $0 } == ["helper", "payload"])
     }
@@ -160,7 +160,7 @@ struct SentKeyTests {
             return .reply(text: server.answer(request.header[.idempotencyKey], String(decoding: body, as: UTF8.self)))
         }
         let outcome = try await outcome(
-            of: Call.post,
+            of: Ping.post,
             interceptors: [helping, IdempotencyKeys { "key-\(drawn.increment())" }],
             transport
         )
@@ -198,7 +198,7 @@ struct SentKeyTests {
         }
         let transport = ScriptedTransport(.fail(.networkConnectionLost), .reply(text: "ok"))
         let outcome = try await outcome(
-            of: Call.post,
+            of: Ping.post,
             interceptors: [looking],
             header: { ["Idempotency-Key": "key-\(drawn.increment())"] },
             transport
@@ -221,7 +221,7 @@ struct SentKeyTests {
             _ = server.answer(request.header[.idempotencyKey], "order")
             return context.number == 1 ? .fail(.networkConnectionLost) : .reply(text: "ok")
         }
-        let outcome = try await outcome(of: Call.post, interceptors: [Self.drawing(Counter()), packing], transport)
+        let outcome = try await outcome(of: Ping.post, interceptors: [Self.drawing(Counter()), packing], transport)
         #expect(outcome.response?.body == "ok")
         #expect(server.executed.withLock { $0 } == ["order"])
     }
@@ -241,7 +241,7 @@ struct SentKeyTests {
             return context.number == 1 ? .fail(.networkConnectionLost) : .reply(text: "ok")
         }
         let outcome = try await outcome(
-            of: Call.post,
+            of: Ping.post,
             interceptors: [IdempotencyKeys { "key-\(drawn.increment())" }, Self.prefixing],
             transport
         )
@@ -255,7 +255,7 @@ struct SentKeyTests {
     func prefixedPaid() async throws {
         let budget = TokenBucketBudget(depositOfSuccess: 0)
         let outcome = try await outcome(
-            of: Call.get,
+            of: Ping.get,
             retrier: steadyBackoff(budget: .shared(budget)),
             interceptors: [Self.prefixing],
             ScriptedTransport(.status(503), afterLast: .repeat)

@@ -24,7 +24,7 @@ struct SideRequestDeliveryTests {
         }
         let transport = ScriptedTransport(.reply(text: "made"), afterLast: .repeat)
         let outcome = try await outcome(
-            of: Call.post,
+            of: Ping.post,
             retrier: ComposedRetrier.factory(AnyRetrierFactory { Failing() }, steadyBackoff()),
             interceptors: [asking],
             transport
@@ -52,7 +52,7 @@ struct SideRequestDeliveryTests {
             .reply(text: "made"),
             afterLast: .repeat
         )
-        let outcome = try await outcome(of: Call.post, interceptors: [asking], transport)
+        let outcome = try await outcome(of: Ping.post, interceptors: [asking], transport)
         // Rejected once, executed once.
         #expect(transport.count(of: .post, "/things") == 2)
         #expect(outcome.error?.request?.method == .post)
@@ -68,7 +68,7 @@ struct SideRequestDeliveryTests {
             return try await next(request)
         }
         let transport = ScriptedTransport(.fail(.networkConnectionLost), .reply(text: "ok"))
-        let outcome = try await outcome(of: Call.get, interceptors: [asking], transport)
+        let outcome = try await outcome(of: Ping.get, interceptors: [asking], transport)
         #expect(outcome.response?.body == "ok")
         #expect(transport.attempts.map(\.request.method) == [.post, .get])
         #expect(
@@ -93,7 +93,7 @@ struct SideRequestDeliveryTests {
         }
         let coordinator = RefreshCoordinator(credential: Token(number: 1)) { _ in Token(number: 2) }
         let outcome = try await outcome(
-            of: Call.post,
+            of: Ping.post,
             retrier: AuthorizationRetrier.factory(coordinator),
             interceptors: [polling],
             transport
@@ -130,7 +130,7 @@ struct SideRequestDeliveryTests {
                 }
             }
             _ = try await outcome(
-                of: Call.get,
+                of: Ping.get,
                 retrier: AuthorizationRetrier.factory(coordinator),
                 interceptors: rebuilds ? [rebuilding] : [],
                 transport
@@ -173,7 +173,7 @@ struct SideRequestTurnTests {
                 transport: ScriptedTransport(.reply(text: "ok"), afterLast: .repeat),
                 clock: clock
             )
-            let call = Call(deadline: cancelled ? nil : .seconds(1))
+            let call = Ping(deadline: cancelled ? nil : .seconds(1))
             let result = Locked<(FailureKind?, Duration)>((nil, .zero))
             await withTaskGroup(of: Void.self) { group in
                 group.addTask {

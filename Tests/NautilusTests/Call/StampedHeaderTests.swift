@@ -48,7 +48,7 @@ struct StampedHeaderTests {
             ],
             transport: transport
         ).with { $0.header = ["X-Api-Key": "service", "Cookie": "session=1", "X-Client": "app"] }
-        _ = try await Call(header: ["X-Account-Token": "request"]).schedule(with: service)
+        _ = try await Ping(header: ["X-Account-Token": "request"]).schedule(with: service)
         for attempt in transport.attempts.prefix(2) {
             #expect(attempt.request.url.host == "mirror.example.com")
             #expect(attempt.header["X-Api-Key"] == nil)
@@ -63,7 +63,7 @@ struct StampedHeaderTests {
     @Test("is checked again: a retrier's line break is not sent")
     func retrier() async throws {
         let transport = ScriptedTransport(.reply(text: "sent"))
-        let outcome = try await outcome(of: Call.get, retrier: Factory(), transport)
+        let outcome = try await outcome(of: Ping.get, retrier: Factory(), transport)
         #expect(outcome.error?.kind == .invalidRequest(.headerValue(name: .authorization)))
         #expect(outcome.error?.stage == .prepare)
         #expect(outcome.error?.delivery == .notSent)
@@ -74,7 +74,7 @@ struct StampedHeaderTests {
     func interceptor() async throws {
         let transport = ScriptedTransport(.reply(text: "sent"))
         let outcome = try await outcome(
-            of: Call.get,
+            of: Ping.get,
             retrier: NilRetrier.factory(),
             interceptors: [StampingInterceptor { header, _ in header.add("a\nb", to: "X-Trace") }],
             transport
@@ -87,7 +87,7 @@ struct StampedHeaderTests {
     func replaced() async throws {
         let transport = ScriptedTransport(.status(503), .reply(text: "sent"))
         let outcome = try await outcome(
-            of: Call(header: ["X-Trace": "built"]),
+            of: Ping(header: ["X-Trace": "built"]),
             interceptors: [StampingInterceptor { $0["X-Trace"] = $1 == 1 ? "1" : "2\r\n" }],
             transport
         )

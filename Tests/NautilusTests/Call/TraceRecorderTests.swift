@@ -7,7 +7,7 @@ import Testing
 struct TraceRecorderTests {
     @Test("a success has the trace of its failures, and prints as a timeline")
     func timeline() async throws {
-        let outcome = try await outcome(of: Call.get) { clock in
+        let outcome = try await outcome(of: Ping.get) { clock in
             ScriptedTransport(
                 .delay(.milliseconds(12), then: .status(503, header: ["Retry-After": "2"])),
                 .fail(.networkConnectionLost),
@@ -77,11 +77,11 @@ struct TraceRecorderTests {
             retrierFactory: ScriptedRetrier.factory { _, _ in true },
             transport: ScriptedTransport(.status(503), .reply(text: "ok"))
         ).with { $0.observer = observer }
-        _ = try await Call.get.schedule(with: service)
+        _ = try await Ping.get.schedule(with: service)
         #expect(
             observer.events.withLock { $0 } == [
-                "Call #1", "sent 1", "answered 503", "ended #1",
-                "Call #2", "sent 2", "answered 200", "ended #2", "call ended after 2",
+                "Ping #1", "sent 1", "answered 503", "ended #1",
+                "Ping #2", "sent 2", "answered 200", "ended #2", "call ended after 2",
             ]
         )
     }
@@ -89,7 +89,7 @@ struct TraceRecorderTests {
     @Test("an error keeps at most 64 KiB of the response's body")
     func cappedBody() async throws {
         let transport = ScriptedTransport(.reply(status: 400, body: Data(count: 100_000)))
-        let outcome = try await outcome(of: Call.get, transport)
+        let outcome = try await outcome(of: Ping.get, transport)
         #expect(outcome.error?.response?.body.count == 65_536)
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import Nautilus
 
 /// A request of which each test sets what it is about.
-struct Call: Request {
+struct Ping: Request {
     typealias Result = String
 
     var method: HttpMethod = .get
@@ -17,10 +17,10 @@ struct Call: Request {
     var allowsHedging = true
     var allowsBodyAcrossOrigins = true
 
-    static var get: Call { Call() }
-    static var post: Call { Call(method: .post, body: .data(Data("payload".utf8))) }
-    static var keyedPost: Call {
-        Call(method: .post, header: ["Idempotency-Key": "key-1"], body: .data(Data("payload".utf8)))
+    static var get: Ping { Ping() }
+    static var post: Ping { Ping(method: .post, body: .data(Data("payload".utf8))) }
+    static var keyedPost: Ping {
+        Ping(method: .post, header: ["Idempotency-Key": "key-1"], body: .data(Data("payload".utf8)))
     }
 }
 

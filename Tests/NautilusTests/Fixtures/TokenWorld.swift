@@ -111,7 +111,7 @@ struct TokenWorld: Sendable {
     }
 
     /// One call, as its outcome.
-    func call(_ request: Call = .get) async -> Result<String, HttpError> {
+    func call(_ request: Ping = .get) async -> Result<String, HttpError> {
         do throws(HttpError) {
             return .success(try await request.schedule(with: service))
         } catch {
@@ -120,7 +120,7 @@ struct TokenWorld: Sendable {
     }
 
     /// Concurrent calls, in the order in which they were started.
-    func calls(_ count: Int, _ request: Call = .get) async -> [Result<String, HttpError>] {
+    func calls(_ count: Int, _ request: Ping = .get) async -> [Result<String, HttpError>] {
         await withTaskGroup(of: (Int, Result<String, HttpError>).self) { group in
             for index in 0..<count { group.addTask { (index, await call(request)) } }
             var results: [(Int, Result<String, HttpError>)] = []

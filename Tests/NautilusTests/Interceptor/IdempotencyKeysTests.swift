@@ -25,7 +25,7 @@ struct IdempotencyKeysTests {
     @Test("a POST that may have been executed is repeated, with the same key and body")
     func repeatable() async throws {
         let transport = ScriptedTransport(.status(500), .fail(.networkConnectionLost), .status(201))
-        let outcome = try await outcome(of: Call.post, interceptors: [keys], transport)
+        let outcome = try await outcome(of: Ping.post, interceptors: [keys], transport)
         #expect(outcome.response?.status == 201)
         #expect(outcome.trace.request?.hasIdempotencyKey == true)
         #expect(transport.attempts.map { $0.header[.idempotencyKey] } == ["key-1", "key-1", "key-1"])
@@ -35,7 +35,7 @@ struct IdempotencyKeysTests {
     @Test("each call has a key of its own")
     func perCall() async throws {
         let transport = ScriptedTransport(.status(201), afterLast: .repeat)
-        for _ in 1...3 { _ = try await outcome(of: Call.post, interceptors: [keys], transport) }
+        for _ in 1...3 { _ = try await outcome(of: Ping.post, interceptors: [keys], transport) }
         #expect(transport.attempts.map { $0.header[.idempotencyKey] } == ["key-1", "key-2", "key-3"])
     }
 
@@ -48,13 +48,13 @@ struct IdempotencyKeysTests {
     )
     func methods(method: HttpMethod, key: String?) async throws {
         let transport = ScriptedTransport(.status(200))
-        _ = try await outcome(of: Call(method: method), interceptors: [keys], transport)
+        _ = try await outcome(of: Ping(method: method), interceptors: [keys], transport)
         #expect(transport.attempts.map { $0.header[.idempotencyKey] } == [key])
     }
 
     @Test("a request's own key stays, and none is drawn")
     func ownKey() async throws {
-        var request = Call.post
+        var request = Ping.post
         request.header[.idempotencyKey] = "order-7"
         let transport = ScriptedTransport(.status(500), .status(201))
         _ = try await outcome(of: request, interceptors: [keys], transport)
@@ -77,14 +77,14 @@ struct IdempotencyKeysTests {
         let transport = ScriptedTransport(.status(500), .status(201))
         // What an interceptor throws may have come after an execution, so that only a retrier of its own repeats it.
         let retrier = ScriptedRetrier.factory { asked, _ in asked < 2 ? true : false }
-        _ = try await outcome(of: Call.post, retrier: retrier, interceptors: [keys, Failing()], transport)
+        _ = try await outcome(of: Ping.post, retrier: retrier, interceptors: [keys, Failing()], transport)
         #expect(transport.attempts.map { $0.header[.idempotencyKey] } == ["key-2", "key-2"])
     }
 
     @Test("two keys by default are two UUIDs")
     func random() async throws {
         let transport = ScriptedTransport(.status(201), afterLast: .repeat)
-        for _ in 1...2 { _ = try await outcome(of: Call.post, interceptors: [IdempotencyKeys()], transport) }
+        for _ in 1...2 { _ = try await outcome(of: Ping.post, interceptors: [IdempotencyKeys()], transport) }
         let keys = transport.attempts.compactMap { $0.header[.idempotencyKey] }
         #expect(keys.compactMap(UUID.init).count == 2)
         #expect(Set(keys).count == 2)
@@ -97,7 +97,7 @@ struct IdempotencyKeysTests {
             .status(409),
             .reply(status: 201, text: "made")
         )
-        let outcome = try await outcome(of: Call.post, retrier: keyed(), interceptors: [keys], transport)
+        let outcome = try await outcome(of: Ping.post, retrier: keyed(), interceptors: [keys], transport)
         #expect(outcome.response?.body == "made")
         #expect(outcome.delays == [.seconds(1), .seconds(1)])
         #expect(Set(transport.attempts.map { $0.header[.idempotencyKey] }) == ["key-1"])
@@ -105,7 +105,7 @@ struct IdempotencyKeysTests {
 
     @Test("409 is not retried without a key, nor by the standard condition; 422 is not retried at all")
     func otherConflicts() async throws {
-        let cases: [(Call, RetryCondition, Int)] = [
+        let cases: [(Ping, RetryCondition, Int)] = [
             (.get, .standard.retryingKeysInProgress(), 409),
             (.post, .standard.retryingKeysInProgress(), 409),
             (.keyedPost, .standard, 409),
@@ -127,7 +127,7 @@ struct IdempotencyKeysTests {
         ] {
             for (status, count) in [(409, 4), (500, 1)] {
                 let transport = ScriptedTransport(.status(status), afterLast: .repeat)
-                _ = try await outcome(of: Call.keyedPost, retrier: keyed(condition), transport)
+                _ = try await outcome(of: Ping.keyedPost, retrier: keyed(condition), transport)
                 #expect(transport.count == count)
             }
         }

@@ -70,7 +70,7 @@ struct RequestTimeoutHeaderTests {
                 transport: transport,
                 clock: simulation.clock
             )
-            _ = try await Call(timeout: .milliseconds(1_500), deadline: .seconds(2)).schedule(with: service)
+            _ = try await Ping(timeout: .milliseconds(1_500), deadline: .seconds(2)).schedule(with: service)
         }
         // 2 s less 300 ms is more than the timeout; then 300 ms, 500 ms of backoff and 300 ms have gone.
         #expect(transport.attempts.map { $0.header["X-Left"] } == ["1500", "900"])

@@ -84,7 +84,7 @@ struct PagePrefetchTests {
                 clock: simulation.clock
             )
             do throws(HttpError) {
-                _ = try await Call(timeout: nil, deadline: .seconds(5)).schedule(with: outer)
+                _ = try await Ping(timeout: nil, deadline: .seconds(5)).schedule(with: outer)
                 Issue.record("the deadline should pass")
             } catch {
                 #expect(error.kind == .deadline(.seconds(5)))

@@ -25,7 +25,7 @@ struct AwsStandardModeTests {
             return .status(left.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] })
         }
         let outcome = try await outcome(
-            of: Call.get,
+            of: Ping.get,
             retrier: BackoffRetrier.factory(
                 .standard.with {
                     $0.backoff = .exponential(base: .milliseconds(50), cap: cap)

@@ -32,7 +32,7 @@ struct BackoffBudgetTests {
     func refusal() async throws {
         let transport = ScriptedTransport(.status(503), .status(502), .reply(text: "never"))
         let budget = Recording(granting: 1)
-        let outcome = try await outcome(of: Call.get, retrier: steadyBackoff(budget: .shared(budget)), transport)
+        let outcome = try await outcome(of: Ping.get, retrier: steadyBackoff(budget: .shared(budget)), transport)
         #expect(outcome.error?.kind == .status(502))
         #expect(outcome.lastReason == .budget)
         #expect(outcome.delays == [.milliseconds(500)])
@@ -58,7 +58,7 @@ struct BackoffBudgetTests {
         }
         let transport = ScriptedTransport(.status(500), afterLast: .repeat)
         let outcome = try await outcome(
-            of: Call.get,
+            of: Ping.get,
             retrier: ComposedRetrier.factory(
                 steadyBackoff(maxAttempts: 3, budget: .shared(Once())),
                 ScriptedRetrier.factory { asked, _ in asked == 0 ? .retry(after: .seconds(9)) : .doNotRetry }
@@ -73,12 +73,12 @@ struct BackoffBudgetTests {
     func unchargedRefusals() async throws {
         let budget = Recording()
         let retrier = steadyBackoff(maxAttempts: 1, budget: .shared(budget))
-        _ = try await outcome(of: Call.get, retrier: retrier, ScriptedTransport(.status(503)))
-        _ = try await outcome(of: Call.get, retrier: retrier, ScriptedTransport(.status(404)))
+        _ = try await outcome(of: Ping.get, retrier: retrier, ScriptedTransport(.status(503)))
+        _ = try await outcome(of: Ping.get, retrier: retrier, ScriptedTransport(.status(404)))
         let patient = steadyBackoff(budget: .shared(budget))
-        _ = try await outcome(of: Call.post, retrier: patient, ScriptedTransport(.status(500)))
+        _ = try await outcome(of: Ping.post, retrier: patient, ScriptedTransport(.status(500)))
         let late = ScriptedTransport(.status(503), .reply(text: "never"))
-        let outcome = try await outcome(of: Call(deadline: .milliseconds(500)), retrier: patient, late)
+        let outcome = try await outcome(of: Ping(deadline: .milliseconds(500)), retrier: patient, late)
         #expect(outcome.lastReason == .deadline(remaining: .milliseconds(500)))
         #expect(budget.entries == [])
     }
@@ -95,7 +95,7 @@ struct BackoffBudgetTests {
         for (statuses, entries) in cases {
             let budget = Recording()
             let transport = ScriptedTransport { _, context in .status(statuses[context.number - 1]) }
-            _ = try await outcome(of: Call.get, retrier: steadyBackoff(budget: .shared(budget)), transport)
+            _ = try await outcome(of: Ping.get, retrier: steadyBackoff(budget: .shared(budget)), transport)
             #expect(budget.entries == entries)
         }
     }
@@ -109,7 +109,7 @@ struct BackoffBudgetTests {
     func offline(code: URLError.Code) async throws {
         let budget = Recording(granting: 0)
         let transport = ScriptedTransport(.fail(code, delivery: .notSent), .reply(text: "ok"))
-        let outcome = try await outcome(of: Call.get, retrier: steadyBackoff(budget: .shared(budget)), transport)
+        let outcome = try await outcome(of: Ping.get, retrier: steadyBackoff(budget: .shared(budget)), transport)
         #expect(outcome.response?.body == "ok")
         #expect(budget.entries == ["deposit, no retry"])
     }
@@ -118,7 +118,7 @@ struct BackoffBudgetTests {
     func refusedConnection() async throws {
         let budget = Recording()
         let transport = ScriptedTransport(.fail(.cannotConnectToHost, delivery: .notSent), .reply(text: "ok"))
-        _ = try await outcome(of: Call.get, retrier: steadyBackoff(budget: .shared(budget)), transport)
+        _ = try await outcome(of: Ping.get, retrier: steadyBackoff(budget: .shared(budget)), transport)
         #expect(budget.entries == ["failure", "deposit, failure"])
     }
 
@@ -136,7 +136,7 @@ struct BackoffBudgetTests {
                     clock: simulation.clock
                 )
                 do throws(HttpError) {
-                    _ = try await Call.get.schedule(with: service)
+                    _ = try await Ping.get.schedule(with: service)
                 } catch {
                     reasons.append(error.trace.attempts.last?.decision?.reason)
                 }
@@ -157,7 +157,7 @@ struct BackoffBudgetTests {
             for url in ["https://one.test", "https://two.test", "https://one.test", "https://two.test"] {
                 let transport = ScriptedTransport(.status(503), .status(503))
                 _ = try await outcome(
-                    of: Call(url: url),
+                    of: Ping(url: url),
                     retrier: steadyBackoff(maxAttempts: 2, budget: scope),
                     transport
                 )

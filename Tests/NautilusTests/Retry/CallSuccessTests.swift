@@ -64,7 +64,7 @@ struct CallSuccessTests {
                 ),
                 clock: clock
             )
-            let response = try await Call.get.response(with: service)
+            let response = try await Ping.get.response(with: service)
             let origin = try #require(response.trace.request?.origin)
             #expect(latencies.median(of: origin) == .milliseconds(50))
         }

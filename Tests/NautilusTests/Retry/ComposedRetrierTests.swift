@@ -18,7 +18,7 @@ struct ComposedRetrierTests {
         let transport = ScriptedTransport(.status(401), .status(500), .reply(text: "ok"))
         let authorization = ScriptedRetrier.factory { _, error in error.status == 401 ? true : false }
         let outcome = try await outcome(
-            of: Call.get,
+            of: Ping.get,
             retrier: ComposedRetrier.factory(authorization, steadyBackoff(maxAttempts: 2)),
             transport
         )
@@ -32,7 +32,7 @@ struct ComposedRetrierTests {
         let (first, second) = (Counter(), Counter())
         let transport = ScriptedTransport(.status(500), .reply(text: "ok"))
         let outcome = try await outcome(
-            of: Call.get,
+            of: Ping.get,
             retrier: ComposedRetrier.factory(Self.recording(.doNotRetry, first), Self.recording(true, second)),
             transport
         )
@@ -45,7 +45,7 @@ struct ComposedRetrierTests {
         let (first, second) = (Counter(), Counter())
         let transport = ScriptedTransport(.status(500), .reply(text: "ok"))
         let outcome = try await outcome(
-            of: Call.get,
+            of: Ping.get,
             retrier: ComposedRetrier.factory(Self.recording(true, first), Self.recording(true, second)),
             transport
         )
@@ -58,7 +58,7 @@ struct ComposedRetrierTests {
         let (first, second) = (Counter(), Counter())
         let transport = ScriptedTransport(.status(500), .reply(text: "ok"))
         let outcome = try await outcome(
-            of: Call.get,
+            of: Ping.get,
             retrier: ComposedRetrier.factory(
                 Self.recording(.fail(with: Self.own), first),
                 Self.recording(true, second)
@@ -82,7 +82,7 @@ struct ComposedRetrierTests {
         }
         let transport = ScriptedTransport(.reply(text: "ok"))
         _ = try await outcome(
-            of: Call.get,
+            of: Ping.get,
             retrier: ComposedRetrier.factory(
                 AnyRetrierFactory { Stamping(text: "first") },
                 AnyRetrierFactory { Stamping(text: "second") }
@@ -98,7 +98,7 @@ struct ComposedRetrierTests {
         let transport = ScriptedTransport(.status(404))
         let silent = ScriptedRetrier.factory { _, _ in false }
         let outcome = try await outcome(
-            of: Call.get,
+            of: Ping.get,
             retrier: ComposedRetrier.factory(silent, steadyBackoff(), silent),
             transport
         )

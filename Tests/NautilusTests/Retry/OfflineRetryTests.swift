@@ -40,7 +40,7 @@ struct OfflineRetryTests {
     ///
     /// - Parameter replies: What the server answers; an attempt without a network does not reach it.
     private static func outcome(
-        of request: Call = .get,
+        of request: Ping = .get,
         changes times: [Duration],
         failure: ScriptedReply = .fail(.notConnectedToInternet, delivery: .notSent),
         replies: [ScriptedReply] = [.reply(text: "ok")],
@@ -116,7 +116,7 @@ struct OfflineRetryTests {
 
     @Test("a timeout of the attempt is waited out, too")
     func timeouts() async throws {
-        let request = Call(timeout: .seconds(10))
+        let request = Ping(timeout: .seconds(10))
         let (outcome, starts) = try await Self.outcome(of: request, changes: [.seconds(30)], failure: .hang)
         #expect(outcome.response?.body == "ok")
         #expect(starts == [.zero, .seconds(31)])
@@ -142,7 +142,7 @@ struct OfflineRetryTests {
         arguments: ["http://localhost:8080", "http://127.0.0.1", "http://[::1]"]
     )
     func loopback(url: String) async throws {
-        let (outcome, starts) = try await Self.outcome(of: Call(url: url), changes: [])
+        let (outcome, starts) = try await Self.outcome(of: Ping(url: url), changes: [])
         #expect(outcome.lastReason == .attemptsUsed(4))
         #expect(starts.last == .seconds(3.5))
     }
@@ -198,14 +198,14 @@ struct OfflineRetryTests {
 
     @Test("a deadline ends the wait with the failure before it")
     func deadline() async throws {
-        let (outcome, starts) = try await Self.outcome(of: Call(deadline: .seconds(20)), changes: [.seconds(30)])
+        let (outcome, starts) = try await Self.outcome(of: Ping(deadline: .seconds(20)), changes: [.seconds(30)])
         #expect(outcome.error?.kind == .transport(.notConnectedToInternet))
         #expect((starts, outcome.end) == ([.zero], .seconds(20)))
     }
 
     @Test("a spread that does not fit into the deadline is not waited for")
     func spreadPastDeadline() async throws {
-        let (outcome, starts) = try await Self.outcome(of: Call(deadline: .seconds(31)), changes: [.seconds(30)])
+        let (outcome, starts) = try await Self.outcome(of: Ping(deadline: .seconds(31)), changes: [.seconds(30)])
         #expect(outcome.lastReason == .deadline(remaining: .seconds(1)))
         #expect((starts, outcome.end) == ([.zero], .seconds(30)))
     }
@@ -237,7 +237,7 @@ struct OfflineRetryTests {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask {
                     do throws(HttpError) {
-                        _ = try await Call.get.schedule(with: service)
+                        _ = try await Ping.get.schedule(with: service)
                     } catch {
                         let end = (error.kind, clock.now.offset)
                         ended.withLock { $0 = end }
@@ -270,7 +270,7 @@ struct OfflineRetryTests {
                 clock: clock
             )
             try await withThrowingTaskGroup(of: Void.self) { group in
-                for _ in 1...100 { group.addTask { _ = try await Call.get.schedule(with: service) } }
+                for _ in 1...100 { group.addTask { _ = try await Ping.get.schedule(with: service) } }
                 try await group.waitForAll()
             }
             return transport.attempts.map(\.start).filter { $0 > .zero }

@@ -69,12 +69,12 @@ struct OriginLatenciesTests {
                 },
                 clock: clock
             )
-            for _ in 1...10 { _ = try await Call.get.schedule(with: service) }
+            for _ in 1...10 { _ = try await Ping.get.schedule(with: service) }
             isFailing.withLock { $0 = true }
             let start = clock.now
             let outcome: Outcome
             do throws(HttpError) {
-                let response = try await Call(deadline: deadline).response(with: service)
+                let response = try await Ping(deadline: deadline).response(with: service)
                 outcome = Outcome(response: response, error: nil, end: start.duration(to: clock.now))
             } catch {
                 outcome = Outcome(response: nil, error: error, end: start.duration(to: clock.now))
@@ -141,7 +141,7 @@ struct OriginLatenciesTests {
                 ),
                 clock: clock
             )
-            _ = try await Call.get.schedule(with: service)
+            _ = try await Ping.get.schedule(with: service)
             return latencies
         }
         #expect(try latencies.median(of: testOrigin()) == .milliseconds(30))

@@ -41,7 +41,7 @@ struct PatienceTests {
                 for number in 0..<calls {
                     group.addTask {
                         try? await clock.sleep(for: interval * number)
-                        return (try? await Call.get.response(with: service)) != nil
+                        return (try? await Ping.get.response(with: service)) != nil
                     }
                 }
                 return await group.reduce(0) { $0 + ($1 ? 1 : 0) }

@@ -38,7 +38,7 @@ struct RetrierSuccessTests {
     private func entries(
         retries: Int = 0,
         interceptors: [any HttpInterceptor] = [],
-        of request: Call = .get,
+        of request: Ping = .get,
         _ transport: ScriptedTransport
     ) async throws -> [String] {
         let log = log
@@ -74,7 +74,7 @@ struct RetrierSuccessTests {
 
     @Test("a status that the request accepts is a success")
     func acceptedStatus() async throws {
-        let request = Call(acceptedStatusCodes: [404])
+        let request = Ping(acceptedStatusCodes: [404])
         #expect(try await entries(of: request, ScriptedTransport(.status(404))).first == "first: /things")
     }
 
@@ -105,7 +105,7 @@ struct RetrierSuccessTests {
             retrierFactory: AnyRetrierFactory { Listening(name: "only", log: log) },
             transport: ScriptedTransport()
         ).with { $0.hook = Remembering() }
-        #expect(try await Call.get.schedule(with: service) == "remembered")
+        #expect(try await Ping.get.schedule(with: service) == "remembered")
         #expect(log.withLock { $0 } == [])
     }
 
@@ -114,9 +114,9 @@ struct RetrierSuccessTests {
         let budget = QuotaBudget(initial: 100)
         let retrier = steadyBackoff(budget: .shared(budget))
         let cache = Cache { _ in true }
-        _ = try await outcome(of: Call.get, retrier: retrier, interceptors: [cache], ScriptedTransport())
+        _ = try await outcome(of: Ping.get, retrier: retrier, interceptors: [cache], ScriptedTransport())
         #expect(budget.balance == 100)
-        _ = try await outcome(of: Call.get, retrier: retrier, ScriptedTransport(.reply(text: "ok")))
+        _ = try await outcome(of: Ping.get, retrier: retrier, ScriptedTransport(.reply(text: "ok")))
         #expect(budget.balance == 101)
     }
 }

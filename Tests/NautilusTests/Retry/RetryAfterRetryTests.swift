@@ -15,7 +15,7 @@ struct RetryAfterRetryTests {
                 $0.random = FixedRandomSource(draw)
             }
         )
-        let outcome = try await outcome(of: Call.get, retrier: retrier) { clock in
+        let outcome = try await outcome(of: Ping.get, retrier: retrier) { clock in
             ScriptedTransport(.status(429, header: ["Retry-After": "2"]), .reply(text: "ok"), clock: clock)
         }
         #expect(outcome.attempts == 2)
@@ -35,7 +35,7 @@ struct RetryAfterRetryTests {
         let transport = ScriptedTransport { _, context in
             context.number == 7 ? .reply(text: "ok") : .status(429, header: ["Retry-After": "1"])
         }
-        let outcome = try await outcome(of: Call.get, retrier: retrier, transport)
+        let outcome = try await outcome(of: Ping.get, retrier: retrier, transport)
         // From the sixth retry on the schedule asks for longer.
         #expect(outcome.delays == [2, 3, 5, 9, 11, 16].map { .seconds($0) })
     }
@@ -52,7 +52,7 @@ struct RetryAfterRetryTests {
             }
         )
         let transport = ScriptedTransport(.status(429, header: ["Retry-After": "2"]), .reply(text: "ok"))
-        let outcome = try await outcome(of: Call(deadline: .microseconds(deadline)), retrier: retrier, transport)
+        let outcome = try await outcome(of: Ping(deadline: .microseconds(deadline)), retrier: retrier, transport)
         #expect(outcome.delays == [.microseconds(delay)])
     }
 
@@ -73,7 +73,7 @@ struct RetryAfterRetryTests {
             ),
         ] {
             let transport = ScriptedTransport(.status(429, header: ["Retry-After": "2"]), .reply(text: "ok"))
-            #expect(try await outcome(of: Call.get, retrier: retrier, transport).delays == [.seconds(2)])
+            #expect(try await outcome(of: Ping.get, retrier: retrier, transport).delays == [.seconds(2)])
         }
     }
 
@@ -86,7 +86,7 @@ struct RetryAfterRetryTests {
             }
         )
         let transport = ScriptedTransport(.status(429, header: ["Retry-After": "2"]), .reply(text: "ok"))
-        let outcome = try await outcome(of: Call.get, retrier: retrier, transport)
+        let outcome = try await outcome(of: Ping.get, retrier: retrier, transport)
         #expect(outcome.delays == [.seconds(7)])
     }
 
@@ -101,7 +101,7 @@ struct RetryAfterRetryTests {
             .status(503, header: ["Retry-After": date, "Date": "Sun, 22 Nov 2026 13:00:00 GMT"]),
             .reply(text: "ok")
         )
-        let outcome = try await outcome(of: Call.get, transport)
+        let outcome = try await outcome(of: Ping.get, transport)
         #expect(outcome.delays == [.seconds(3)])
     }
 
@@ -114,7 +114,7 @@ struct RetryAfterRetryTests {
             .status(503, header: ["Retry-After": value, "Date": "Sun, 22 Nov 2026 13:00:00 GMT"]),
             .reply(text: "ok")
         )
-        let outcome = try await outcome(of: Call.get, transport)
+        let outcome = try await outcome(of: Ping.get, transport)
         #expect(outcome.delays == [.milliseconds(500)])
     }
 
@@ -124,7 +124,7 @@ struct RetryAfterRetryTests {
     )
     func garbage(_ value: String) async throws {
         let transport = ScriptedTransport(.status(503, header: ["Retry-After": value]), .reply(text: "ok"))
-        let outcome = try await outcome(of: Call.get, transport)
+        let outcome = try await outcome(of: Ping.get, transport)
         #expect(outcome.delays == [.milliseconds(500)])
     }
 
@@ -134,7 +134,7 @@ struct RetryAfterRetryTests {
     )
     func huge(_ value: String) async throws {
         let transport = ScriptedTransport(.status(503, header: ["Retry-After": value]), .reply(text: "ok"))
-        let outcome = try await outcome(of: Call.get, transport)
+        let outcome = try await outcome(of: Ping.get, transport)
         #expect(outcome.error?.kind == .status(503))
         #expect(outcome.error?.retryAfter == HttpHeader.longestRetryAfter)
         #expect(transport.count == 1)
@@ -143,7 +143,7 @@ struct RetryAfterRetryTests {
     @Test("A10: Retry-After: 60 with a deadline in 30 s surfaces the 429 at once, and nothing is slept")
     func pastDeadline() async throws {
         let transport = ScriptedTransport(.status(429, header: ["Retry-After": "60"]), .reply(text: "ok"))
-        let outcome = try await outcome(of: Call(deadline: .seconds(30)), transport)
+        let outcome = try await outcome(of: Ping(deadline: .seconds(30)), transport)
         #expect(outcome.error?.kind == .status(429))
         #expect(outcome.error?.retryAfter == .seconds(60))
         #expect(outcome.lastReason == .deadline(remaining: .seconds(30)))
@@ -154,7 +154,7 @@ struct RetryAfterRetryTests {
     @Test("A11: Retry-After: 3600 is over the cap of 60 s: the call fails at once, the hint exposed")
     func overCap() async throws {
         let transport = ScriptedTransport(.status(429, header: ["Retry-After": "3600"]), .reply(text: "ok"))
-        let outcome = try await outcome(of: Call.get, transport)
+        let outcome = try await outcome(of: Ping.get, transport)
         #expect(outcome.error?.retryAfter == .seconds(3600))
         #expect(outcome.lastReason == .retryAfterOverCap(.seconds(3600), cap: .seconds(60)))
         #expect(outcome.end == .zero)
@@ -164,14 +164,14 @@ struct RetryAfterRetryTests {
     @Test("Retry-After of exactly the cap is waited for")
     func atCap() async throws {
         let transport = ScriptedTransport(.status(429, header: ["Retry-After": "60"]), .reply(text: "ok"))
-        let outcome = try await outcome(of: Call.get, transport)
+        let outcome = try await outcome(of: Ping.get, transport)
         #expect(outcome.delays == [.seconds(60)])
     }
 
     @Test("a POST that meets 503 with Retry-After was rejected, and is retried")
     func rejectedPost() async throws {
         let transport = ScriptedTransport(.status(503, header: ["Retry-After": "1"]), .reply(text: "ok"))
-        let outcome = try await outcome(of: Call.post, transport)
+        let outcome = try await outcome(of: Ping.post, transport)
         #expect(outcome.delays == [.seconds(1)])
     }
 }

@@ -6,7 +6,7 @@ import Testing
 @Suite("A gate that calls share")
 struct RetryGateTests {
     /// Runs calls one second apart against one transport, with backoff behind a shared gate.
-    private func traces(of requests: [Call], _ replies: @escaping @Sendable (String) -> ScriptedReply) async throws
+    private func traces(of requests: [Ping], _ replies: @escaping @Sendable (String) -> ScriptedReply) async throws
         -> [CallTrace]
     {
         try await simulate { simulation in
@@ -37,7 +37,7 @@ struct RetryGateTests {
 
     @Test("a Retry-After that one call hears holds back the retries of the others, and no first attempt")
     func shared() async throws {
-        let traces = try await traces(of: [Call(route: ["limited"]), .get, Call(route: ["fine"])]) { path in
+        let traces = try await traces(of: [Ping(route: ["limited"]), .get, Ping(route: ["fine"])]) { path in
             switch path {
             case "/limited": .status(429, header: ["Retry-After": "10"])
             case "/fine": .reply(text: "ok")
@@ -53,7 +53,7 @@ struct RetryGateTests {
 
     @Test("one that is over the cap holds the others back for as long as the cap")
     func overCap() async throws {
-        let traces = try await traces(of: [Call(route: ["limited"]), .get]) { path in
+        let traces = try await traces(of: [Ping(route: ["limited"]), .get]) { path in
             path == "/limited" ? .status(429, header: ["Retry-After": "3600"]) : .status(500)
         }
         #expect(traces[0].attempts.count == 1)
@@ -62,7 +62,7 @@ struct RetryGateTests {
 
     @Test("one that another origin sends, after a redirect, holds back nobody here")
     func redirected() async throws {
-        let traces = try await traces(of: [Call(route: ["limited"]), .get]) { path in
+        let traces = try await traces(of: [Ping(route: ["limited"]), .get]) { path in
             switch path {
             case "/limited": .status(302, header: ["Location": "https://cdn.example.com/"])
             case "/": .status(429, header: ["Retry-After": "10"])

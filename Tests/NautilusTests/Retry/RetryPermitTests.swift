@@ -81,7 +81,7 @@ struct RetryPermitTests {
                 clock: simulation.clock
             )
             await withTaskGroup(of: Void.self) { group in
-                group.addTask { _ = try? await Call.get.schedule(with: service) }
+                group.addTask { _ = try? await Ping.get.schedule(with: service) }
                 try? await simulation.clock.sleep(for: .milliseconds(250))
                 #expect(budget.balance == 9)
                 group.cancelAll()
@@ -119,7 +119,7 @@ struct RetryPermitTests {
         }
         let budget = TokenBucketBudget()
         let outcome = try await outcome(
-            of: Call.get,
+            of: Ping.get,
             retrier: steadyBackoff(budget: .shared(budget)),
             interceptors: [Second()],
             ScriptedTransport(.status(503))
@@ -132,7 +132,7 @@ struct RetryPermitTests {
     func refundAfterFreeRetry() async throws {
         let budget = QuotaBudget()
         let outcome = try await outcome(
-            of: Call.get,
+            of: Ping.get,
             retrier: ComposedRetrier.factory(
                 ScriptedRetrier.factory { _, error in error.status == 401 ? .retry(after: .zero) : .doNotRetry },
                 steadyBackoff(budget: .shared(budget))
@@ -157,16 +157,16 @@ struct RetryPermitTests {
         try await simulate { simulation in
             let service = AnyHttpService(
                 apiUrl: "api.example.com",
-                retrierFactory: AnyRetrierFactory { request in Wrapper(inner: backoff.create(for: Call.get)) },
+                retrierFactory: AnyRetrierFactory { request in Wrapper(inner: backoff.create(for: Ping.get)) },
                 transport: ScriptedTransport(.reply(text: "ok"), .status(503), .reply(text: "ok")),
                 clock: simulation.clock
             ).with {
                 $0.hedging = Hedging(after: .fixed(.seconds(9)), latencies: OriginLatencies(), budget: .shared(budget))
             }
-            _ = try await Call.get.schedule(with: service)
+            _ = try await Ping.get.schedule(with: service)
             // Hedging and retrier share the budget: one success, one deposit.
             #expect(budget.balance == 101)
-            _ = try await Call.get.schedule(with: service)
+            _ = try await Ping.get.schedule(with: service)
             #expect(budget.balance == 101)
         }
     }
@@ -185,8 +185,8 @@ struct RetryPermitTests {
         var permits: [RetryPermit] = []
         var delays: Set<Duration> = []
         for _ in 0..<100 {
-            var retrier = factory.create(for: Call.get)
-            guard case .retry(let delay, let permit?) = await retrier.retry(Call.get, failingWith: error) else {
+            var retrier = factory.create(for: Ping.get)
+            guard case .retry(let delay, let permit?) = await retrier.retry(Ping.get, failingWith: error) else {
                 Issue.record("refused")
                 continue
             }
@@ -227,7 +227,7 @@ struct RetryPermitTests {
                 for _ in 0..<10 {
                     group.addTask {
                         do throws(HttpError) {
-                            _ = try await Call.get.schedule(with: service)
+                            _ = try await Ping.get.schedule(with: service)
                             return nil
                         } catch {
                             return error.kind
@@ -249,7 +249,7 @@ struct RetryPermitTests {
             return try await next(request)
         }
         let outcome = try await outcome(
-            of: Call.get,
+            of: Ping.get,
             retrier: steadyBackoff(budget: .shared(budget)),
             interceptors: [sendingTwice],
             ScriptedTransport(.status(503), .reply(text: "ok"), .reply(text: "ok"))

@@ -39,7 +39,7 @@ struct SharedRetryTests {
             )
             let service = Self.service(clock, transport, RequestCoalescing(), retrier)
             let woken = await withTaskGroup(of: Bool.self) { group in
-                for _ in 0..<100 { group.addTask { (try? await Call.get.schedule(with: service)) == "ok" } }
+                for _ in 0..<100 { group.addTask { (try? await Ping.get.schedule(with: service)) == "ok" } }
                 try? await clock.sleep(for: .seconds(1))
                 clock.suspend(for: .seconds(60))
                 return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
@@ -66,7 +66,7 @@ struct SharedRetryTests {
                     }
                 )
                 let service = Self.service(clock, transport, coalescing, retrier)
-                _ = try await Call.get.schedule(with: service)
+                _ = try await Ping.get.schedule(with: service)
                 return clock.now.offset
             }
             let budget = TokenBucketBudget()
@@ -102,9 +102,9 @@ struct SharedRetryTests {
                     )
                 )
             }
-            async let patient = Call.get.schedule(with: service(drawing: 1))
+            async let patient = Ping.get.schedule(with: service(drawing: 1))
             try await clock.sleep(for: .milliseconds(1))
-            let hasty = try await Call(deadline: .seconds(2)).schedule(with: service(drawing: 0.25))
+            let hasty = try await Ping(deadline: .seconds(2)).schedule(with: service(drawing: 0.25))
             #expect((hasty, clock.now.offset) == ("ok", .milliseconds(1_100)))
             #expect(try await patient == "ok")
         }

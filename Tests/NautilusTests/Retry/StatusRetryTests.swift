@@ -8,7 +8,7 @@ struct StatusRetryTests {
     @Test("A1: a GET that meets 503 twice succeeds at the third attempt")
     func eventualSuccess() async throws {
         let transport = ScriptedTransport(.status(503), .status(503), .reply(text: "shell"))
-        let outcome = try await outcome(of: Call.get, transport)
+        let outcome = try await outcome(of: Ping.get, transport)
         #expect(outcome.response?.body == "shell")
         #expect(outcome.attempts == 3)
         #expect(transport.count == 3)
@@ -19,7 +19,7 @@ struct StatusRetryTests {
     @Test("A2: a POST without a key that meets 500 is not repeated, since it may have been executed")
     func unkeyedPost() async throws {
         let transport = ScriptedTransport(.status(500), .status(201))
-        let outcome = try await outcome(of: Call.post, transport)
+        let outcome = try await outcome(of: Ping.post, transport)
         #expect(outcome.error?.kind == .status(500))
         #expect(outcome.error?.delivery == .maybeExecuted)
         #expect(outcome.lastReason == .mayHaveExecuted)
@@ -45,7 +45,7 @@ struct StatusRetryTests {
             .fail(.cannotConnectToHost, delivery: .notSent),
             .reply(status: 201, text: "made")
         )
-        let outcome = try await outcome(of: Call.post, transport)
+        let outcome = try await outcome(of: Ping.post, transport)
         #expect(outcome.response?.status == 201)
         #expect(outcome.trace.attempts[0].outcome == .failed(.send, .transport(.cannotConnectToHost), .notSent))
         #expect(transport.count == 2)
@@ -54,7 +54,7 @@ struct StatusRetryTests {
     @Test("A5: a POST whose connection was reset may have been executed, and is not retried")
     func resetPost() async throws {
         let transport = ScriptedTransport(.fail(.networkConnectionLost), .status(201))
-        let outcome = try await outcome(of: Call.post, transport)
+        let outcome = try await outcome(of: Ping.post, transport)
         #expect(outcome.error?.kind == .transport(.networkConnectionLost))
         #expect(outcome.error?.delivery == .maybeExecuted)
         #expect(transport.count == 1)
@@ -69,7 +69,7 @@ struct StatusRetryTests {
                 $0.retriesNonIdempotentRequests = true
             }
         )
-        let outcome = try await outcome(of: Call.post, retrier: retrier, transport)
+        let outcome = try await outcome(of: Ping.post, retrier: retrier, transport)
         #expect(outcome.response?.status == 200)
         #expect(transport.count == 2)
     }
@@ -77,7 +77,7 @@ struct StatusRetryTests {
     @Test("A12: what another attempt does not mend is not retried", arguments: [400, 404, 409, 422, 501])
     func finalStatus(_ status: Int) async throws {
         let transport = ScriptedTransport(.status(status), afterLast: .repeat)
-        let outcome = try await outcome(of: Call.get, transport)
+        let outcome = try await outcome(of: Ping.get, transport)
         #expect(outcome.error?.kind == .status(status))
         #expect(transport.count == 1)
     }
@@ -87,7 +87,7 @@ struct StatusRetryTests {
         var retried: [Int] = []
         for status in 100...599 where !(200...299).contains(status) {
             let transport = ScriptedTransport(.status(status), afterLast: .repeat)
-            let outcome = try await outcome(of: Call.get, transport)
+            let outcome = try await outcome(of: Ping.get, transport)
             #expect(outcome.error?.kind == .status(status))
             if transport.count > 1 { retried.append(status) }
         }
@@ -104,7 +104,7 @@ struct StatusRetryTests {
     )
     func certificate(_ code: URLError.Code) async throws {
         let transport = ScriptedTransport(.fail(code, delivery: .notSent), afterLast: .repeat)
-        let outcome = try await outcome(of: Call.get, transport)
+        let outcome = try await outcome(of: Ping.get, transport)
         #expect(outcome.error?.kind == .transport(code))
         #expect(transport.count == 1)
     }

@@ -35,7 +35,7 @@ struct ComposedServiceHookTests {
             apiUrl: "api.example.com",
             transport: ScriptedTransport(reply)
         ).with { $0.hook = ComposedServiceHook(hooks) }
-        _ = try? await Call.get.schedule(with: service)
+        _ = try? await Ping.get.schedule(with: service)
         return log.withLock { $0 }
     }
 
@@ -74,6 +74,6 @@ struct ComposedServiceHookTests {
             apiUrl: "api.example.com",
             transport: ScriptedTransport(.reply(text: "ok"))
         ).with { $0.hook = ComposedServiceHook() }
-        #expect(try await Call.get.schedule(with: service) == "ok")
+        #expect(try await Ping.get.schedule(with: service) == "ok")
     }
 }

@@ -18,7 +18,7 @@ struct DiagnosisTests {
     @Test("what concerns a request is not said of the service, and the rest is")
     func serviceAlone() {
         let service = DiagnosisCase.service(BackoffRetrier.factory(.standard.with { $0.budget = .unlimited }))
-        let request = Call(timeout: .seconds(60), deadline: .seconds(1))
+        let request = Ping(timeout: .seconds(60), deadline: .seconds(1))
         #expect(service.diagnose() == [.unlimitedBudget(of: .retries)])
         #expect(service.diagnose(request).count == 2)
         // A service that another one hides is the same.

@@ -47,7 +47,7 @@ struct OverridingTests {
         let transport = ScriptedTransport(.status(503), .status(503), .status(404))
         let service = Original(transport: transport).with { _ in }
         do throws(Original.Failure) {
-            _ = try await Call.get.schedule(with: service)
+            _ = try await Ping.get.schedule(with: service)
             Issue.record("it should fail")
         } catch {
             #expect(error.status == 404)
@@ -63,7 +63,7 @@ struct OverridingTests {
     func header() async throws {
         let transport = ScriptedTransport(.reply(text: "ok"))
         let service = Original(transport: transport).with { $0.header = ["x-b": "mine", "X-D": "mine", "X-E": "mine"] }
-        _ = try await Call(header: ["X-E": "request"]).schedule(with: service)
+        _ = try await Ping(header: ["X-E": "request"]).schedule(with: service)
         let header = try #require(transport.attempts.first?.header)
         #expect(
             ["X-A", "X-B", "X-C", "X-D", "X-E"].map { header[HttpHeader.Name($0)] } == [
@@ -78,14 +78,14 @@ struct OverridingTests {
     func address() async throws {
         let transport = ScriptedTransport(.reply(text: "ok"), afterLast: .repeat)
         let base = Original(transport: transport)
-        _ = try await Call.get.schedule(with: base.with { $0.apiUrl = "staging.example.com" })
-        _ = try await Call.get.schedule(
+        _ = try await Ping.get.schedule(with: base.with { $0.apiUrl = "staging.example.com" })
+        _ = try await Ping.get.schedule(
             with: base.with {
                 $0.apiUrl = "staging.example.com"
                 $0.usesSecureProtocol = true
             }
         )
-        _ = try await Call.get.schedule(with: base.with { $0.usesSecureProtocol = true })
+        _ = try await Ping.get.schedule(with: base.with { $0.usesSecureProtocol = true })
         #expect(
             transport.attempts.map(\.request.url.absoluteString) == [
                 "http://staging.example.com/things", "https://staging.example.com/things",
@@ -103,7 +103,7 @@ struct OverridingTests {
             $0.retrierFactory = NilRetrier.factory()
             $0.transport = transport
         }
-        await #expect(throws: Original.Failure.self) { try await Call.get.schedule(with: service) }
+        await #expect(throws: Original.Failure.self) { try await Ping.get.schedule(with: service) }
         #expect(transport.count == 1)
 
         transport = ScriptedTransport(.status(503), .status(503))
@@ -111,7 +111,7 @@ struct OverridingTests {
             $0.transport = transport
             $0.maxAttempts = 2
         }
-        await #expect(throws: Original.Failure.self) { try await Call.get.schedule(with: service) }
+        await #expect(throws: Original.Failure.self) { try await Ping.get.schedule(with: service) }
         #expect(transport.count == 2)
 
         transport = ScriptedTransport(.reply(text: "ok"))
@@ -119,12 +119,12 @@ struct OverridingTests {
             $0.interceptors = base.interceptors + [Marking(name: "X-Mine")]
             $0.transport = transport
         }
-        _ = try await Call.get.schedule(with: service)
+        _ = try await Ping.get.schedule(with: service)
         #expect(transport.attempts.first?.header["X-Original"] == "1")
         #expect(transport.attempts.first?.header["X-Mine"] == "1")
 
         transport = ScriptedTransport(.reply(text: "ok"))
-        _ = try await Call.get.schedule(
+        _ = try await Ping.get.schedule(
             with: base.with {
                 $0.interceptors = []
                 $0.transport = transport
@@ -138,7 +138,7 @@ struct OverridingTests {
     func watchers() async throws {
         let unused = ScriptedTransport()
         let hooked = Original(transport: unused).with { $0.hook = Fulfilling() }
-        #expect(try await Call.get.schedule(with: hooked) == "hooked")
+        #expect(try await Ping.get.schedule(with: hooked) == "hooked")
         #expect(unused.count == 0)
 
         try await simulate { simulation in
@@ -148,7 +148,7 @@ struct OverridingTests {
                 $0.observer = observer
                 $0.clock = simulation.clock
             }
-            let response = try await Call.get.response(with: service)
+            let response = try await Ping.get.response(with: service)
             #expect(response.trace.duration == .seconds(3))
             #expect(!observer.events.isEmpty)
         }
@@ -166,7 +166,7 @@ struct OverridingTests {
                 $0.header = ["X-B": "second"]
                 $0.transport = transport
             }
-        _ = try await Call.get.schedule(with: service)
+        _ = try await Ping.get.schedule(with: service)
         let sent = try #require(transport.attempts.first?.request)
         #expect(sent.url.host == "first.example.com")
         #expect(sent.header["X-A"] == "first")

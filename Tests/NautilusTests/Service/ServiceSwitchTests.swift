@@ -8,11 +8,11 @@ import Testing
 struct ServiceSwitchTests {
     @Test("that is turned at any step of a call leaves it where it began, with its fields, its session and its error")
     func call() async throws {
-        let quiet = try await run(turningAt: 0) { try await Call.get.schedule(with: $0) }
+        let quiet = try await run(turningAt: 0) { try await Ping.get.schedule(with: $0) }
         #expect(quiet.ending == "ok")
         #expect(quiet.sent.count == 3)
         for step in 1...quiet.stepCount {
-            let run = try await run(turningAt: step) { try await Call.get.schedule(with: $0) }
+            let run = try await run(turningAt: step) { try await Ping.get.schedule(with: $0) }
             #expect(run == quiet, "step \(step)")
         }
     }
@@ -21,7 +21,7 @@ struct ServiceSwitchTests {
     func failure() async throws {
         let ending = try await run(turningAt: 1, reply: { _, _ in .status(404) }) { service in
             do throws(SiteError) {
-                return try await Call.get.schedule(with: service)
+                return try await Ping.get.schedule(with: service)
             } catch {
                 return error.site
             }
@@ -51,7 +51,7 @@ struct ServiceSwitchTests {
         }
         try await expectOneSite(reply: reply) { service in
             var ids: [String] = []
-            for try await event in Call.get.events(with: service) {
+            for try await event in Ping.get.events(with: service) {
                 ids.append(event.id)
                 if ids.count == 2 { break }
             }
@@ -64,7 +64,7 @@ struct ServiceSwitchTests {
         let folder = try TemporaryFolder()
         try await expectOneSite { service in
             let target = folder.url.appendingPathComponent(UUID().uuidString)
-            try await Call.get.download(to: target, with: service)
+            try await Ping.get.download(to: target, with: service)
             return try String(contentsOf: target, encoding: .utf8)
         }
     }
@@ -106,7 +106,7 @@ struct ServiceSwitchTests {
     func derived() async throws {
         try await expectOneSite { service in
             let inner = AnyHttpService(service.with { $0.header = ["X-Own": "1"] })
-            return try await Call.get.schedule(with: ServiceSwitch("only") { _ in inner })
+            return try await Ping.get.schedule(with: ServiceSwitch("only") { _ in inner })
         }
     }
 
@@ -114,14 +114,14 @@ struct ServiceSwitchTests {
     func later() async throws {
         try await simulate { simulation in
             let world = SiteWorld(simulation.clock, turningAt: 0) { _, _ in .reply(text: "ok") }
-            _ = try await Call.get.schedule(with: world.sites)
+            _ = try await Ping.get.schedule(with: world.sites)
             world.sites.select(.production)
             #expect(world.sites.selected == .production)
-            _ = try await Call.get.schedule(with: world.sites)
+            _ = try await Ping.get.schedule(with: world.sites)
             world.sites.service(for: .staging).coordinator.signOut()
-            _ = try await Call.get.schedule(with: world.sites)
+            _ = try await Ping.get.schedule(with: world.sites)
             world.sites.select(.staging)
-            await #expect(throws: SiteError.self) { try await Call.get.schedule(with: world.sites) }
+            await #expect(throws: SiteError.self) { try await Ping.get.schedule(with: world.sites) }
             #expect(world.seen.sent == ["staging token 1", "production token 1", "production token 1"])
             #expect(world.seen.strays == [])
         }

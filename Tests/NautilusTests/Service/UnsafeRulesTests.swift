@@ -28,7 +28,7 @@ struct UnsafeRulesTests {
 
     private static func failure(of service: AnyHttpService<HttpError>) async -> HttpError? {
         do throws(HttpError) {
-            _ = try await Call.get.schedule(with: service)
+            _ = try await Ping.get.schedule(with: service)
             return nil
         } catch {
             return error
@@ -65,7 +65,7 @@ struct UnsafeRulesTests {
             let world = TokenWorld(simulation)
             let condition = RetryCondition.standard.retrying(status: 401, because: "a test")
             let service = Self.service(world, authorizesFirst: authorizesFirst, condition: condition)
-            _ = try await Call.get.schedule(with: service)
+            _ = try await Ping.get.schedule(with: service)
             let rejected = Array(repeating: "Bearer token-1" as String?, count: authorizesFirst ? 1 : 4)
             #expect(world.sentTokens == rejected + ["Bearer token-2"])
             let findings: [PolicyFinding] = authorizesFirst ? [] : [.authorizationBehind(.retriesUnauthorized)]
@@ -78,7 +78,7 @@ struct UnsafeRulesTests {
         try await simulate { simulation in
             let world = TokenWorld(simulation)
             let service = Self.service(world, authorizesFirst: false)
-            _ = try await Call.get.schedule(with: service)
+            _ = try await Ping.get.schedule(with: service)
             #expect(world.sentTokens == ["Bearer token-1", "Bearer token-2"])
             #expect(service.diagnose() == [])
             let pauses = OriginPauses()
@@ -149,15 +149,15 @@ struct UnsafeRulesTests {
     func request() throws {
         let service = AnyHttpService(apiUrl: "api.example.com").with { $0.usesSecureProtocol = false }
         #expect(service.diagnose().count == 1)
-        #expect(service.diagnose(Call(timeout: .seconds(1))).count == 1)
+        #expect(service.diagnose(Ping(timeout: .seconds(1))).count == 1)
         let secure = AnyHttpService(apiUrl: "api.example.com")
-        let other = Call(timeout: .seconds(1), url: "http://images.example.com/1.png")
+        let other = Ping(timeout: .seconds(1), url: "http://images.example.com/1.png")
         guard case .plainHttp(let origin)? = secure.diagnose(other).first else {
             Issue.record("it should be found")
             return
         }
         #expect(origin.description == "http://images.example.com")
-        #expect(secure.diagnose(Call(timeout: .seconds(1), url: "http://localhost/1.png")) == [])
+        #expect(secure.diagnose(Ping(timeout: .seconds(1), url: "http://localhost/1.png")) == [])
     }
 
     @Test(

@@ -6,12 +6,12 @@ import Testing
 
 @Suite("A download to a file")
 struct DownloadTests {
-    private static let bytes = Data((0..<1000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
-    private let folder = try? TemporaryFolder()
+    static let bytes = Data((0..<1000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+    let folder = try? TemporaryFolder()
 
-    private func target() throws -> URL { try #require(folder).url.appendingPathComponent("file.bin") }
+    func target() throws -> URL { try #require(folder).url.appendingPathComponent("file.bin") }
 
-    private func service(_ transport: ScriptedTransport, retries: Int = 5) -> AnyHttpService<HttpError> {
+    func service(_ transport: ScriptedTransport, retries: Int = 5) -> AnyHttpService<HttpError> {
         AnyHttpService(
             apiUrl: "a.com",
             retrierFactory: BackoffRetrier.factory(
@@ -25,15 +25,15 @@ struct DownloadTests {
         )
     }
 
-    private static let broken = TransportError.failed(.networkConnectionLost, delivery: .maybeExecuted, reason: "lost")
+    static let broken = TransportError.failed(.networkConnectionLost, delivery: .maybeExecuted, reason: "lost")
 
     /// The first `count` bytes, and then the connection breaks.
-    private static func part(_ count: Int, _ header: HttpHeader = ["ETag": "\"1\""]) -> ScriptedReply {
+    static func part(_ count: Int, _ header: HttpHeader = ["ETag": "\"1\""]) -> ScriptedReply {
         .chunks(header: header, [bytes.prefix(count)], endingWith: broken)
     }
 
     /// The bytes from `first` on.
-    private static func rest(
+    static func rest(
         from first: Int,
         range: String? = nil,
         status: Int = 206,
@@ -43,14 +43,14 @@ struct DownloadTests {
         return .chunks(status: status, header: header.merging(range), [bytes.dropFirst(first)])
     }
 
-    private var whole: ScriptedReply { .chunks([Self.bytes.prefix(400), Self.bytes.dropFirst(400)]) }
+    var whole: ScriptedReply { .chunks([Self.bytes.prefix(400), Self.bytes.dropFirst(400)]) }
 
     @Test("the file has the bytes, is this user's alone, and there is nothing beside it")
     func writes() async throws {
         let told = Locked<[HttpProgress]>([])
         let transport = ScriptedTransport(whole)
         let target = try target()
-        let response = try await Call.get.download(to: target, with: service(transport)) { progress in
+        let response = try await Ping.get.download(to: target, with: service(transport)) { progress in
             told.withLock { $0.append(progress) }
         }
         #expect(response.body == target)
@@ -76,7 +76,7 @@ struct DownloadTests {
             Self.rest(from: 501)
         )
         let target = try target()
-        let response = try await Call.get.download(to: target, with: service(transport))
+        let response = try await Ping.get.download(to: target, with: service(transport))
         #expect(try Data(contentsOf: target) == Self.bytes)
         #expect(response.trace.attempts.count == 4)
         #expect(transport.attempts.map { $0.header["Range"] } == [nil, "bytes=300-", "bytes=300-", "bytes=501-"])
@@ -105,7 +105,7 @@ struct DownloadTests {
     func asksWith(header: HttpHeader, ifRange: String?) async throws {
         let transport = ScriptedTransport(Self.part(300, header), whole)
         let target = try target()
-        try await Call.get.download(to: target, with: service(transport))
+        try await Ping.get.download(to: target, with: service(transport))
         #expect(transport.attempts[1].header["If-Range"] == ifRange)
         #expect(transport.attempts[1].header["Range"] == (ifRange == nil ? nil : "bytes=300-"))
         #expect(try Data(contentsOf: target) == Self.bytes)
@@ -126,7 +126,7 @@ struct DownloadTests {
     func begins(index: Int) async throws {
         let transport = ScriptedTransport(Self.part(300), Self.others[index], whole)
         let target = try target()
-        let response = try await Call.get.download(to: target, with: service(transport, retries: 1))
+        let response = try await Ping.get.download(to: target, with: service(transport, retries: 1))
         #expect(try Data(contentsOf: target) == Self.bytes)
         #expect(transport.attempts.map { $0.header["Range"] } == [nil, "bytes=300-", nil])
         #expect(response.trace.attempts[1].decision?.retrier == "Download")
@@ -146,7 +146,7 @@ struct DownloadTests {
             let script = replies + [ofAnother, whole]
             let transport = ScriptedTransport { _, context in script[context.number - 1] }
             let target = try target()
-            try await Call.get.download(to: target, with: service(transport))
+            try await Ping.get.download(to: target, with: service(transport))
             #expect(try Data(contentsOf: target) == Self.bytes)
             #expect(transport.attempts.map { $0.header["Range"] }.suffix(2) == ["bytes=300-", nil])
         }
@@ -157,7 +157,7 @@ struct DownloadTests {
         let transport = ScriptedTransport(Self.part(300), .status(416), Self.part(300), .status(416))
         let target = try target()
         let error = await #expect(throws: HttpError.self) {
-            try await Call.get.download(to: target, with: service(transport))
+            try await Ping.get.download(to: target, with: service(transport))
         }
         #expect(error?.kind == .status(416))
         #expect(error?.underlying as? DownloadError == .notContinued(status: 416))
@@ -169,127 +169,15 @@ struct DownloadTests {
         let other = Data(repeating: 7, count: 50)
         let transport = ScriptedTransport(Self.part(300), .chunks(header: ["ETag": "\"2\""], [other]))
         let target = try target()
-        try await Call.get.download(to: target, with: service(transport))
+        try await Ping.get.download(to: target, with: service(transport))
         #expect(try Data(contentsOf: target) == other)
-    }
-
-    @Test("fewer bytes than announced are continued; more are an error, and nothing is kept of them")
-    func lengths() async throws {
-        let header: HttpHeader = ["ETag": "\"1\"", "Content-Range": "bytes 300-999/1000"]
-        let short = ScriptedReply.chunks(status: 206, header: header, [Self.bytes[300..<600]])
-        let long = ScriptedReply.chunks(status: 206, header: header, [Self.bytes[300...], Data(count: 1)])
-        let target = try target()
-
-        let transport = ScriptedTransport(Self.part(300), short, Self.rest(from: 600))
-        try await Call.get.download(to: target, with: service(transport))
-        #expect(try Data(contentsOf: target) == Self.bytes)
-
-        let tooMuch = ScriptedTransport(Self.part(300), long)
-        let error = await #expect(throws: HttpError.self) {
-            try await Call.get.download(to: target, with: service(tooMuch, retries: 1))
-        }
-        #expect(error?.underlying as? DownloadError == .tooLong(expected: 1000))
-    }
-
-    @Test("a rest that goes beyond the part that it announces is an error, and nothing is kept of it")
-    func beyondRange() async throws {
-        let header: HttpHeader = ["ETag": "\"1\"", "Content-Range": "bytes 300-399/1000"]
-        let lying = ScriptedReply.chunks(status: 206, header: header, [Self.bytes[300..<350], Self.bytes[350...]])
-        let target = try target()
-        let transport = ScriptedTransport(Self.part(300, ["ETag": "\"1\"", "Content-Length": "1000"]), lying)
-        let error = await #expect(throws: HttpError.self) {
-            try await Call.get.download(to: target, with: service(transport, retries: 1))
-        }
-        #expect(error?.underlying as? DownloadError == .tooLong(expected: 400))
-        #expect(!FileManager.default.fileExists(atPath: target.path))
-        // One that keeps to it is a part, after which the rest is asked for.
-        let honest = ScriptedReply.chunks(status: 206, header: header, [Self.bytes[300..<400]])
-        let parts = ScriptedTransport(Self.part(300), honest, Self.rest(from: 400))
-        try await Call.get.download(to: target, with: service(parts))
-        #expect(try Data(contentsOf: target) == Self.bytes)
-        #expect(parts.attempts.map { $0.header["Range"] } == [nil, "bytes=300-", "bytes=400-"])
-    }
-
-    @Test(
-        "a length that is none is not believed",
-        arguments: ["-5", "+1000", "1e3", "1000, 1000", "99999999999999999999", ""]
-    )
-    func noLength(length: String) async throws {
-        let target = try target()
-        // As of a transport that tells no length of its own.
-        let transport = LengthlessTransport(header: [.contentLength: length], bytes: Self.bytes)
-        let service = AnyHttpService(apiUrl: "a.com", transport: transport)
-        try await Call.get.download(to: target, with: service)
-        #expect(try Data(contentsOf: target) == Self.bytes)
-    }
-
-    @Test(
-        "a rest whose total nobody knows is checked against its own range",
-        arguments: [(300..<1000, "whole"), (300..<900, "continued"), (300..<1001, "tooLong")]
-    )
-    func unknownTotal(sent: Range<Int>, outcome: String) async throws {
-        let header: HttpHeader = ["ETag": "\"1\"", "Content-Range": "bytes 300-999/*"]
-        let rest = (Self.bytes + [7])[sent]
-        let transport = ScriptedTransport(
-            Self.part(300),
-            // As a body that only the connection's end delimits.
-            .chunks(status: 206, header: header, [rest]),
-            Self.rest(from: 900, range: "bytes 900-999/*")
-        )
-        let target = try target()
-        if outcome == "tooLong" {
-            let error = await #expect(throws: HttpError.self) {
-                try await Call.get.download(to: target, with: service(transport, retries: 1))
-            }
-            #expect(error?.underlying as? DownloadError == .tooLong(expected: 1000))
-            return
-        }
-        try await Call.get.download(to: target, with: service(transport))
-        #expect(try Data(contentsOf: target) == Self.bytes)
-        #expect(transport.count == (outcome == "continued" ? 3 : 2))
-    }
-
-    @Test(
-        "a file may have as many bytes as the caller takes; with one more it is not written, and not tried again",
-        arguments: [1000, 999],
-        [true, false]
-    )
-    func limit(limit: Int64, isAnnounced: Bool) async throws {
-        let header: HttpHeader = isAnnounced ? [.contentLength: "1000"] : [:]
-        let transport = LengthlessTransport(header: header, bytes: Self.bytes)
-        let service = AnyHttpService(
-            apiUrl: "a.com",
-            retrierFactory: BackoffRetrier.factory(
-                .standard.with {
-                    $0.backoff = .constant(.zero)
-                    $0.budget = .unlimited
-                }
-            ),
-            transport: transport
-        )
-        let (target, told) = (try target(), Counter())
-        let download = Task {
-            try await Call.get.download(to: target, with: service, limit: limit) { _ in told.increment() }
-        }
-        guard limit < 1000 else {
-            #expect(try await download.value.body == target)
-            #expect(try Data(contentsOf: target) == Self.bytes)
-            return
-        }
-        let error = await #expect(throws: HttpError.self) { try await download.value }
-        #expect(error?.kind == .responseTooLarge(limit: 999))
-        #expect(error?.underlying as? DownloadError == .tooLarge(limit: 999))
-        #expect(error?.trace.attempts.count == 1)
-        // Of one that is announced as too large nothing is read.
-        #expect(told.value == (isAnnounced ? 0 : 1))
-        #expect(try folder?.names == [])
     }
 
     @Test("an accepted 304 leaves the target as it was", arguments: [[:], ["Content-Length": "1000"]] as [HttpHeader])
     func notModified(header: HttpHeader) async throws {
         let target = try target()
         try Data("old".utf8).write(to: target)
-        let call = Call(header: ["If-None-Match": "\"1\""], acceptedStatusCodes: [.success, 304])
+        let call = Ping(header: ["If-None-Match": "\"1\""], acceptedStatusCodes: [.success, 304])
         let transport = ScriptedTransport(.status(304, header: header))
         let response = try await call.download(to: target, with: service(transport))
         #expect(response.status == 304)
@@ -301,7 +189,7 @@ struct DownloadTests {
     @Test("a 204 makes an empty file: there is nothing in it, says the server")
     func noContent() async throws {
         let target = try target()
-        try await Call.get.download(to: target, with: service(ScriptedTransport(.status(204))))
+        try await Ping.get.download(to: target, with: service(ScriptedTransport(.status(204))))
         #expect(try Data(contentsOf: target).isEmpty)
     }
 
@@ -310,7 +198,7 @@ struct DownloadTests {
         let transport = ScriptedTransport(Self.rest(from: 300))
         let target = try target()
         let error = await #expect(throws: HttpError.self) {
-            try await Call.get.download(to: target, with: service(transport))
+            try await Ping.get.download(to: target, with: service(transport))
         }
         #expect(error?.underlying as? DownloadError == .unexpectedPart)
     }
@@ -321,11 +209,11 @@ struct DownloadTests {
         let target = try target()
         try Data("old".utf8).write(to: target)
         let failing = service(ScriptedTransport(Self.part(300)), retries: 0)
-        await #expect(throws: HttpError.self) { try await Call.get.download(to: target, with: failing) }
+        await #expect(throws: HttpError.self) { try await Ping.get.download(to: target, with: failing) }
         #expect(try folder?.names == ["file.bin"])
 
         let slow = ScriptedTransport(.chunks([Self.bytes], pause: .seconds(1)), clock: clock)
-        let call = Task { try await Call.get.download(to: target, with: service(slow)) }
+        let call = Task { try await Ping.get.download(to: target, with: service(slow)) }
         try await clock.waitForSleepers(count: 1)
         call.cancel()
         let error = await #expect(throws: HttpError.self) { try await call.value }
@@ -339,7 +227,7 @@ struct DownloadTests {
         let missing = try #require(folder).url.appendingPathComponent("none/file.bin")
         let transport = ScriptedTransport(whole)
         let error = await #expect(throws: HttpError.self) {
-            try await Call.get.download(to: missing, with: service(transport))
+            try await Ping.get.download(to: missing, with: service(transport))
         }
         #expect(error?.kind == .custom)
         guard case .missing? = error?.underlying as? HttpFileError else {
@@ -367,13 +255,13 @@ struct DownloadTests {
             $0.retrierFactory = BackoffRetrier.factory(.standard.with { $0.budget = .shared(budget) })
             $0.hedging = Hedging(after: .fixed(.seconds(1)), budget: .shared(budget))
         }
-        try await Call.get.download(to: target(), with: service)
+        try await Ping.get.download(to: target(), with: service)
         #expect(budget.balance == 101)
     }
 
     @Test("what its retrier does at most is known, as of any other call")
     func policies() {
-        let derived = DerivedService(service: service(ScriptedTransport()), base: Call.get)
+        let derived = DerivedService(service: service(ScriptedTransport()), base: Ping.get)
         #expect(derived.retrierFactory.descriptions.map(\.maxAttempts) == [6])
     }
 
@@ -381,32 +269,16 @@ struct DownloadTests {
     func declared() async throws {
         struct Asks: Retrier {
             mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision {
-                request is Call ? true : false
+                request is Ping ? true : false
             }
         }
         let factory = AnyRetrierFactory { request in
-            #expect(request is Call)
+            #expect(request is Ping)
             return Asks()
         }
         let transport = ScriptedTransport(.status(503), whole)
         let service = AnyHttpService(apiUrl: "a.com", retrierFactory: factory, transport: transport)
-        try await Call.get.download(to: target(), with: service)
+        try await Ping.get.download(to: target(), with: service)
         #expect(transport.count == 2)
-    }
-}
-
-/// Sends bytes of which it does not know how many they are.
-private struct LengthlessTransport: HttpTransport {
-    let header: HttpHeader
-    let bytes: Data
-
-    func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
-        HttpResponse(header: header, body: bytes)
-    }
-
-    func stream(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<HttpBodyStream> {
-        let halves = Locked([bytes.prefix(bytes.count / 2), bytes.dropFirst(bytes.count / 2)])
-        let body = HttpBodyStream { halves.withLock { $0.isEmpty ? nil : $0.removeFirst() } }
-        return HttpResponse(header: header, body: body)
     }
 }

@@ -47,7 +47,7 @@ struct HostileEventStreamTests {
             )
             var story = Story()
             do {
-                for try await _ in Call(timeout: timeout).events(with: service, limit: eventLimit) {
+                for try await _ in Ping(timeout: timeout).events(with: service, limit: eventLimit) {
                     story.events += 1
                     if story.events == limit { break }
                 }

@@ -6,10 +6,10 @@ import Testing
 
 @Suite("Server-sent events over several connections")
 struct ServerSentEventsTests {
-    private let clock = ManualClock()
-    private static let broken = TransportError.failed(.networkConnectionLost, delivery: .maybeExecuted, reason: "lost")
+    let clock = ManualClock()
+    static let broken = TransportError.failed(.networkConnectionLost, delivery: .maybeExecuted, reason: "lost")
 
-    private func service(
+    func service(
         _ transport: ScriptedTransport,
         retries: Int = 2,
         on clock: ManualClock? = nil
@@ -28,18 +28,18 @@ struct ServerSentEventsTests {
         )
     }
 
-    private static func events(_ text: String, endingWith error: (any Error)? = nil) -> ScriptedReply {
+    static func events(_ text: String, endingWith error: (any Error)? = nil) -> ScriptedReply {
         .chunks(header: ["Content-Type": "text/event-stream; charset=utf-8"], [Data(text.utf8)], endingWith: error)
     }
 
-    private func data(
+    func data(
         _ transport: ScriptedTransport,
         retries: Int = 2,
         on clock: ManualClock? = nil
     ) async throws -> [String] {
         var data: [String] = []
         let service = service(transport, retries: retries, on: clock)
-        for try await event in Call.get.events(with: service) { data.append(event.data) }
+        for try await event in Ping.get.events(with: service) { data.append(event.data) }
         return data
     }
 
@@ -86,7 +86,7 @@ struct ServerSentEventsTests {
     @Test("a first identifier is told to the server")
     func continued() async throws {
         let transport = ScriptedTransport(.status(204))
-        for try await _ in Call.get.events(with: service(transport), after: "7") {}
+        for try await _ in Ping.get.events(with: service(transport), after: "7") {}
         #expect(transport.attempts[0].header["Last-Event-ID"] == "7")
     }
 
@@ -118,7 +118,7 @@ struct ServerSentEventsTests {
         )
         let events = Locked<[String]>([])
         let error = await #expect(throws: HttpError.self) {
-            for try await event in Call.get.events(with: service(transport, retries: 1)) {
+            for try await event in Ping.get.events(with: service(transport, retries: 1)) {
                 events.withLock { $0.append(event.data) }
             }
         }
@@ -136,7 +136,7 @@ struct ServerSentEventsTests {
     func withoutRetrier(end: TransportError?) async throws {
         let transport = ScriptedTransport(Self.events("data: a\n\n", endingWith: end))
         let service = AnyHttpService(apiUrl: "a.com", transport: transport)
-        var events = Call.get.events(with: service).makeAsyncIterator()
+        var events = Ping.get.events(with: service).makeAsyncIterator()
         #expect(try await events.next()?.data == "a")
         let error = await #expect(throws: HttpError.self) { _ = try await events.next() }
         #expect(error?.kind == .transport(.networkConnectionLost))
@@ -168,7 +168,7 @@ struct ServerSentEventsTests {
                 transport: transport,
                 clock: simulation.clock
             )
-            var events = Call.get.events(with: service).makeAsyncIterator()
+            var events = Ping.get.events(with: service).makeAsyncIterator()
             for _ in 0..<100 {
                 let event = try await events.next()
                 #expect(event?.data == "a")
@@ -181,70 +181,6 @@ struct ServerSentEventsTests {
             #expect(starts.last == .seconds(95))
             #expect(zip(starts.dropFirst(10), starts.dropFirst(9)).allSatisfy { $0 - $1 == .seconds(1) })
         }
-    }
-
-    @Test("a connection has served that lasts for ten seconds without an event", arguments: [(10, 10), (9, 9)])
-    func lasting(seconds: Int, balance: Double) async throws {
-        try await simulate { simulation in
-            let budget = TokenBucketBudget(capacity: 10, depositOfSuccess: 0)
-            let transport = ScriptedTransport(
-                .chunks(header: ["Content-Type": "text/event-stream"], [], pause: .seconds(seconds)),
-                .status(204),
-                clock: simulation.clock
-            )
-            let service = AnyHttpService(
-                apiUrl: "a.com",
-                retrierFactory: steadyBackoff(budget: .shared(budget)),
-                transport: transport,
-                clock: simulation.clock
-            )
-            for try await _ in Call.get.events(with: service) {}
-            #expect(transport.count == 2)
-            #expect(budget.balance == balance)
-        }
-    }
-
-    @Test(
-        "what has not served is paid for when the next connection is made, not when none is",
-        arguments: [false, true]
-    )
-    func paid(isCancelled: Bool) async throws {
-        let budget = TokenBucketBudget(capacity: 10, depositOfSuccess: 0)
-        let transport = ScriptedTransport(Self.events(""), .status(204), clock: clock)
-        let service = AnyHttpService(
-            apiUrl: "a.com",
-            retrierFactory: steadyBackoff(budget: .shared(budget)),
-            transport: transport,
-            clock: clock
-        )
-        let reading = Task { for try await _ in Call.get.events(with: service) {} }
-        try await clock.waitForSleepers(count: 1)
-        #expect(budget.balance == 9)
-        if isCancelled { reading.cancel() } else { clock.advance(by: .milliseconds(500)) }
-        _ = await reading.result
-        #expect(transport.count == (isCancelled ? 1 : 2))
-        #expect(budget.balance == (isCancelled ? 10 : 9))
-    }
-
-    @Test("an empty budget ends a stream whose connections do not serve, and no other")
-    func emptyBudget() async throws {
-        let transport = ScriptedTransport(Self.events("data: a\n\n"), Self.events(""), .status(204))
-        let service = AnyHttpService(
-            apiUrl: "a.com",
-            retrierFactory: BackoffRetrier.factory(
-                .standard.with {
-                    $0.backoff = .constant(.zero)
-                    $0.budget = .shared(TokenBucketBudget(capacity: 0))
-                }
-            ),
-            transport: transport,
-            clock: clock
-        )
-        let error = await #expect(throws: HttpError.self) {
-            for try await _ in Call.get.events(with: service) {}
-        }
-        #expect(transport.count == 2)
-        #expect(error?.trace.attempts.last?.decision?.reason == .budget)
     }
 
     @Test("a retrier that never gives up is ended by the service's limit of attempts")
@@ -261,7 +197,7 @@ struct ServerSentEventsTests {
                 clock: simulation.clock
             ).with { $0.maxAttempts = 7 }
             let error = await #expect(throws: HttpError.self) {
-                for try await _ in Call.get.events(with: service) {}
+                for try await _ in Ping.get.events(with: service) {}
             }
             #expect(transport.count == 7)
             #expect(error?.trace.attempts.last?.decision?.reason == .ceiling(7))
@@ -299,7 +235,7 @@ struct ServerSentEventsTests {
             mapped: mapped
         )
         let error = await #expect(throws: HttpError.self) {
-            for try await _ in Call.get.events(with: service) {}
+            for try await _ in Ping.get.events(with: service) {}
         }
         #expect(error?.kind == .custom)
         #expect(asked.withLock { $0 } == 1)

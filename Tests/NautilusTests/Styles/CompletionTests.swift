@@ -29,7 +29,7 @@ struct CompletionTests {
     func once(status: Int) async throws {
         let outcomes = Outcomes<String, PageFailure>()
         let service = PageService(transport: ScriptedTransport(.reply(status: status, text: "ok")))
-        let call = Call.get.schedule(with: service, on: nil) { outcomes.add($0) }
+        let call = Ping.get.schedule(with: service, on: nil) { outcomes.add($0) }
         let outcome = await outcomes.first()
         switch outcome {
         case .success(let text): #expect(status == 200 && text == "ok")
@@ -47,7 +47,7 @@ struct CompletionTests {
         let service = AnyHttpService(apiUrl: "api.example.com", transport: ScriptedTransport(.reply(text: "ok")))
         var hasReturned = false
         let text = await withCheckedContinuation { continuation in
-            Call.get.schedule(with: service) { result in
+            Ping.get.schedule(with: service) { result in
                 MainActor.assertIsolated()
                 #expect(hasReturned, "never before the call's starter has returned")
                 continuation.resume(returning: try? result.get())
@@ -67,7 +67,7 @@ struct CompletionTests {
         let key = DispatchSpecificKey<Int>()
         queue.setSpecific(key: key, value: 7)
         let response = await withCheckedContinuation { continuation in
-            Call.get.response(with: service, on: queue) { result in
+            Ping.get.response(with: service, on: queue) { result in
                 #expect(DispatchQueue.getSpecific(key: key) == 7)
                 continuation.resume(returning: try? result.get())
             }
@@ -82,7 +82,7 @@ struct CompletionTests {
             let outcomes = Outcomes<String, HttpError>()
             let transport = ScriptedTransport(.reply(text: "ok"), clock: simulation.clock)
             let service = AnyHttpService(apiUrl: "api.example.com", transport: transport, clock: simulation.clock)
-            Call.get.schedule(with: service, on: nil) { outcomes.add($0) }.cancel()
+            Ping.get.schedule(with: service, on: nil) { outcomes.add($0) }.cancel()
             guard case .failure(let error)? = await outcomes.first() else {
                 Issue.record("it should be cancelled")
                 return
@@ -105,7 +105,7 @@ struct CompletionTests {
                     transport: transport,
                     clock: simulation.clock
                 )
-                let call = Call.get.schedule(with: service, on: nil) { outcomes.add($0) }
+                let call = Ping.get.schedule(with: service, on: nil) { outcomes.add($0) }
                 #expect(!call.isCancelled)
                 try await simulation.clock.sleep(for: .seconds(5))
                 call.cancel()
@@ -131,7 +131,7 @@ struct CompletionTests {
             }
             let service = AnyHttpService(apiUrl: "api.example.com", transport: transport, clock: simulation.clock)
             for _ in 0..<calls {
-                let call = Call.get.schedule(with: service, on: nil) { outcomes.add($0) }
+                let call = Ping.get.schedule(with: service, on: nil) { outcomes.add($0) }
                 let moment = Duration.milliseconds(Int(simulation.random.nextFraction() * 3) * 10)
                 simulation.start {
                     try? await simulation.clock.sleep(for: moment)
@@ -154,7 +154,7 @@ struct CompletionTests {
         do {
             let owner = Owner()
             released = owner
-            call = Call.get.schedule(with: service, on: nil) { [owner] in
+            call = Ping.get.schedule(with: service, on: nil) { [owner] in
                 _ = owner
                 outcomes.add($0)
             }
@@ -180,12 +180,12 @@ struct CompletionTests {
             let outer = AnyHttpService(
                 apiUrl: "outer.example.com",
                 transport: ScriptedTransport(clock: simulation.clock) { _, _ in
-                    Call.get.schedule(with: inner, on: nil) { outcomes.add($0) }
+                    Ping.get.schedule(with: inner, on: nil) { outcomes.add($0) }
                     return .reply(text: "ok")
                 },
                 clock: simulation.clock
             )
-            _ = try await Call(deadline: .seconds(5)).schedule(with: outer)
+            _ = try await Ping(deadline: .seconds(5)).schedule(with: outer)
             #expect(await outcomes.first().map { (try? $0.get()) } == "late")
             #expect(simulation.clock.now.offset == .seconds(9))
         }

@@ -150,7 +150,7 @@ struct SharedCallTests {
                 .delay(.milliseconds(20), then: .reply(text: "ok"))
             }
             let service = AnyHttpService(apiUrl: "api.example.com", transport: transport, clock: simulation.clock)
-            let call = SharedCall<String, HttpError> { Call.get.schedule(with: service, on: nil, completion: $0) }
+            let call = SharedCall<String, HttpError> { Ping.get.schedule(with: service, on: nil, completion: $0) }
             let staying = Counter()
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<12 {

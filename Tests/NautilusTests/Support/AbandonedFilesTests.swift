@@ -55,7 +55,7 @@ struct AbandonedFilesTests {
         for name in ["file.bin", ".nautilus-2.partial"] {
             let service = AnyHttpService(apiUrl: "a.com", transport: ScriptedTransport(.reply(text: "whole")))
             let leftover = try file(name == "file.bin" ? ".nautilus-1.partial" : name)
-            try await Call.get.download(to: target, with: service)
+            try await Ping.get.download(to: target, with: service)
             await AbandonedFiles.queue.run {}
             #expect(FileManager.default.fileExists(atPath: leftover.path) == (name != "file.bin"))
         }

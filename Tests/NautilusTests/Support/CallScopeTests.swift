@@ -26,7 +26,7 @@ struct CallScopeTests {
             interceptors: [leaving],
             transport: ScriptedTransport(.reply(text: "ok"))
         )
-        let call = try await Call.get.response(with: service).trace.call
+        let call = try await Ping.get.response(with: service).trace.call
         open.finish()
         let seen = try #require(await left.withLock { $0 }?.value)
         #expect(seen.before == call.id)

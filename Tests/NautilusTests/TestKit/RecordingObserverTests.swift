@@ -8,7 +8,7 @@ extension TestKit {
         @Test("it keeps events in order, and counts attempts and refreshes")
         func records() {
             let observer = RecordingObserver()
-            let call = CallIdentity(id: 1, requestType: Call.self)
+            let call = CallIdentity(id: 1, requestType: Ping.self)
             observer.observe(.attemptStarted(call, number: 1))
             observer.observe(.refreshStarted(generation: 0))
             observer.observe(.refreshEnded(generation: 1))

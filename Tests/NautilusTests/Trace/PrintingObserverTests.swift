@@ -24,13 +24,13 @@ struct PrintingObserverTests {
             $0.observer = PrintingObserver { line in lines.withLock { $0.append(line) } }
             $0.header = ["Authorization": "secret"]
         }
-        _ = try await Call(route: ["things"]).response(with: service)
+        _ = try await Ping(route: ["things"]).response(with: service)
         let printed = lines.withLock { $0 }.map { $0.replacing(/#\d+ #/, with: "#n #") }
         #expect(
             printed == [
-                "Call #n #1: GET https://api.example.com/v1/things: status 503 after 0 ms (maybeExecuted); "
+                "Ping #n #1: GET https://api.example.com/v1/things: status 503 after 0 ms (maybeExecuted); "
                     + "BackoffRetrier: retry at once (backoff, retry 1)",
-                "Call #n #2: GET https://api.example.com/v1/things: 200 after 0 ms",
+                "Ping #n #2: GET https://api.example.com/v1/things: 200 after 0 ms",
             ]
         )
     }

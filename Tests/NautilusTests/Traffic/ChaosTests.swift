@@ -106,7 +106,7 @@ struct ChaosTests {
     func failures(code: URLError.Code, delivery: Delivery) async throws {
         let transport = ScriptedTransport()
         let chaos = Chaos(seed: 9, .failure(code, rate: 1), isOn: true)
-        let outcome = try await outcome(of: Call.post, retrier: NilRetrier.factory(), interceptors: [chaos], transport)
+        let outcome = try await outcome(of: Ping.post, retrier: NilRetrier.factory(), interceptors: [chaos], transport)
         #expect(outcome.error?.kind == .transport(code))
         #expect((outcome.error?.stage, outcome.error?.delivery) == (.intercept, delivery))
         #expect(outcome.error?.underlying as? ChaosError == ChaosError(seed: 9, number: 1))
@@ -124,7 +124,7 @@ struct ChaosTests {
 
     @Test("after a dropped answer the server has acted: a POST is not repeated, a GET is", arguments: [0, 1, 2])
     func droppedAnswers(index: Int) async throws {
-        let (call, sent) = [(Call.post, 1), (Call.get, 4), (Call.keyedPost, 4)][index]
+        let (call, sent) = [(Ping.post, 1), (Ping.get, 4), (Ping.keyedPost, 4)][index]
         let transport = ScriptedTransport(.reply(text: "ok"), afterLast: .repeat)
         let chaos = Chaos(seed: 1, .droppedAnswer(rate: 1), isOn: true)
         let outcome = try await outcome(of: call, interceptors: [chaos], transport)

@@ -43,7 +43,7 @@ struct CircuitBreakerTests {
         let transport = ScriptedTransport(clock: clock)
         clock.advance(by: .seconds(2))
         do {
-            _ = try await Call.post.schedule(with: Self.service(breaker, clock, transport))
+            _ = try await Ping.post.schedule(with: Self.service(breaker, clock, transport))
             Issue.record("the call went through")
         } catch {
             #expect(error.kind == .refused(.circuitOpen(nextProbe: .seconds(3))))
@@ -61,7 +61,7 @@ struct CircuitBreakerTests {
             let breaker = Self.breaker(simulation.clock)
             let transport = ScriptedTransport(.status(503), .status(503), .reply(text: "ok"), clock: simulation.clock)
             let service = Self.service(breaker, simulation.clock, transport, retrier: steadyBackoff())
-            let response = try await Call.get.response(with: service)
+            let response = try await Ping.get.response(with: service)
             #expect(transport.attempts.map(\.start) == [.zero, .milliseconds(500), .milliseconds(5_500)])
             let reasons = response.trace.attempts.map { $0.decision?.reason }
             #expect(reasons == [.backoff(retry: 1), .backoff(retry: 2), .circuitOpen(.seconds(4)), nil])
@@ -86,7 +86,7 @@ struct CircuitBreakerTests {
         let retrier = BackoffRetrier.factory(.standard.with { $0.retryAfterCap = cap })
         do {
             let service = Self.service(breaker, clock, transport, retrier: retrier)
-            _ = try await Call(deadline: deadline).schedule(with: service)
+            _ = try await Ping(deadline: deadline).schedule(with: service)
             Issue.record("the call went through")
         } catch {
             #expect(error.trace.attempts.map { $0.decision?.reason?.description } == [reason])
@@ -106,7 +106,7 @@ struct CircuitBreakerTests {
             let service = Self.service(breaker, clock, transport)
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<20 {
-                    group.addTask { _ = try? await Call(deadline: .seconds(5)).schedule(with: service) }
+                    group.addTask { _ = try? await Ping(deadline: .seconds(5)).schedule(with: service) }
                 }
             }
             return breaker.state(of: trafficOrigin)
@@ -126,7 +126,7 @@ struct CircuitBreakerTests {
             }
         )
         let service = Self.service(breaker, clock, ScriptedTransport(clock: clock), retrier: retrier)
-        await #expect(throws: HttpError.self) { try await Call.get.schedule(with: service) }
+        await #expect(throws: HttpError.self) { try await Ping.get.schedule(with: service) }
         #expect(pauses.remainingPause(of: trafficOrigin) == .zero)
     }
 

@@ -78,7 +78,7 @@ struct ConcurrencyLimitTests {
         let limit = ConcurrencyLimit(1, maxWaiting: 0)
         _ = try await start("first", on: limit)
         let transport = ScriptedTransport()
-        let outcome = try await outcome(of: Call.post, interceptors: [limit], transport)
+        let outcome = try await outcome(of: Ping.post, interceptors: [limit], transport)
         #expect(outcome.error?.kind == .refused(.tooManyWaiting(limit: 0)))
         #expect((outcome.error?.delivery, outcome.error?.retryAfter) == (.notSent, nil))
         #expect(outcome.lastReason == .notRetryable("not sent: 0 requests wait already"))

@@ -45,7 +45,7 @@ struct PacingTests {
         var starts: [Int] { transport.attempts.map { Int($0.start / .milliseconds(1)) } }
 
         /// Starts calls one after the other, each once the one before is at the server or waits; then lets time pass.
-        func run(_ calls: [Call]) async throws -> [String] {
+        func run(_ calls: [Ping]) async throws -> [String] {
             try await withThrowingTaskGroup(of: (Int, String).self) { group in
                 for (index, call) in calls.enumerated() {
                     let before = (transport.count, pacing.waitingCount(for: trafficOrigin))
@@ -68,8 +68,8 @@ struct PacingTests {
         }
     }
 
-    private static func calls(_ count: Int) -> [Call] {
-        (1...count).map { Call(route: ["things", $0]) }
+    private static func calls(_ count: Int) -> [Ping] {
+        (1...count).map { Ping(route: ["things", $0]) }
     }
 
     private static func paths(_ transport: ScriptedTransport) -> [String] {
@@ -146,7 +146,7 @@ struct PacingTests {
                     text: "ok"
                 )
             }
-            let calls = ["ann", "ann", "bob", "bob"].map { Call(header: ["X-User": .init($0)]) }
+            let calls = ["ann", "ann", "bob", "bob"].map { Ping(header: ["X-User": .init($0)]) }
             let outcomes = try await world.run(calls)
             #expect(outcomes == ["ok", "ok", "ok", "ok"])
             #expect(world.transport.attempts.map { $0.header["X-User"] } == ["ann", "bob", "bob", "ann"])
@@ -160,7 +160,7 @@ struct PacingTests {
             let world = World(simulation.clock, maxWaiting: 1) { _, count in
                 .reply(header: count == 1 ? ["RateLimit": "\"a\";r=0;t=50"] : [:], text: "ok")
             }
-            let calls = [Call(), Call(), Call(), Call(deadline: .seconds(50))]
+            let calls = [Ping(), Ping(), Ping(), Ping(deadline: .seconds(50))]
             let past = "not sent: it would wait for 50.100 s, with 50 s left until the deadline"
             let outcomes = try await world.run(calls)
             #expect(outcomes == ["ok", "ok", "not sent: 1 requests wait already", past])
@@ -169,7 +169,7 @@ struct PacingTests {
             let long = World(simulation.clock) { _, _ in .reply(header: ["RateLimit": "\"a\";r=0;t=61"], text: "ok") }
             _ = try await long.run(Self.calls(1))
             do throws(HttpError) {
-                _ = try await Call.post.schedule(with: long.service(steadyBackoff()))
+                _ = try await Ping.post.schedule(with: long.service(steadyBackoff()))
                 Issue.record("the call went through")
             } catch {
                 #expect(error.kind == .refused(.waitTooLong(.seconds(61), limit: .seconds(60))))
@@ -188,7 +188,7 @@ struct PacingTests {
             }
             _ = try await world.run(Self.calls(1))
             let tasks = (2...3).map { name in
-                BackgroundTask.start { _ = try? await Call(route: ["things", name]).schedule(with: world.service()) }
+                BackgroundTask.start { _ = try? await Ping(route: ["things", name]).schedule(with: world.service()) }
             }
             while world.pacing.waitingCount(for: trafficOrigin) < 2 { await Task.yield() }
             tasks[0].cancel()
@@ -226,7 +226,7 @@ struct PacingTests {
                 default: .reply(text: "ok")
                 }
             }
-            let calls = [Call(), Call(), Call(deadline: .seconds(20)), Call()]
+            let calls = [Ping(), Ping(), Ping(deadline: .seconds(20)), Ping()]
             let away = "not sent: it would wait for 31 s, with 20 s left until the deadline"
             let outcomes = try await world.run(calls)
             #expect(outcomes == ["status 503", "ok", away, "ok"])
@@ -242,10 +242,10 @@ struct PacingTests {
             }
             try await withThrowingTaskGroup(of: String.self) { group in
                 group.addTask {
-                    try await Call(route: ["things", "retried"]).schedule(with: world.service(steadyBackoff()))
+                    try await Ping(route: ["things", "retried"]).schedule(with: world.service(steadyBackoff()))
                 }
                 while world.transport.count == 0 { await Task.yield() }
-                group.addTask { try await Call(route: ["things", "waiting"]).schedule(with: world.service()) }
+                group.addTask { try await Ping(route: ["things", "waiting"]).schedule(with: world.service()) }
                 try await group.waitForAll()
             }
             #expect(Self.paths(world.transport) == ["retried", "waiting", "retried"])

@@ -28,7 +28,7 @@ struct TrafficOrderTests {
             )
             let succeeded = await withTaskGroup(of: Bool.self) { group in
                 for _ in 0..<100 {
-                    group.addTask { (try? await Call.get.response(with: service)) != nil }
+                    group.addTask { (try? await Ping.get.response(with: service)) != nil }
                 }
                 return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
             }
