@@ -77,17 +77,15 @@ extension Call {
 
     private func success(by response: HttpResponse<Data>) -> CallSuccess {
         let exchanges = book.exchanges()
-        guard let answered = answered(response) else {
-            return CallSuccess(exchanges: exchanges, permits: payment.used)
-        }
+        // That a stream begins does not show yet that the server bears it.
+        let permits = request.streamsResponse ? [] : payment.used
+        guard let answered = answered(response) else { return CallSuccess(exchanges: exchanges, permits: permits) }
         // A redirect and a hedge go on with the request that was sent first, and it is that one's origin.
         let root = exchanges.first { $0.number == answered.root } ?? answered
         var latency = answered.latency
         if let own = latency, root.number != answered.number {
             latency = max(.zero, answered.start - root.start - root.connectionWait + own)
         }
-        // That a stream begins does not show yet that the server bears it.
-        let permits = request.streamsResponse ? [] : payment.used
         return CallSuccess(exchanges: exchanges, answered: root, latency: latency, permits: permits)
     }
 

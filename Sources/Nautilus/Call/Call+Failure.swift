@@ -227,15 +227,12 @@ struct RetryPayment {
     var failure: HttpError?
     /// The permit of the last retry or second send that was sent, of each budget that has paid for one.
     private(set) var used: [RetryPermit] = []
-    /// Whether the next connection of a stream is due, and not a retry.
-    private var isConnection = false
 
     init() {}
 
-    /// Pays for the connection that takes the place of another. A budget does not give it back when the connection opens:
-    /// that does not show that it serves.
+    /// Pays for the connection that takes the place of another.
     init(after end: StreamEnd) {
-        (due, failure, isConnection) = (end.permit, end.loss, true)
+        (due, failure) = (end.permit, end.loss)
     }
 
     /// Pays for the send that begins now.
@@ -244,15 +241,14 @@ struct RetryPayment {
     ///   has used it, and the budget does not pay again.
     mutating func pay() throws(HttpError) {
         guard let permit = due else { return }
-        let isRetry = !isConnection
-        (due, isConnection) = (nil, false)
+        due = nil
         guard permit.use() else {
             guard var failure else { return }
             // The retrier is asked once more, and pays for itself from here on.
             failure.sharedAnswer = nil
             throw failure
         }
-        if isRetry { note(permit) }
+        note(permit)
     }
 
     /// Takes note of a permit that was used; that of a second send is at once.

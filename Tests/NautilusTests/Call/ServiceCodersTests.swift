@@ -114,6 +114,26 @@ struct ServiceCodersTests {
         #expect(try await GetMeeting().schedule(with: asking) == Self.meeting)
     }
 
+    @Test("so has one that is made while the outer call is being decoded")
+    func nestedInDecoding() async throws {
+        struct Following: Request {
+            typealias Result = [Date]
+            let other: AnyHttpService<HttpError>
+            var streamsResponse: Bool { true }
+            func decode(_ data: Data) throws -> [Date] { [] }
+            func decode(_ response: HttpResponse<HttpBodyStream>) async throws -> [Date] {
+                let coders = JsonCoders.current
+                let dates = try await AnyRequest(.get, ["dates"], as: [Date].self).schedule(with: other)
+                let meeting = try coders.decoder().decode(Meeting.self, from: Data(ServiceCodersTests.text.utf8))
+                #expect(meeting == ServiceCodersTests.meeting)
+                return dates
+            }
+        }
+        let plain = AnyHttpService(apiUrl: "a.example.com", transport: ScriptedTransport(.reply(text: "[1]")))
+        let (service, _) = Self.service()
+        #expect(try await Following(other: plain).schedule(with: service) == [Date(timeIntervalSinceReferenceDate: 1)])
+    }
+
     @Test("what the server says of a refusal is read with them, in the retrier, in mapError and by the caller")
     func refusal() async throws {
         let (service, _) = Self.service(.reply(status: 409, text: Self.text))
