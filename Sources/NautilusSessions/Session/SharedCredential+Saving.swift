@@ -27,19 +27,32 @@ extension SharedCredential {
 
     /// Saves with the lock held, and notes that the store has what is known here.
     func save(_ record: Record) async throws(SessionError) {
-        let glance = try await store.save(record)
+        let glance = try await store.save(record) { [weak self] in self?.noteStored(record) }
         state.withLock { state in
             // Somebody has signed in or out meanwhile, which has not been written yet: that goes on being known.
             guard state.record?.session == record.session else { return }
-            let isStored = glance.stored?.session == record.session
+            let (isStored, version) =
+                glance.map { ($0.stored?.session == record.session, $0.version) } ?? (true, .unseen)
             // If another process has ended the session meanwhile, the next call looks anew.
-            (state.record, state.version, state.isKnown) = (record, glance.version, isStored)
+            (state.record, state.version, state.isKnown) = (record, version, isStored)
             switch state.unsaved {
             case .signIn, .renewal: (state.unsaved, state.overruled) = (nil, [])
             case .signOut, nil: break
             }
         }
-        storeWorked()
+        if glance != nil { storeWorked() }
+    }
+
+    /// Notes that the store has a sign-in, though it may not be waited for any more: what other processes do from here on
+    /// comes after it. Were it saved once more, it would take the place of theirs.
+    private func noteStored(_ record: Record) {
+        state.withLock { state in
+            guard case .signIn(let unsaved) = state.unsaved, unsaved.session == record.session else { return }
+            state.isNumbered = true
+            // One that was renewed meanwhile is still to be saved.
+            guard unsaved.credential == record.credential else { return }
+            (state.unsaved, state.overruled, state.version) = (nil, [], .unseen)
+        }
     }
 
     /// Saves a sign-in with the lock held, unless another process has signed in since, which counts then.

@@ -89,11 +89,18 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
 
     /// Saves, with the lock held.
     ///
-    /// - Returns: The record that is stored then; none when another process has ended the session, for which it needs
-    ///   no lock.
-    func save(_ record: Record) async throws(SessionError) -> Glance {
-        try await write { [store, key] in try await store.save(record.stored(), for: key) }
-        return try await glance()
+    /// - Parameter noteStored: Called once the store has the record, be it after the wait for that was given up.
+    /// - Returns: The record that is stored then, none when another process has ended the session, for which it needs
+    ///   no lock; nil when the store cannot be read.
+    func save(
+        _ record: Record,
+        noteStored: @escaping @Sendable () -> Void
+    ) async throws(SessionError) -> Glance? {
+        try await write { [store, key] in
+            try await store.save(record.stored(), for: key)
+            noteStored()
+        }
+        return try? await glance()
     }
 
     /// Saves, with the lock held, that the server has ended a session.

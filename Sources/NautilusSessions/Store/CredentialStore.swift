@@ -76,6 +76,9 @@ public struct CredentialVersion: Hashable, Sendable {
     public init(_ mark: String) {
         self.mark = mark
     }
+
+    /// The version of what was not seen: like no other.
+    static var unseen: CredentialVersion { CredentialVersion(UUID().uuidString) }
 }
 
 /// The key of a credential in a store that holds several: its account, its client, its issuer.

@@ -150,6 +150,34 @@ struct HangingStoreTests {
         }
     }
 
+    @Test(
+        "a sign-in that the store has taken, though late or unseen, is not stored again over a later one of another process",
+        arguments: [HangingStore.Operation.save, .load]
+    )
+    fileprivate func storedUnseen(operation: HangingStore.Operation) async throws {
+        try await TokenWorld.run { world in
+            let store = HangingStore(world.store, clock: world.clock, time: .seconds(60))
+            let (session, other) = (world.process(store: store), world.process())
+            store.hang(operation)
+            let bert = world.server.signIn("bert", at: world.date)
+            let isTold = (try? await session.signIn(bert)) != nil
+            #expect(isTold == (operation == .load))
+            // From here on it cannot look whether its record is there.
+            store.hang(.load)
+            try await world.sleep(.seconds(31))
+            #expect(try world.store.load(world.key)?.credential(as: ApiToken.self) == bert)
+            #expect(await world.call(session).token == "bert-1")
+            try await other.signIn(world.server.signIn("carl", at: world.date))
+            try await world.sleep(.seconds(120))
+            #expect(try world.store.load(world.key)?.credential(as: ApiToken.self).value == "carl-1")
+            store.hang(nil)
+            try await world.sleep(.seconds(120))
+            _ = await world.call(session)
+            try await world.sleep(.seconds(120))
+            #expect(await world.call(session).token == "carl-1")
+        }
+    }
+
     @Test("a call with a deadline ends by then", arguments: HangingStore.Operation.allCases)
     fileprivate func deadline(operation: HangingStore.Operation) async throws {
         try await Self.each(operation) { world, session, _ in

@@ -50,6 +50,7 @@ final class TokenServer: Sendable {
 
     func fail(_ faults: Fault...) { books.withLock { $0.faults += faults } }
     func grantGrace() { books.withLock { $0.hasGrace = true } }
+    func accepts(_ token: String) -> Bool { books.withLock { $0.live.contains(token) } }
     func endSessions() { books.withLock { $0.live = [] } }
 
     /// The first token of a user, of an hour.
