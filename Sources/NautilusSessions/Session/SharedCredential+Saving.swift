@@ -276,8 +276,11 @@ extension SharedCredential {
     func endForAll() async -> StoredCredential? {
         let (unsaved, overruled) = state.withLock { ($0.unsaved, $0.overruled) }
         guard case .signOut(let known) = unsaved else { return nil }
-        // If that fails, the removal of the record tells.
-        for session in overruled { _ = try? await store.end(session) }
+        // If that fails, the removal of the record tells; a save of one that is under way would still bring it back.
+        var areEnded = true
+        for session in overruled {
+            do throws(SessionError) { _ = try await store.end(session) } catch { areEnded = false }
+        }
         do throws(SessionError) {
             if let known { return try await store.end(known) }
             // A process that has just started has to learn which session it ends.
@@ -288,7 +291,7 @@ extension SharedCredential {
                 if let session {
                     state.unsaved = .signOut(session: session)
                     noteRevocation(of: session, in: &state)
-                } else if glance.version == nil {
+                } else if glance.version == nil, areEnded {
                     (state.unsaved, state.version) = (nil, nil)
                 }
             }
