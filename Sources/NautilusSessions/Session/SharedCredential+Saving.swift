@@ -168,26 +168,27 @@ extension SharedCredential {
         return lock
     }
 
-    /// Writes in the background until it has worked.
+    /// Writes in the background until it has worked, though the session's object is dropped meanwhile: a user who has
+    /// signed out must not come back with the next one.
     func tryAgain() {
         let isFirst = state.withLock { state in
             defer { state.isTryingAgain = true }
             return !state.isTryingAgain
         }
         guard isFirst else { return }
-        BackgroundTask.start { [weak self, store] in
+        BackgroundTask.start { [self] in
             for retry in 1... {
-                // The session is gone, or the wait was cancelled.
-                guard (try? await store.pause(beforeRetry: retry)) != nil, let self else { break }
-                await self.endForAll()
-                _ = try? await self.write()
-                let isDone = self.state.withLock { state in
+                // The wait was cancelled.
+                guard (try? await store.pause(beforeRetry: retry)) != nil else { break }
+                await endForAll()
+                _ = try? await write()
+                let isDone = state.withLock { state in
                     if state.unsaved == nil { state.isTryingAgain = false }
                     return state.unsaved == nil
                 }
                 if isDone { return }
             }
-            self?.state.withLock { $0.isTryingAgain = false }
+            state.withLock { $0.isTryingAgain = false }
         }
     }
 }

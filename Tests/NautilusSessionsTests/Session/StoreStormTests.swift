@@ -26,7 +26,7 @@ struct StoreStormTests {
 
 /// One process's view of a store that all share: while there is trouble, each thing asked of it may fail, take seconds, or
 /// hang for a minute and happen after all.
-private final class UnrulyStore: CredentialStore {
+final class UnrulyStore: CredentialStore {
     private let base: MemoryStore
     private let clock: ManualClock
     private let random: SeededRandomSource
