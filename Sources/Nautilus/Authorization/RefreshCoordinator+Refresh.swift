@@ -17,12 +17,18 @@ extension RefreshCoordinator {
     }
 
     private func run(_ flight: RefreshFlight, from credential: Credential) async -> RefreshMachine.Input {
+        await HttpError.keeping { await input(of: flight, from: credential) }
+    }
+
+    private func input(of flight: RefreshFlight, from credential: Credential) async -> RefreshMachine.Input {
         do {
             let fresh = try await RefreshScope.run(self) { try await obtain(credential) }
             return .refreshSucceeded(flight, CredentialBox(fresh), lifetime: lifetime(fresh))
         } catch let failure as TerminalRefreshFailure {
             return .refreshFailed(flight, .terminal(failure))
         } catch {
+            // A service's own error tells less than the call's.
+            let error = HttpError.behind(error) ?? error
             let failure = error as? any RefreshFailure
             let coolDown = coolDown(after: flight, askedToWait: failure?.retryAfter)
             let passes = failure?.isTransient ?? true

@@ -188,9 +188,11 @@ extension Request {
     ) async throws(S.RequestError) -> HttpResponse<Result> {
         if let selected = service.selectedService { return try await response(with: selected, in: sequence) }
         do throws(HttpError) {
-            return try await Call.response(to: self, with: service, in: sequence)
+            let response = try await Call.response(to: self, with: service, in: sequence)
+            service.noteSuccess()
+            return response
         } catch {
-            throw service.mapError(error)
+            throw service.mapped(error)
         }
     }
 }

@@ -37,7 +37,7 @@ struct PageReader<R: PaginatedRequest, Failure: Error>: Sendable {
             }
             position = .page(following)
         } catch {
-            position = .failure(service.mapError(failure(error, after: page)))
+            position = .failure(service.mapped(failure(error, after: page)))
         }
     }
 
@@ -51,7 +51,7 @@ struct PageReader<R: PaginatedRequest, Failure: Error>: Sendable {
     /// - Returns: The service's own error for it.
     mutating func fail(_ error: PaginationError, after page: HttpResponse<R.Result>) -> Failure {
         end()
-        return service.mapError(failure(error, after: page))
+        return service.mapped(failure(error, after: page))
     }
 
     /// The page's call went well; what it leads to did not.

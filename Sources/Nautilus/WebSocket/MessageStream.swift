@@ -53,7 +53,7 @@ public final class MessageStream<R: StreamRequest, Failure: Error>: AsyncSequenc
         self.coders = service.coders
         self.link = link
         self.unread = Locked(WebSocketLink.Open(connection: connection, number: 1))
-        self.mapError = { service.mapError($0) }
+        self.mapError = { service.mapped($0) }
         let stopwatch = Stopwatch(service.clock)
         // It outlives the deadline of the call around it.
         self.keeper = Task.detached {
@@ -275,7 +275,7 @@ extension StreamRequest {
             let response = try await Call.response(to: call, with: opening, in: calls)
             return MessageStream(self, response.body.connection, opened: response.trace, service: service, in: calls)
         } catch {
-            throw service.mapError(error)
+            throw service.mapped(error)
         }
     }
 }

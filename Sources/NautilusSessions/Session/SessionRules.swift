@@ -79,16 +79,15 @@ public enum RenewalFailure: Hashable, Sendable {
     /// renewal's own server rejects what was sent; a 400 or 403 may be about anything, so name those of your server
     /// yourself.
     ///
-    /// - `HttpError`: a lost answer when any attempt was sent without one; unclear for 502 and 504, in which a gateway
-    ///   has lost the answer, for a success that does not decode, and for a call that was cancelled once it was sent;
-    ///   not renewed for all others.
+    /// - `HttpError`, and an error that a service's `mapError(_:)` has made of one: a lost answer when any attempt was sent
+    ///   without one; unclear for 502 and 504, in which a gateway has lost the answer, for a success that does not decode,
+    ///   and for a call that was cancelled once it was sent; not renewed for all others.
     /// - Any other error: unclear, so that nothing is taken for unspent which may be spent.
     public init(_ error: any Error) {
         self =
             switch error {
             case is TerminalRefreshFailure: .ended
-            case let error as HttpError: RenewalFailure(of: error)
-            default: .unclear
+            default: HttpError.behind(error).map { RenewalFailure(of: $0) } ?? .unclear
             }
     }
 

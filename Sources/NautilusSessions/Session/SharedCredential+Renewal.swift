@@ -108,9 +108,10 @@ extension SharedCredential {
     /// Ends the session: its credential goes from the record, if that is still the one that was tried, and other
     /// processes learn from it that the server has ended the session.
     private func end(_ tried: Record, _ error: any Error) async -> TerminalRefreshFailure {
+        let cause = HttpError.behind(error) ?? error
         let failure =
             error as? TerminalRefreshFailure
-            ?? TerminalRefreshFailure("the server has refused to renew the credential", underlying: error)
+            ?? TerminalRefreshFailure("the server has refused to renew the credential", underlying: cause)
         state.withLock { state in
             guard state.record?.session == tried.session else { return }
             (state.record, state.unsaved, state.failure) = (nil, .signOut(session: tried.session), failure)
@@ -157,10 +158,12 @@ extension SharedCredential {
     /// - Returns: Nil when it has not ended within a minute: the two requests of OAuth's take 50 s at most.
     private func tryToRevoke(_ credential: Credential) async -> Result<Void, any Error>? {
         await store.wait(atMost: .seconds(60)) { [rules] in
-            do {
-                return .success(try await rules.revoke?(credential) ?? ())
-            } catch {
-                return .failure(error)
+            await HttpError.keeping {
+                do {
+                    return .success(try await rules.revoke?(credential) ?? ())
+                } catch {
+                    return .failure(HttpError.behind(error) ?? error)
+                }
             }
         }
     }

@@ -24,6 +24,8 @@ final class TokenServer: Sendable {
         var faults: [Fault] = []
         var hasGrace = false
         var revoked: [String] = []
+        /// The answers to the next revocations, in place of the server's.
+        var revocationFaults: [ScriptedReply] = []
     }
 
     private let books = Locked(Books())
@@ -37,8 +39,11 @@ final class TokenServer: Sendable {
                 return renew(request)
             }
             .on(.post, "/forget") { [self] request, _ in
-                books.withLock { $0.revoked.append(request.header["X-Api-Token"] ?? "") }
-                return .status(204)
+                books.withLock { books in
+                    if !books.revocationFaults.isEmpty { return books.revocationFaults.removeFirst() }
+                    books.revoked.append(request.header["X-Api-Token"] ?? "")
+                    return .status(204)
+                }
             }
             .on(.get, "/notes") { [self] request, _ in
                 let token = request.header["X-Api-Token"] ?? ""
@@ -49,6 +54,7 @@ final class TokenServer: Sendable {
     }
 
     func fail(_ faults: Fault...) { books.withLock { $0.faults += faults } }
+    func failRevocation(with reply: ScriptedReply) { books.withLock { $0.revocationFaults.append(reply) } }
     func grantGrace() { books.withLock { $0.hasGrace = true } }
     func accepts(_ token: String) -> Bool { books.withLock { $0.live.contains(token) } }
     func endSessions() { books.withLock { $0.live = [] } }
