@@ -13,6 +13,7 @@ struct FeedErrorTests {
         var apiUrl: any UrlConvertible { "shop.test" }
         var transport: any HttpTransport
         var webSocketTransport: any WebSocketTransport = ScriptedWebSocketTransport(.decline(404))
+        var coders: JsonCoders { .standard.with { $0.keys = .snakeCase } }
 
         func mapError(_ error: HttpError) -> ShopError { .gone(error.kind) }
     }
@@ -46,6 +47,45 @@ struct FeedErrorTests {
         try await silent.waitForAttempts(count: 1)
         reading.cancel()
         await #expect(throws: ShopError.gone(.cancelled)) { try await reading.value }
+    }
+
+    private struct Stock: Decodable, Equatable, Sendable {
+        let itemId: Int
+    }
+
+    /// Compiles only if the error of values is known by its type.
+    private func next(
+        _ values: inout ServerSentEvents<Status, ShopError>.Values<Stock>.AsyncIterator
+    ) async throws(ShopError) -> Stock? {
+        try await values.next()
+    }
+
+    @Test("values: by the service's coders, of one type of event, and what does not decode is skipped once thrown")
+    func values() async throws {
+        let text = """
+            event: stock\ndata: {"item_id": 1}\n\n\
+            data: of another type\n\n\
+            event: stock\ndata: {}\n\n\
+            event: stock\ndata: {"item_id": 2}\n\n
+            """
+        let header: HttpHeader = [.contentType: "text/event-stream"]
+        let shop = Shop(transport: ScriptedTransport(.reply(header: header, text: text), .status(500)))
+        var values = Status().events(with: shop).values(of: Stock.self, from: "stock").makeAsyncIterator()
+        #expect(try await next(&values) == Stock(itemId: 1))
+        await #expect(throws: ShopError.gone(.decoding)) { try await next(&values) }
+        #expect(try await next(&values) == Stock(itemId: 2))
+        // The end of the events is that of the values, with the same error.
+        await #expect(throws: ShopError.gone(.transport(.networkConnectionLost))) { try await next(&values) }
+        #expect(try await next(&values) == nil)
+    }
+
+    @Test("values: of all events where no type is named")
+    func valuesOfAll() async throws {
+        let header: HttpHeader = [.contentType: "text/event-stream"]
+        let transport = ScriptedTransport(.reply(header: header, text: "data: 1\n\nevent: b\ndata: 2\n\n"))
+        var values = Status().events(with: Shop(transport: transport)).values(of: Int.self).makeAsyncIterator()
+        #expect(try await values.next() == 1)
+        #expect(try await values.next() == 2)
     }
 
     /// Compiles only if the error of messages is known by its type.

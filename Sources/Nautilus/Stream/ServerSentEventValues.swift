@@ -1,0 +1,59 @@
+extension ServerSentEvents {
+    /// The data of the events, each decoded as JSON by the service's coders.
+    ///
+    /// ```swift
+    /// for try await note in WatchNotes().events(with: service).values(of: Note.self, from: "note") { show(note) }
+    /// ```
+    /// The connections are those of the events, whose other types are skipped. Data that does not decode is thrown as the
+    /// service's own error, of kind `decoding`; after that, and only after that, the next value can be read.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the values.
+    ///   - eventType: The type of the events that have one. Default: nil, all events, for a server that sends but one.
+    public func values<Value: Decodable & Sendable>(
+        of type: Value.Type = Value.self,
+        from eventType: String? = nil
+    ) -> Values<Value> {
+        Values(events: self, eventType: eventType)
+    }
+
+    /// Values that the events of an endpoint bring.
+    ///
+    /// It throws `Failure`, the service's own error: `next()` says so everywhere, a loop where the system's sequences can
+    /// (macOS 15, iOS 18 and Linux).
+    public struct Values<Value: Decodable & Sendable>: AsyncSequence, Sendable {
+        /// A value.
+        public typealias Element = Value
+
+        let events: ServerSentEvents
+        let eventType: String?
+
+        /// Connects when the first value is asked for.
+        public func makeAsyncIterator() -> AsyncIterator {
+            AsyncIterator(events: events.makeAsyncIterator(), eventType: eventType, service: events.service)
+        }
+
+        /// Takes one value after the other.
+        public struct AsyncIterator: AsyncIteratorProtocol {
+            var events: ServerSentEvents.AsyncIterator
+            let eventType: String?
+            let service: AnyHttpService<Failure>
+
+            /// The next value; nil when there are no more, and after an error that ended the events.
+            ///
+            /// - Throws: The service's own error, made by ``HttpService/mapError(_:)``: the events' own, or of kind
+            ///   `decoding` for data that is no value.
+            public mutating func next() async throws(Failure) -> Value? {
+                while let event = try await events.next() {
+                    guard eventType == nil || event.type == eventType else { continue }
+                    do {
+                        return try event.decode(as: Value.self)
+                    } catch {
+                        throw service.mapped(HttpError(.decoding, stage: .decode, underlying: error))
+                    }
+                }
+                return nil
+            }
+        }
+    }
+}
