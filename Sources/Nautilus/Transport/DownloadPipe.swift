@@ -131,6 +131,8 @@ final class DownloadPipe: Sendable {
     import Glibc
 #elseif canImport(Musl)
     import Musl
+#elseif canImport(Android)
+    import Android
 #endif
 
 /// A temporary file that only its owner may read, and that is gone with the value.

@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+"""Compiles the library on Linux as the compilers of other platforms see it.
+
+    Tests/Integration/compile-elsewhere.py             for macOS, then what differs for iOS; for Android; for musl
+    Tests/Integration/compile-elsewhere.py --only iOS  for one of them
+
+The sources are copied, with every condition on a platform or a module answered as that platform answers it, and built
+with warnings as errors. Modules that only it has are stand-ins: this package's own, OpenCombine and swift-crypto, which
+have the same interfaces. What a C library declares differently there (`mode_t`, `stat`) is not found this way, nor
+that the real frameworks differ from the stand-ins.
+"""
+
+import argparse
+import dataclasses
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+MODULES = ["Nautilus", "NautilusTraffic", "NautilusCaching", "NautilusSessions", "NautilusOAuth", "NautilusTesting"]
+
+
+@dataclasses.dataclass
+class Platform:
+    """A platform with its own modules, as `canImport` knows them."""
+
+    name: str
+    # Its answer to `os`.
+    os: str
+    # The folder of the build, shared by platforms that differ little.
+    scratch: str
+    # Modules that it lacks.
+    absent: set
+    # Modules that only it has, with their stand-ins here.
+    stand_ins: dict
+    # Modules that its Foundation brings along.
+    foundation: list
+    # The library's targets that only it has.
+    own: list = dataclasses.field(default_factory=list)
+    # The stand-ins' packages.
+    packages: str = ""
+    products: str = ""
+
+
+APPLE = {
+    "scratch": ".build-apple",
+    "absent": {"Android", "CNautilusCurl", "FoundationNetworking", "Glibc", "Musl"},
+    "stand_ins": {
+        "Combine": "OpenCombine",
+        "Compression": "CompressionStandIn",
+        "CryptoKit": "Crypto",
+        "Darwin": "FoundationStandIn",
+        "Network": "NetworkStandIn",
+        "Security": "SecurityStandIn",
+    },
+    "foundation": ["FoundationNetworking", "Darwin"],
+    "packages": '''
+        .package(url: "https://github.com/OpenCombine/OpenCombine", exact: "0.14.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
+    ''',
+    "products": '.product(name: "Crypto", package: "swift-crypto"), .product(name: "OpenCombine", package: "OpenCombine"),',
+}
+PLATFORMS = [
+    Platform("macOS", "macOS", **APPLE),
+    Platform("iOS", "iOS", **APPLE),
+    Platform(
+        "Android",
+        "Android",
+        scratch=".build-android",
+        absent=(set(APPLE["stand_ins"]) | {"CNautilusCurl", "Glibc", "Musl"}),
+        stand_ins={"Android": "AndroidStandIn"},
+        foundation=["Android"],
+    ),
+    Platform(
+        "musl",
+        "Linux",
+        scratch=".build-musl",
+        absent=(set(APPLE["stand_ins"]) | {"Android", "Glibc"}),
+        stand_ins={"Musl": "MuslStandIn"},
+        foundation=["Musl"],
+        own=["CNautilusCurl"],
+    ),
+]
+
+MANIFEST = """// swift-tools-version: 6.0
+import PackageDescription
+
+let alias: [SwiftSetting] = [.unsafeFlags([{flags}, "-warnings-as-errors"])]
+let frameworks: [Target.Dependency] = [{stand_ins} {products}]
+let package = Package(
+    name: "NautilusElsewhere",
+    dependencies: [{packages}],
+    targets: [
+        {targets}
+        .target(name: "Nautilus", dependencies: frameworks, swiftSettings: alias),
+        .target(name: "NautilusTraffic", dependencies: ["Nautilus"] + frameworks, swiftSettings: alias),
+        .target(name: "NautilusCaching", dependencies: ["Nautilus"] + frameworks, swiftSettings: alias),
+        .target(name: "NautilusSessions", dependencies: ["Nautilus"] + frameworks, swiftSettings: alias),
+        .target(name: "NautilusOAuth", dependencies: ["Nautilus", "NautilusSessions"] + frameworks, swiftSettings: alias),
+        .target(name: "NautilusTesting", dependencies: ["Nautilus"] + frameworks, swiftSettings: alias),
+    ],
+    swiftLanguageModes: [.v6]
+)
+"""
+
+
+# Stand-ins that need another one.
+NEEDS = {"FoundationStandIn": ["SecurityStandIn"]}
+
+
+def answer(condition, platform):
+    """The condition of an `#if`, with each question on a platform or a module answered."""
+
+    def of_module(match):
+        name = match.group(1)
+        if name in platform.absent:
+            return "false"
+        if name == "ObjectiveC":
+            return "true" if platform.scratch == APPLE["scratch"] else "false"
+        if name not in [*platform.stand_ins, *platform.own, "FoundationNetworking"]:
+            sys.exit(f"{platform.name}: there is no stand-in for {name}")
+        return "true"
+
+    condition = re.sub(r"canImport\((\w+)\)", of_module, condition)
+    return re.sub(r"\bos\((\w+)\)", lambda match: "true" if match.group(1) == platform.os else "false", condition)
+
+
+def translate(text, platform):
+    lines = []
+    for line in text.split("\n"):
+        match = re.match(r"(\s*#(?:if|elseif) )(.*)$", line)
+        if match:
+            line = match.group(1) + answer(match.group(2), platform)
+        # What this machine has is missing there: outside of a condition, its import fails.
+        match = re.match(r"(.*\bimport )(\w+)$", line)
+        if match and match.group(2) in platform.absent:
+            line += "IsAbsent"
+        lines.append(line)
+        # Foundation brings the C library along, and is one module on Apple's platforms.
+        match = re.match(r"(\s*)((?:@\w+ |public |package |internal )*)import Foundation$", line)
+        if match:
+            lines += [f"{match.group(1)}{match.group(2)}import {name}" for name in platform.foundation]
+    return "\n".join(lines)
+
+
+def write(path, text):
+    """Leaves a file alone that has the text already, so that only what differs is compiled."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists() or path.read_text() != text:
+        path.write_text(text)
+
+
+def copy(scratch, platform):
+    stand_ins = sorted({name for name in platform.stand_ins.values() if name.endswith("StandIn")})
+    current = set()
+    sources = [(ROOT / "Sources" / name, True) for name in MODULES]
+    sources += [(ROOT / "Sources" / name, False) for name in platform.own]
+    sources += [(HERE / "Sources" / name, False) for name in stand_ins]
+    for folder, is_translated in sources:
+        for file in sorted(file for file in folder.rglob("*") if file.suffix in {".swift", ".c", ".h", ".modulemap"}):
+            target = scratch / "Sources" / file.relative_to(folder.parent)
+            write(target, translate(file.read_text(), platform) if is_translated else file.read_text())
+            current.add(target)
+    for file in (scratch / "Sources").rglob("*"):
+        if file.is_file() and file not in current:
+            file.unlink()
+    flags = ", ".join(f'"-module-alias", "{name}={stand_in}"' for name, stand_in in platform.stand_ins.items())
+    targets = "".join(f'.target(name: "{name}", dependencies: {json.dumps(NEEDS.get(name, []))}), ' for name in stand_ins + platform.own)
+    manifest = MANIFEST.format(
+        flags=flags,
+        stand_ins="".join(f'"{name}", ' for name in stand_ins + platform.own),
+        products=platform.products,
+        packages=platform.packages,
+        targets=targets,
+    )
+    write(scratch / "Package.swift", manifest)
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--only", choices=[platform.name for platform in PLATFORMS])
+    only = arguments.parse_args().only
+    for platform in PLATFORMS:
+        if only not in (None, platform.name):
+            continue
+        scratch = ROOT / platform.scratch
+        copy(scratch, platform)
+        print(f"compiling for {platform.name}", flush=True)
+        if subprocess.run(["swift", "build", "--package-path", str(scratch)]).returncode != 0:
+            sys.exit(f"does not compile for {platform.name}")
+
+
+if __name__ == "__main__":
+    main()
