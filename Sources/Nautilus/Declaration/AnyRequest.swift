@@ -108,6 +108,7 @@ private struct RequestValues: Request {
     let acceptedStatusCodes: HttpStatusCodes
     let timeout: Duration?
     let deadline: Duration?
+    var streamsResponse = false
 }
 
 extension AnyRequest where Result: Decodable {
@@ -150,6 +151,42 @@ extension AnyRequest where Result: Decodable {
         if Result.self == Data.self, let bytes = body as? Result { return bytes }
         if Result.self == String.self, let text = try body.utf8Text() as? Result { return text }
         return try decoder().decode(Result.self, from: body)
+    }
+}
+
+extension AnyRequest where Result == HttpBodyStream {
+    /// Creates a request whose response's body is read while it comes; every parameter is as in ``Request``, with the
+    /// same default.
+    ///
+    /// - Parameters:
+    ///   - method: The method. No default, so that the effect of a call can be read where it is made.
+    ///   - route: The path below the service's base URL.
+    ///   - result: `HttpBodyStream.self`.
+    public init(
+        _ method: HttpMethod,
+        _ route: HttpRoute,
+        query: HttpQuery = [:],
+        header: HttpHeader = [:],
+        body: HttpBody = .empty,
+        acceptedStatusCodes: HttpStatusCodes = .success,
+        timeout: Duration? = .seconds(60),
+        deadline: Duration? = nil,
+        as result: HttpBodyStream.Type
+    ) {
+        self.base = RequestValues(
+            method: method,
+            route: route,
+            query: query,
+            header: header,
+            body: body,
+            acceptedStatusCodes: acceptedStatusCodes,
+            timeout: timeout,
+            deadline: deadline,
+            streamsResponse: true
+        )
+        self.make = { HttpBodyStream($0) }
+        self.makeFromResponse = { HttpBodyStream($0.body) }
+        self.makeFromStream = { $0.body }
     }
 }
 

@@ -119,6 +119,28 @@ struct AnyRequestTests {
         #expect(transport.attempts[0].context.timeout == .seconds(60))
     }
 
+    @Test("a body that is read while it comes is asked for in one line, too")
+    func inlineStream() async throws {
+        let transport = ScriptedTransport(.chunks([Data("ab".utf8), Data("c".utf8)]))
+        let service = AnyHttpService(apiUrl: "api.example.com", transport: transport)
+        let request = AnyRequest(
+            .post,
+            ["log"],
+            body: .data(Data("q".utf8)),
+            timeout: .seconds(5),
+            as: HttpBodyStream.self
+        )
+        var chunks: [String] = []
+        for try await chunk in try await request.schedule(with: service) {
+            chunks.append(String(decoding: chunk, as: UTF8.self))
+        }
+        #expect(chunks == ["ab", "c"])
+        let attempt = try #require(transport.attempts.first)
+        #expect(attempt.context.streamsResponse)
+        #expect(attempt.context.timeout == .seconds(5))
+        #expect(attempt.body == Data("q".utf8))
+    }
+
     @Test("bytes that are no text are an error, not a guess")
     func notText() async throws {
         let service = AnyHttpService(
