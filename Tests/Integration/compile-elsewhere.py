@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Compiles the library on Linux as the compilers of other platforms see it.
+"""Compiles the library on Linux as the compilers of other platforms see it, and tests what only Apple's have.
 
-    Tests/Integration/compile-elsewhere.py             for macOS, then what differs for iOS; for Android; for musl
+    Tests/Integration/compile-elsewhere.py             for iOS, then what differs for macOS; for Android; for musl
     Tests/Integration/compile-elsewhere.py --only iOS  for one of them
 
 The sources are copied, with every condition on a platform or a module answered as that platform answers it, and built
 with warnings as errors. Modules that only it has are stand-ins: this package's own, OpenCombine and swift-crypto, which
 have the same interfaces. What a C library declares differently there (`mode_t`, `stat`) is not found this way, nor
-that the real frameworks differ from the stand-ins.
+that the real frameworks differ from the stand-ins. The tests in `AppleTests`, of publishers, the keychain's store and the
+network's monitor, are run with the library as macOS has it.
 """
 
 import argparse
@@ -39,6 +40,8 @@ class Platform:
     stand_ins: dict
     # Modules that its Foundation brings along.
     foundation: list
+    # Whether what only it has is tested.
+    is_tested: bool = False
     # The library's targets that only it has.
     own: list = dataclasses.field(default_factory=list)
     # The stand-ins' packages.
@@ -65,8 +68,8 @@ APPLE = {
     "products": '.product(name: "Crypto", package: "swift-crypto"), .product(name: "OpenCombine", package: "OpenCombine"),',
 }
 PLATFORMS = [
-    Platform("macOS", "macOS", **APPLE),
     Platform("iOS", "iOS", **APPLE),
+    Platform("macOS", "macOS", is_tested=True, **APPLE),
     Platform(
         "Android",
         "Android",
@@ -102,11 +105,18 @@ let package = Package(
         .target(name: "NautilusSessions", dependencies: ["Nautilus"] + frameworks, swiftSettings: alias),
         .target(name: "NautilusOAuth", dependencies: ["Nautilus", "NautilusSessions"] + frameworks, swiftSettings: alias),
         .target(name: "NautilusTesting", dependencies: ["Nautilus"] + frameworks, swiftSettings: alias),
+        {tests}
     ],
     swiftLanguageModes: [.v6]
 )
 """
 
+
+TESTED = ["Nautilus", "NautilusSessions", "NautilusTesting"]
+TESTS = ["CombineTests", "ConnectivityTests", "KeychainTests"]
+# The promises of all stores, which the keychain's has to keep as well.
+STORE_TESTS = ["StorePlace", "StorePromiseTests", "StoreRedactionTests", "StoreSubject", "StoreTable", "StoreTableTests"]
+STORE_TESTS += ["StoredText", "TestFolder"]
 
 # Stand-ins that need another one.
 NEEDS = {"FoundationStandIn": ["SecurityStandIn"]}
@@ -154,23 +164,41 @@ def write(path, text):
         path.write_text(text)
 
 
+def sources(platform):
+    """The files of the build: where each is, where it goes, and whether its conditions are answered."""
+    for name in MODULES:
+        for file in (ROOT / "Sources" / name).rglob("*.swift"):
+            yield file, file.relative_to(ROOT), True
+    for name in platform.own:
+        for file in (ROOT / "Sources" / name).rglob("*.*"):
+            yield file, file.relative_to(ROOT), False
+    for name in platform.stand_ins.values():
+        for file in (HERE / "StandIns" / name).rglob("*.swift"):
+            yield file, "Sources" / file.relative_to(HERE / "StandIns"), False
+    if platform.is_tested:
+        for file in (HERE / "AppleTests").rglob("*.swift"):
+            yield file, "Tests" / file.relative_to(HERE / "AppleTests"), False
+        for name in STORE_TESTS:
+            file = ROOT / "Tests/NautilusSessionsTests/Store" / f"{name}.swift"
+            yield file, pathlib.Path("Tests/KeychainTests") / file.name, False
+
+
 def copy(scratch, platform):
     stand_ins = sorted({name for name in platform.stand_ins.values() if name.endswith("StandIn")})
     current = set()
-    sources = [(ROOT / "Sources" / name, True) for name in MODULES]
-    sources += [(ROOT / "Sources" / name, False) for name in platform.own]
-    sources += [(HERE / "Sources" / name, False) for name in stand_ins]
-    for folder, is_translated in sources:
-        for file in sorted(file for file in folder.rglob("*") if file.suffix in {".swift", ".c", ".h", ".modulemap"}):
-            target = scratch / "Sources" / file.relative_to(folder.parent)
-            write(target, translate(file.read_text(), platform) if is_translated else file.read_text())
-            current.add(target)
-    for file in (scratch / "Sources").rglob("*"):
-        if file.is_file() and file not in current:
-            file.unlink()
+    for file, place, is_translated in sources(platform):
+        write(scratch / place, translate(file.read_text(), platform) if is_translated else file.read_text())
+        current.add(scratch / place)
+    for folder in ["Sources", "Tests"]:
+        for file in (scratch / folder).rglob("*"):
+            if file.is_file() and file not in current:
+                file.unlink()
     flags = ", ".join(f'"-module-alias", "{name}={stand_in}"' for name, stand_in in platform.stand_ins.items())
     targets = "".join(f'.target(name: "{name}", dependencies: {json.dumps(NEEDS.get(name, []))}), ' for name in stand_ins + platform.own)
+    tested = json.dumps(TESTED)[1:-1]
+    tests = "".join(f'.testTarget(name: "{name}", dependencies: [{tested}] + frameworks), ' for name in TESTS)
     manifest = MANIFEST.format(
+        tests=tests if platform.is_tested else "",
         flags=flags,
         stand_ins="".join(f'"{name}", ' for name in stand_ins + platform.own),
         products=platform.products,
@@ -190,8 +218,9 @@ def main():
         scratch = ROOT / platform.scratch
         copy(scratch, platform)
         print(f"compiling for {platform.name}", flush=True)
-        if subprocess.run(["swift", "build", "--package-path", str(scratch)]).returncode != 0:
-            sys.exit(f"does not compile for {platform.name}")
+        command = "test" if platform.is_tested else "build"
+        if subprocess.run(["swift", command, "--package-path", str(scratch)]).returncode != 0:
+            sys.exit(f"failed for {platform.name}")
 
 
 if __name__ == "__main__":

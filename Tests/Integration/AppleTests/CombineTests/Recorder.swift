@@ -1,4 +1,4 @@
-import CombineOnLinux
+import Nautilus
 import Foundation
 import OpenCombine
 

@@ -1,4 +1,4 @@
-import CombineOnLinux
+import Nautilus
 import NautilusTesting
 import OpenCombine
 import Testing

@@ -2,7 +2,7 @@ import NautilusTesting
 import NetworkStandIn
 import Testing
 
-@testable import ConnectivityOnLinux
+@testable import Nautilus
 
 // One at a time: there is one network.
 @Suite("PathConnectivity", .serialized)

@@ -1,5 +1,5 @@
 import Foundation
-import KeychainOnLinux
+import NautilusSessions
 import SecurityStandIn
 
 extension StoreSubject {

@@ -1,1 +1,0 @@
-../../../../Sources/Nautilus/Styles/Combine/CallPublisher.swift

@@ -1,1 +1,0 @@
-../../../../Sources/Nautilus/Support/Locked.swift

@@ -1,1 +1,0 @@
-../../../../Sources/Nautilus/Retry/PathConnectivity.swift

@@ -1,1 +1,0 @@
-../../../../Sources/NautilusSessions/Store/KeychainStore.swift

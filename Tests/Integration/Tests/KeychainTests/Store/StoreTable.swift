@@ -1,1 +1,0 @@
-../../../../NautilusSessionsTests/Store/StoreTable.swift

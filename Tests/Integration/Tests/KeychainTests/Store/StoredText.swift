@@ -1,1 +1,0 @@
-../../../../NautilusSessionsTests/Store/StoredText.swift
