@@ -1,5 +1,5 @@
-import Nautilus
 import Foundation
+import Nautilus
 import OpenCombine
 
 /// A subscriber that asks for as much as it is told to, and keeps what it gets.
