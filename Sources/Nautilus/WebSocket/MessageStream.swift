@@ -56,7 +56,7 @@ public final class MessageStream<R: StreamRequest, Failure: Error>: AsyncSequenc
         self.mapError = { service.mapped($0) }
         let stopwatch = Stopwatch(service.clock)
         // It outlives the deadline of the call around it.
-        self.keeper = Task.detached {
+        self.keeper = BackgroundTask.start {
             await withTaskGroup(of: Void.self) { group in
                 if calls.hasSession { group.addTask { await Self.endWithSession(link, calls) } }
                 group.addTask {

@@ -95,7 +95,7 @@ public final class ScriptedWebSocketTransport: WebSocketTransport {
         case .accept(let serve):
             let socket = ScriptedWebSocket(request, capacity: capacity)
             state.withLock { $0.sockets.append(socket) }
-            let serving = Task {
+            let serving = BackgroundTask.start {
                 do {
                     try await serve(socket)
                     socket.close(.normalClosure)

@@ -32,6 +32,49 @@ extension TestKit {
             #expect(instants == Array(repeating: .zero, count: 1000) + [.seconds(1)])
         }
 
+        private struct Chat: StreamRequest {
+            typealias Message = String
+            typealias Result = String
+            var route: HttpRoute { ["chat"] }
+        }
+
+        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+        @Test("the script of a web socket and its next connection are part of it, each time in the same interleaving")
+        func webSockets() async throws {
+            @Sendable func echoes(seed: UInt64) async throws -> [String] {
+                try await Simulation(seed: seed).run { simulation in
+                    let (clock, random) = (simulation.clock, simulation.random)
+                    let talk: @Sendable (ScriptedWebSocket) async throws -> Void = { socket in
+                        for number in 0..<10 {
+                            try await clock.sleep(for: .seconds(60) * random.nextFraction())
+                            try await socket.send(.text("\(number) after \(clock.now.offset)"))
+                        }
+                    }
+                    let sockets = ScriptedWebSocketTransport(
+                        .accept { socket in
+                            try await talk(socket)
+                            socket.drop()
+                        },
+                        .accept(talk)
+                    )
+                    let retrierFactory = BackoffRetrier.factory(.standard.with { $0.random = random })
+                    let service = AnyHttpService(apiUrl: "api.test", retrierFactory: retrierFactory, clock: clock)
+                        .with { $0.webSocketTransport = sockets }
+                    var lines: [String] = []
+                    for try await line in try await Chat().schedule(with: service) {
+                        try await clock.sleep(for: .seconds(60) * random.nextFraction())
+                        lines.append("\(line), read after \(clock.now.offset)")
+                    }
+                    return lines
+                }
+            }
+            for seed in 1...20 as ClosedRange<UInt64> {
+                let lines = try await echoes(seed: seed)
+                #expect(lines.count == 20)
+                #expect(try await echoes(seed: seed) == lines)
+            }
+        }
+
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
         @Test("what the body throws comes out as it is")
         func bodyThrows() async {
