@@ -251,6 +251,8 @@ extension SharedCredential {
             let isNewer = if case .renewal = state.unsaved { true } else { false }
             noteRevocation(of: record?.session, in: &state)
             var ended = record?.session
+            // Signed out of before, here or by the server: that is still to be stored, and the next user is not meant.
+            if ended == nil, case .signOut(let session?) = state.unsaved { ended = session }
             // A sign-in that has not looked at the store yet takes the place of whatever is there.
             if let session = ended, case .signIn = state.unsaved, !state.isNumbered {
                 state.overruled.insert(session)
@@ -315,7 +317,7 @@ extension SharedCredential {
                 return (change(&state), state.coordinator)
             }
             if let coordinator { follow(coordinator) }
-            state.withLock { ($0.isChanging, $0.isTorn) = (false, false) }
+            state.withLock { $0.isChanging = false }
             return value
         }
     }

@@ -45,8 +45,6 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         var ended: [UUID] = []
         /// Whether the record and the coordinator are changing, so that they may be of two sessions.
         var isChanging = false
-        /// Whether the last change has left them so, until the next look at the store.
-        var isTorn = false
         var unsaved: Unsaved?
         /// The sessions whose place an unsaved sign-in takes: they may still be stored, and must not come back when it
         /// ends.
@@ -164,7 +162,6 @@ extension SharedCredential {
                 return state.withLock { if Baseline($0) == known { $0.version = look.version } }
             }
             guard follow(look, from: known, since: epoch) else { continue }
-            if let lock = takeKeptLock() { store.unlock(lock) }
             // The process where the user has signed out does not know of this credential.
             if look.stored == nil, !look.hasExpired { revokeInBackground(record.credential) }
             return
@@ -196,30 +193,33 @@ extension SharedCredential {
         since epoch: Coordinator.Epoch?
     ) -> Bool {
         defer { tellEnds() }
-        return turn.withLock { _ in
-            if let epoch, let adoption = adoption(of: look, from: known) {
+        let isFollowed = turn.withLock { _ in
+            // What is here may be newer than the look.
+            guard state.withLock({ Baseline($0) == known }) else { return false }
+            let adoption = epoch == nil ? nil : adoption(of: look, from: known)
+            if let adoption, let epoch {
                 let coordinator = state.withLock { state in
                     state.isChanging = true
                     return state.coordinator
                 }
                 guard coordinator?.adopt(adoption, since: epoch) ?? true else {
-                    state.withLock { $0.isChanging = $0.isTorn }
+                    state.withLock { $0.isChanging = false }
                     return false
                 }
             }
             return state.withLock { state in
-                guard Baseline(state) == known else {
-                    // The coordinator may have another session than the record now, until the next look.
-                    state.isTorn = state.isChanging
-                    return false
-                }
+                // What a refresh has changed since the coordinator went on is of the session before.
+                guard adoption != nil || Baseline(state) == known else { return false }
                 (state.isKnown, state.record, state.version) = (true, look.stored, look.version)
                 state.lastNumber = max(state.lastNumber, look.stored?.number ?? 0)
                 (state.unsaved, state.overruled) = (nil, [])
-                (state.isChanging, state.isTorn) = (false, false)
+                state.isChanging = false
                 return true
             }
         }
+        // What it was kept for is over.
+        if isFollowed, let lock = takeKeptLock() { store.unlock(lock) }
+        return isFollowed
     }
 
     /// The change of the session from one record to the next; nil when it does not matter to calls.

@@ -10,14 +10,18 @@ final class UnrulyStore: CredentialStore {
     private let clock: ManualClock
     private let random: SeededRandomSource
     private let isTroubled = Locked(false)
+    private let isBroken = Locked(false)
 
     init(_ world: TokenWorld) {
         (base, clock, random) = (world.store, world.clock, world.random)
     }
 
     func trouble(_ isTroubled: Bool) { self.isTroubled.withLock { $0 = isTroubled } }
+    /// Has everything fail.
+    func breakDown(_ isBroken: Bool) { self.isBroken.withLock { $0 = isBroken } }
 
     private func pass() async throws {
+        if isBroken.withLock({ $0 }) { throw CredentialStoreError.full(place: "disk") }
         guard isTroubled.withLock({ $0 }) else { return }
         switch random.nextFraction() {
         case ..<0.15: throw CredentialStoreError.full(place: "disk")
