@@ -87,12 +87,18 @@ extension CursorPaginatedRequest where Cursor == String {
 /// }
 /// ```
 /// For a URL in the body, write a ``PaginatedRequest`` that returns ``NextPage/link(_:)``.
-public protocol LinkPaginatedRequest: PaginatedRequest {}
+public protocol LinkPaginatedRequest: PaginatedRequest {
+    /// The relation of the link that is followed. Default: `next`; `prev` reads a list backwards.
+    var linkRelation: String { get }
+}
 
 extension LinkPaginatedRequest {
-    /// The first link of relation `next`; nil without one.
+    /// `next`.
+    public var linkRelation: String { "next" }
+
+    /// The first link of that relation; nil without one.
     public func next(after page: HttpResponse<Result>) -> NextPage<Self>? {
-        page.header.link("next").map { .link($0) }
+        page.header.link(linkRelation).map { .link($0) }
     }
 }
 

@@ -31,6 +31,22 @@ struct PageLinkTests {
         )
     }
 
+    @Test("a list is read backwards by another relation")
+    func backwards() async throws {
+        struct Backwards: JsonRequest, LinkPaginatedRequest {
+            typealias Result = [Int]
+            var linkRelation: String { "prev" }
+            var route: HttpRoute { ["numbers", "last"] }
+        }
+        let transport = ScriptedTransport(
+            .json([3], header: ["Link": "</numbers/2>; rel=\"prev\", </numbers/4>; rel=\"next\""]),
+            .json([2], header: ["Link": "</numbers/1>; rel=\"prev\""]),
+            .json([1], header: ["Link": "</numbers/2>; rel=\"next\""])
+        )
+        #expect(try await Backwards().items(with: PageService(transport: transport)).all() == [3, 2, 1])
+        #expect(transport.attempts.map { $0.request.url.lastPathComponent } == ["last", "2", "1"])
+    }
+
     @Test("the retrier of each page is made for the request that was declared")
     func retriers() async throws {
         let declared = Counter()
