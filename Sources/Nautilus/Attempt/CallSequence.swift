@@ -16,10 +16,16 @@ final class CallSequence: Sendable {
 
     private struct Session: Sendable {
         let mark: any Hashable & Sendable
+        let isOver: @Sendable () -> Bool
         let waitForEnd: @Sendable () async -> Void
 
-        init<Mark: Hashable & Sendable>(_ mark: Mark, _ waitForEnd: @escaping @Sendable (Mark) async -> Void) {
+        init<Mark: Hashable & Sendable>(
+            _ mark: Mark,
+            _ present: @escaping @Sendable () -> Mark,
+            _ waitForEnd: @escaping @Sendable (Mark) async -> Void
+        ) {
             self.mark = mark
+            self.isOver = { present() != mark }
             self.waitForEnd = { await waitForEnd(mark) }
         }
     }
@@ -83,12 +89,15 @@ final class CallSequence: Sendable {
         fileprivate let sequence: CallSequence
         fileprivate let index: Int
 
-        /// The session that the first call's lease began in: `present` for the first call itself.
+        /// The session that the first call's lease began in: `beginning` for the first call itself.
         ///
-        /// - Parameter waitForEnd: Returns when a session is over, and when the task is cancelled.
+        /// - Parameters:
+        ///   - present: The session that goes on at any time.
+        ///   - waitForEnd: Returns when a session is over, and when the task is cancelled.
         /// - Returns: Nil when the first call had none, or one of another kind: then nothing is known of it.
         func session<Mark: Hashable & Sendable>(
-            orBeginning present: Mark,
+            orBeginning beginning: Mark,
+            _ present: @escaping @Sendable () -> Mark,
             _ waitForEnd: @escaping @Sendable (Mark) async -> Void
         ) -> (Mark, isFirst: Bool)? {
             sequence.state.withLock { state in
@@ -96,18 +105,19 @@ final class CallSequence: Sendable {
                     return (state.sessions[index].mark as? Mark).map { ($0, false) }
                 }
                 guard index == state.sessions.count else { return nil }
-                state.sessions.append(Session(present, waitForEnd))
-                return (present, true)
+                state.sessions.append(Session(beginning, present, waitForEnd))
+                return (beginning, true)
             }
         }
 
         /// Notes that the first call turns out to have begun in another session.
         func replaceSession<Mark: Hashable & Sendable>(
             by mark: Mark,
+            _ present: @escaping @Sendable () -> Mark,
             _ waitForEnd: @escaping @Sendable (Mark) async -> Void
         ) {
             sequence.state.withLock { state in
-                if index < state.sessions.count { state.sessions[index] = Session(mark, waitForEnd) }
+                if index < state.sessions.count { state.sessions[index] = Session(mark, present, waitForEnd) }
             }
         }
     }
@@ -116,6 +126,9 @@ final class CallSequence: Sendable {
 extension CallSequence {
     /// Whether its calls carry a user's credential.
     var hasSession: Bool { state.withLock { !$0.sessions.isEmpty } }
+
+    /// Whether one of the sessions is over that the first call began in.
+    var isSessionOver: Bool { state.withLock { $0.sessions }.contains { $0.isOver() } }
 
     /// Returns when one of the sessions is over that the first call began in, and when the task is cancelled; at once
     /// when it began in none.

@@ -87,7 +87,7 @@ public struct CredentialLease<Source: CredentialSource> {
         self.source = source
         session = source.session
         guard let place = CallSequence.nextPlace(),
-            let (first, isFirst) = place.session(orBeginning: session, source.waitForEnd)
+            let (first, isFirst) = place.session(orBeginning: session, { source.session }, source.waitForEnd)
         else {
             return
         }
@@ -104,7 +104,7 @@ public struct CredentialLease<Source: CredentialSource> {
     public mutating func join(_ session: RefreshCoordinator<Source.Credential>.Session) {
         guard !isFixed, session.mark.changesHere == self.session.mark.changesHere else { return }
         self.session = session
-        place?.replaceSession(by: session, source.waitForEnd)
+        place?.replaceSession(by: session, { [source] in source.session }, source.waitForEnd)
     }
 
     /// Stamps a request that is about to be sent, and waits for a credential while a refresh is in flight. To be called

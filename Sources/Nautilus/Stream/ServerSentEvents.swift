@@ -21,8 +21,9 @@ extension Request {
     /// ``HttpBodyStream/events(limit:)`` reads one, too, and takes its end for the end. So does this where the
     /// request's method is not safe, as of a POST that is answered by events: to ask again would be to do it again.
     /// When the task is cancelled, it ends with `CancellationError`. When the session in which it began is over, it
-    /// ends at once with the service's error, ``RefreshError/superseded`` underneath, whatever the server would still
-    /// send.
+    /// ends at once with the service's error, ``RefreshError/superseded`` underneath, whatever the server has sent or would
+    /// still send, and also while it waits for its next connection. The first connection is waited for as any call is, and
+    /// brings no event then.
     ///
     /// An identifier of more than 8 KiB is not kept, since it would be sent with each connection, and few servers take
     /// a header field of that length: the one before it stays.
@@ -75,7 +76,7 @@ public struct ServerSentEvents<R: Request, Failure: Error>: AsyncSequence, Senda
         /// Nil between two connections.
         private var chunks: EventChunks?
         /// Nil before the first connection.
-        private var reconnection: StreamReconnection<R, AnyHttpService<Failure>>?
+        private var reconnection: Confined<StreamReconnection<R, AnyHttpService<Failure>>>?
         /// The end that the next connection follows; nil for the first.
         private var end: StreamEnd?
         private var isOver = false
@@ -92,8 +93,9 @@ public struct ServerSentEvents<R: Request, Failure: Error>: AsyncSequence, Senda
         public mutating func next() async throws(Failure) -> ServerSentEvent? {
             do {
                 while !isOver {
+                    guard !calls.isSessionOver else { throw CallSequence.sessionIsOver }
                     if var event = try parser.next() {
-                        reconnection?.received()
+                        reconnection?.value.received()
                         event.coders = coders
                         return event
                     }
@@ -108,27 +110,29 @@ public struct ServerSentEvents<R: Request, Failure: Error>: AsyncSequence, Senda
 
         private mutating func connect() async throws {
             let request = EventsRequest(base: service.base, lastEventId: parser.lastEventId)
-            let response = try await Call.response(to: request, with: service, after: end.take(), in: calls)
+            let response = try await calls.untilSessionIsOver { [service, calls, end = end.take()] in
+                try await Call.response(to: request, with: service, after: end, in: calls)
+            }
             guard let body = response.body else {
                 isOver = true
                 return
             }
             chunks = EventChunks(body, calls)
             guard reconnection == nil else {
-                reconnection?.opened(response.trace)
+                reconnection?.value.opened(response.trace)
                 return
             }
             let stopwatch = Stopwatch(service.clock)
-            reconnection = .init(of: service.base, with: service.service, opened: response.trace, stopwatch)
+            reconnection = Confined(.init(of: service.base, with: service.service, opened: response.trace, stopwatch))
         }
 
         private mutating func read() async throws {
             var failure: HttpError?
             do {
                 if let chunk = try await chunks?.next() { return parser.append(chunk) }
-            } catch let error as RefreshError {
-                throw HttpError(wrapping: error, stage: .send, delivery: .maybeExecuted)
             } catch let error as HttpError {
+                // Not the connection's end, but the session's.
+                guard !(error.underlying is RefreshError) else { throw error }
                 failure = error
             }
             chunks = nil
@@ -139,7 +143,9 @@ public struct ServerSentEvents<R: Request, Failure: Error>: AsyncSequence, Senda
                 return
             }
             let loss = failure ?? HttpError(.transport(.networkConnectionLost), stage: .send)
-            end = try await reconnection?.next(after: loss, notBefore: parser.reconnectionDelay ?? .zero)
+            end = try await calls.untilSessionIsOver { [reconnection, delay = parser.reconnectionDelay ?? .zero] in
+                try await reconnection?.value.next(after: loss, notBefore: delay)
+            }
         }
     }
 }
@@ -151,13 +157,49 @@ extension HttpError {
     }
 }
 
+extension CallSequence {
+    /// Does a part of a stream's work, which is cancelled as soon as the session is over that the stream began in.
+    ///
+    /// - Throws: The error of `work`; ``RefreshError/superseded`` underneath when the session is over.
+    fileprivate func untilSessionIsOver<Value: Sendable>(
+        _ work: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        guard hasSession else { return try await work() }
+        return try await withThrowingTaskGroup(of: Value?.self) { group in
+            group.addTask { try await work() }
+            group.addTask {
+                await self.waitForEndOfSession()
+                return nil
+            }
+            defer { group.cancelAll() }
+            if let value = try await group.next() ?? nil { return value }
+            try Task.checkCancellation()
+            throw Self.sessionIsOver
+        }
+    }
+
+    /// The failure of what belongs to a session that is over.
+    fileprivate static var sessionIsOver: HttpError {
+        HttpError(wrapping: RefreshError.superseded, stage: .send, delivery: .maybeExecuted)
+    }
+}
+
+/// What one task at a time has to do with.
+private final class Confined<Value>: @unchecked Sendable {  // Unchecked: the task that reads, or one that it waits for.
+    var value: Value
+
+    init(_ value: Value) {
+        self.value = value
+    }
+}
+
 /// The chunks of one connection, which end with the session that it was opened in.
-private final class EventChunks: @unchecked Sendable {  // Unchecked: read by one task at a time.
-    private var chunks: HttpBodyStream.AsyncIterator
+private struct EventChunks {
+    private let chunks: Confined<HttpBodyStream.AsyncIterator>
     private let calls: CallSequence
 
     init(_ body: HttpBodyStream, _ calls: CallSequence) {
-        chunks = body.makeAsyncIterator()
+        chunks = Confined(body.makeAsyncIterator())
         self.calls = calls
     }
 
@@ -165,17 +207,7 @@ private final class EventChunks: @unchecked Sendable {  // Unchecked: read by on
     ///
     /// - Throws: The body's error; ``RefreshError/superseded`` as soon as the session is over.
     func next() async throws -> Data? {
-        guard calls.hasSession else { return try await chunks.next() }
-        return try await withThrowingTaskGroup(of: Data?.self) { group in
-            group.addTask { try await self.chunks.next() }
-            group.addTask {
-                await self.calls.waitForEndOfSession()
-                try Task.checkCancellation()
-                throw RefreshError.superseded
-            }
-            defer { group.cancelAll() }
-            return try await group.next() ?? nil
-        }
+        try await calls.untilSessionIsOver { [chunks] in try await chunks.value.next() }
     }
 }
 
