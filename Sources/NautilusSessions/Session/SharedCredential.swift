@@ -140,7 +140,8 @@ extension SharedCredential {
                 guard !known.isKnown || version != known.version || !isPublished(known.record) else {
                     return storeWorked()
                 }
-                if follow(try await store.look(), from: known, since: epoch) { return storeWorked() }
+                let look = try await store.look(endingOf: known.record?.session)
+                if follow(look, from: known, since: epoch) { return storeWorked() }
             } catch {
                 guard known.isKnown else { throw error }
                 // It is the caller who has left then, and the store may be well.
@@ -210,7 +211,8 @@ extension SharedCredential {
             return state.withLock { state in
                 // What a refresh has changed since the coordinator went on is of the session before.
                 guard adoption != nil || Baseline(state) == known else { return false }
-                (state.isKnown, state.record, state.version) = (true, look.stored, look.version)
+                // What cannot be decoded is told by the next look.
+                (state.isKnown, state.record, state.version) = (!look.isOfAnother, look.stored, look.version)
                 state.lastNumber = max(state.lastNumber, look.stored?.number ?? 0)
                 (state.unsaved, state.overruled) = (nil, [])
                 state.isChanging = false

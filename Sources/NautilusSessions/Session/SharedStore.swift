@@ -15,13 +15,16 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
 
         /// The stored record, decoded.
         ///
+        /// - Parameter session: The session of this process, whose end is told though what has taken its place cannot be
+        ///   decoded here. Default: nil, none.
         /// - Throws: ``SessionError`` of kind ``SessionError/Kind/store(_:)``, which is ``CredentialStoreError/undecodable(type:)``.
-        func look() throws(SessionError) -> Snapshot {
+        func look(endingOf session: UUID? = nil) throws(SessionError) -> Snapshot {
             do throws(CredentialStoreError) {
                 var record: Record?
                 if let stored { record = try Record(stored) }
                 return Snapshot(stored: record, version: version, hasExpired: hasExpired)
             } catch {
+                if let session, stored?.session != session { return Snapshot(isOfAnother: true) }
                 throw SessionError(.store(error))
             }
         }
@@ -33,6 +36,8 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
         var version: CredentialVersion?
         /// Whether what is stored is a session that the server has ended; then ``stored`` is nil.
         var hasExpired = false
+        /// Whether what is stored is another session, whose credential cannot be decoded here; then ``stored`` is nil.
+        var isOfAnother = false
     }
 
     let store: any CredentialStore
@@ -73,7 +78,11 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
     }
 
     /// Loads and decodes the stored record; ends at once when the task is cancelled.
-    func look() async throws(SessionError) -> Snapshot { try await glance(endingWhenCancelled: true).look() }
+    ///
+    /// - Parameter session: As for ``Glance/look(endingOf:)``.
+    func look(endingOf session: UUID? = nil) async throws(SessionError) -> Snapshot {
+        try await glance(endingWhenCancelled: true).look(endingOf: session)
+    }
 
     /// Loads the stored record, whether or not its credential can be decoded here: enough to end it, or to replace it.
     func glance(endingWhenCancelled endsWhenCancelled: Bool = false) async throws(SessionError) -> Glance {

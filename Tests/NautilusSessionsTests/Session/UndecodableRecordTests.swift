@@ -53,4 +53,26 @@ struct UndecodableRecordTests {
             #expect(world.store.load(world.key) == renewed)
         }
     }
+
+    @Test("of another session than this process's ends that: its calls go out no more", arguments: [false, true])
+    func anotherSession(isSignedOutFirst: Bool) async throws {
+        try await TokenWorld.run { world in
+            let session = try await world.signedIn()
+            #expect(await world.call(session).token == "anna-1")
+            let before = try #require(world.store.load(world.key))
+            if isSignedOutFirst {
+                _ = world.store.end(before.session, for: world.key)
+                world.store.delete(world.key)
+            }
+            let stored = StoredCredential(session: UUID(), number: before.number + 1, content: Self.content)
+            world.store.save(stored, for: world.key)
+            // It has begun in a session that is over; the next ones hear what is stored.
+            #expect(await world.call(session).token == nil)
+            #expect(await world.call(session).sessionKind == Self.kind)
+            #expect(!session.isSignedIn)
+            #expect(session.id == nil)
+            #expect(world.server.carried == ["anna-1"])
+            #expect(world.store.load(world.key) == stored)
+        }
+    }
 }
