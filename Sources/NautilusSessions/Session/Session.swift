@@ -62,6 +62,7 @@ public final class Session<Credential: Codable & Sendable & Equatable>: Sendable
         let shared = SharedCredential<Credential>(
             store: SharedStore(store: store, key: key, clock: clock, random: random, sharing: sharing),
             rules: rules,
+            timeLimit: limits.timeLimit,
             report: { broadcast.send($0) },
             reportEnd: { ends.send($0) }
         )

@@ -11,6 +11,7 @@ import Nautilus
 /// 6. give the lock back, and only now let the coordinator publish it to the calls of this process.
 extension SharedCredential {
     func refresh(_ tried: Credential) async throws -> Credential {
+        let watch = Stopwatch(store.clock)
         let session = state.withLock { state in
             state.refreshes += 1
             return state.record?.session
@@ -29,7 +30,7 @@ extension SharedCredential {
         guard base.session == session else { throw SessionError(.superseded) }
         if base.credential != tried && serves(base.credential) { return base.credential }
         do {
-            let renewed = try await renew(base)  // 3 to 5
+            let renewed = try await renew(base, watch)  // 3 to 5
             try await heedEnd(of: renewed)
             return renewed.credential
         } catch {

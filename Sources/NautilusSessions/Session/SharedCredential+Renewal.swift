@@ -3,12 +3,22 @@ import Nautilus
 
 /// Steps 3 to 5 of a refresh: sending the credential, and acting on each answer.
 extension SharedCredential {
-    func renew(_ base: Record) async throws -> Record {
+    /// - Parameter watch: Runs since the refresh began.
+    func renew(_ base: Record, _ watch: Stopwatch) async throws -> Record {
         guard rules.spendsCredential else { return try await repeatable(base) }
+        let unsent = base
         var base = base
+        var isFirst = true
         while true {
             base.unanswered += 1
             await mark(base)
+            // The store has held it up, the note included, so long that the refresh may be cancelled before the answer has
+            // come: that would be lost, and the credential with it.
+            if isFirst, watch.elapsed > timeLimit / 2 {
+                _ = await saved(unsent)
+                throw SessionError(.storeTimeout(store.limit))
+            }
+            isFirst = false
             do {
                 return await saved(base.replacing(try await renewed(base)))
             } catch {

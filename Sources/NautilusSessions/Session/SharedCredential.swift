@@ -67,6 +67,8 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
 
     let store: SharedStore<Credential>
     let rules: SessionRules<Credential>
+    /// The longest that a refresh goes on before it is cancelled, whatever it has sent by then.
+    let timeLimit: Duration
     let state = Locked(State())
     /// Held while the state and the coordinator change together. The coordinator tells its listeners meanwhile, so
     /// nothing that they may call takes it without a suspension.
@@ -77,11 +79,13 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
     init(
         store: SharedStore<Credential>,
         rules: SessionRules<Credential>,
+        timeLimit: Duration,
         report: @escaping @Sendable (SessionEvent) -> Void,
         reportEnd: @escaping @Sendable (UUID) -> Void
     ) {
         self.store = store
         self.rules = rules
+        self.timeLimit = timeLimit
         self.report = report
         self.reportEnd = reportEnd
     }

@@ -46,6 +46,7 @@ struct SessionWorld: Sendable {
     /// A session as another process has it.
     func process(
         account: String = "",
+        store: (any CredentialStore)? = nil,
         sharing: CredentialSharing = CredentialSharing(),
         limits: RefreshLimits = RefreshLimits(timeLimit: .seconds(90)),
         endpointRetriers: any RetrierFactory = NilRetrier.factory()
@@ -64,7 +65,7 @@ struct SessionWorld: Sendable {
         )
         return OAuthSession(
             endpoint: endpoint,
-            store: store,
+            store: store ?? self.store,
             account: account,
             sharing: sharing,
             limits: limits,

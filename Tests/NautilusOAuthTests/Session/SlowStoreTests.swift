@@ -24,6 +24,25 @@ struct SlowStoreTests {
         }
     }
 
+    @Test("a refresh that the store has held up for too long does not send a token whose answer it would not wait for")
+    func heldUp() async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn()
+            try await world.sleep(.seconds(3600))
+            // The look, the note and the look after it: the time limit would be reached while the server answers.
+            world.store.slowLoads(to: .seconds(29))
+            world.store.slowSaves(to: .seconds(29))
+            world.server.setDelay(.seconds(4))
+            _ = await world.call(session)
+            world.store.slowLoads(to: .zero)
+            world.store.slowSaves(to: .zero)
+            try await world.sleep(.seconds(600))
+            #expect(await world.call(session).isOk)
+            #expect(world.server.reuses == 0)
+            #expect(world.server.spent == ["anna-r1"])
+        }
+    }
+
     @Test("B signs in while the saving of A's refreshed credential is about to fail: A's is not saved later")
     func signInDuringFailingSave() async throws {
         try await SessionWorld.run { world in

@@ -1,0 +1,132 @@
+import Foundation
+import Nautilus
+import NautilusOAuth
+import NautilusTesting
+import Testing
+
+@Suite("Several processes, a server without a period of grace, and a store that fails, hangs and does things late")
+struct NoGraceStormTests {
+    private static let seeds: UInt64 = ProcessInfo.processInfo.environment["NAUTILUS_STORM"] == nil ? 40 : 1_000
+
+    @Test("no token is spent twice, and no session is lost")
+    func storm() async throws {
+        // Two at a time: each simulation keeps one core busy.
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for seed in 1...Self.seeds {
+                if seed > 2 { try await group.next() }
+                group.addTask {
+                    let findings = try await SessionWorld.run(seed: seed, lifetime: .seconds(60)) { world in
+                        try await NoGraceStorm(world).findings()
+                    }
+                    #expect(findings.isEmpty, "seed \(seed): \(findings)")
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+}
+
+/// One process's view of a store that all share: while there is trouble, each thing asked of it may fail, take seconds, or
+/// hang for a minute and happen after all.
+private final class UnrulyStore: CredentialStore {
+    private let base: MemoryStore
+    private let world: SessionWorld
+    private let isTroubled = Locked(false)
+
+    init(_ base: MemoryStore, _ world: SessionWorld) {
+        (self.base, self.world) = (base, world)
+    }
+
+    func trouble(_ isTroubled: Bool) { self.isTroubled.withLock { $0 = isTroubled } }
+
+    private func pass() async throws {
+        guard isTroubled.withLock({ $0 }) else { return }
+        switch world.random.nextFraction() {
+        case ..<0.15: throw CredentialStoreError.full(place: "disk")
+        case ..<0.45: await wait(.seconds(29) * world.random.nextFraction())
+        case ..<0.6: await wait(.seconds(20) + .seconds(60) * world.random.nextFraction())
+        default: break
+        }
+    }
+
+    private func wait(_ duration: Duration) async {
+        await BackgroundTask.start { [world] in try? await world.sleep(duration) }.value
+    }
+
+    func load(_ key: CredentialKey) async throws -> StoredCredential? {
+        try await pass()
+        return base.load(key)
+    }
+    func save(_ stored: StoredCredential, for key: CredentialKey) async throws {
+        try await pass()
+        base.save(stored, for: key)
+    }
+    func end(_ session: UUID, for key: CredentialKey) async throws -> StoredCredential? {
+        try await pass()
+        return base.end(session, for: key)
+    }
+    func delete(_ key: CredentialKey) async throws {
+        try await pass()
+        base.delete(key)
+    }
+    func version(of key: CredentialKey) async throws -> CredentialVersion? {
+        try await pass()
+        return base.version(of: key)
+    }
+    func lock(_ key: CredentialKey) async throws -> (any CredentialLock)? {
+        try await pass()
+        return base.lock(key)
+    }
+}
+
+/// Three processes whose tokens serve for a minute, for half an hour.
+private struct NoGraceStorm: Sendable {
+    private let world: SessionWorld
+    private let base = MemoryStore()
+    private let stores: [UnrulyStore]
+    private let processes: [OAuthSession]
+    private let events = Locked<[String]>([])
+
+    init(_ world: SessionWorld) async throws {
+        self.world = world
+        let base = base
+        stores = (0..<3).map { _ in UnrulyStore(base, world) }
+        let limits = RefreshLimits(timeLimit: .seconds(90), maxStarts: 1_000_000)
+        processes = stores.map { store in world.process(store: store, limits: limits) }
+        world.server.setDelay(.seconds(3))
+        try await processes[0].signIn(world.server.signIn("anna", at: world.date))
+    }
+
+    func findings() async throws -> [String] {
+        await withTaskGroup(of: Void.self) { group in
+            for (number, process) in processes.enumerated() {
+                for _ in 0..<60 {
+                    group.addTask {
+                        try? await world.sleep(.seconds(1800) * world.random.nextFraction())
+                        _ = await world.call(process)
+                    }
+                }
+                group.addTask { await makeTrouble(stores[number]) }
+            }
+        }
+        for store in stores { store.trouble(false) }
+        try await world.sleep(.seconds(900))
+        for process in processes { _ = await world.call(process) }
+        try await world.sleep(.seconds(60))
+        var complaints: [String] = []
+        if world.server.reuses > 0 { complaints.append("a spent token came again \(world.server.reuses) times") }
+        if world.server.overlaps > 0 { complaints.append("\(world.server.overlaps) refreshes beside others") }
+        for (number, process) in processes.enumerated() {
+            let isOk = await world.call(process).isOk
+            if !isOk { complaints.append("process \(number) fails: \(process)") }
+        }
+        return complaints
+    }
+
+    private func makeTrouble(_ store: UnrulyStore) async {
+        for _ in 0..<20 {
+            store.trouble(world.random.nextFraction() < 0.6)
+            try? await world.sleep(.seconds(90) * world.random.nextFraction())
+        }
+    }
+}
