@@ -15,7 +15,8 @@ import Nautilus
 ///
 /// Answers to GET are stored as `Cache-Control`, `Expires`, `Vary` and `Last-Modified` say, and answer GET and HEAD for
 /// as long as they are fresh. A stale one is validated by its `ETag` or `Last-Modified`: a 304 renews it, and the
-/// caller gets it with its 200. `stale-while-revalidate` and `stale-if-error` (RFC 5861) are heeded. A request says by
+/// caller gets it with its 200. `stale-while-revalidate` and `stale-if-error` (RFC 5861) are heeded; one call at a
+/// time revalidates behind a stale answer, with a retrier of its own. A request says by
 /// its own `Cache-Control` what it takes: `no-cache`, `no-store`, `max-age`, `max-stale`, `min-fresh`,
 /// `only-if-cached`. A response that has been changed, by any method that is not safe, is forgotten. An attempt after
 /// the first goes to the server, to ask at least whether the stored response has changed: it may be what failed.

@@ -17,7 +17,8 @@ public protocol Request: Sendable {
 
     /// A base URL in place of the service's; nil, the default, for the service's own.
     ///
-    /// The service's credentials do not go to another origin.
+    /// The service's credentials do not go to another origin. When a redirect leads to one, only these fields go along: what
+    /// is accepted, what the body is, ranges and conditions, `User-Agent`, `Idempotency-Key` and the trace context.
     var url: (any UrlConvertible)? { get }
     /// Whether a base URL without scheme means `https`; nil, the default, for the service's choice.
     var usesSecureProtocol: Bool? { get }
