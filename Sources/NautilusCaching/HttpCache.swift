@@ -26,6 +26,13 @@ import Nautilus
 /// by a secret. All fields of a header are stored but `Set-Cookie` and those that belong to one exchange: of the
 /// connection, of the proxy, and `Authentication-Info` (RFC 9111 §3.1).
 ///
+/// Nor is an answer stored that the call's request cannot decode, or in whose body its type reads a failure, nor one that
+/// an interceptor behind the cache has made without asking the server, or for which it has asked another URL. A stored one
+/// that cannot be decoded is forgotten, in memory and on disk.
+///
+/// A field named by `Vary` that an interceptor behind the cache stamps is unknown when the cache looks: such an answer
+/// serves only after the server has validated it. Put interceptors that stamp such fields before the cache.
+///
 /// An answer from the cache has an `Age`, and no URL unless the server was asked; the call's trace says which.
 public final class HttpCache: HttpInterceptor {
     let accounts: CacheAccounts
@@ -50,7 +57,9 @@ public final class HttpCache: HttpInterceptor {
     ///     time since `Last-Modified`, up to this. Default: 24 hours (RFC 9111 §4.2.2 leaves it open); zero for always
     ///     asking.
     ///   - staleIfError: For how long a stale response stands in for an answer that fails, where the server does not
-    ///     say. Above zero, responses are stored for it alone, too. Default: zero, it does not.
+    ///     say. Above zero, responses are stored for it alone, too, unless `no-cache` or `must-revalidate` forbids it.
+    ///     Default: zero, it does not: a reload (`max-age=0`) that fails is a failure then, even when what it wanted renewed
+    ///     is fresh.
     ///   - wallClock: The time of day, which servers' dates are compared with. Default: the system's.
     public init(
         maxBytes: Int = 16 << 20,

@@ -30,7 +30,8 @@ import Nautilus
 ///   wait counts for the call's deadline, and not for the request's timeout.
 ///
 /// The fields are those of draft-ietf-httpapi-ratelimit-headers in all its versions, and the `X-RateLimit-…` that came
-/// before. The server's `pk` names the partition of its quota: when it changes, the known limits of the same policy
+/// before: their reset may be seconds or a moment, of which ten digits are seconds since 1970, thirteen milliseconds. The
+/// server's `pk` names the partition of its quota: when it changes, the known limits of the same policy
 /// were another partition's, and are forgotten. The server cannot say in advance which requests belong together; tell
 /// it by `partition` where one client serves several users, say.
 public final class Pacing: HttpInterceptor {
