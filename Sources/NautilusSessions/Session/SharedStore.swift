@@ -81,7 +81,15 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
     ///
     /// - Parameter session: As for ``Glance/look(endingOf:)``.
     func look(endingOf session: UUID? = nil) async throws(SessionError) -> Snapshot {
-        try await glance(endingWhenCancelled: true).look(endingOf: session)
+        do throws(SessionError) {
+            return try await glance(endingWhenCancelled: true).look(endingOf: session)
+        } catch {
+            // Under another key, but whose it is can be read.
+            guard let session, case .store(.sealedOtherwise(_, let other?)) = error.kind, other != session else {
+                throw error
+            }
+            return Snapshot(isOfAnother: true)
+        }
     }
 
     /// Loads the stored record, whether or not its credential can be decoded here: enough to end it, or to replace it.

@@ -116,8 +116,9 @@ public enum CredentialStoreError: Error, Hashable, Sendable {
     /// The stored credential is of another type than this one, as another version of the app may have stored it. It
     /// stays until somebody signs in or out.
     case undecodable(type: String)
-    /// The stored record was encrypted with another key. It stays until somebody signs in or out.
-    case sealedOtherwise(issuer: String)
+    /// The stored record was encrypted with another key. It stays until somebody signs in or out. Its session, if the
+    /// store knows it, tells a process of another one that its own is over.
+    case sealedOtherwise(issuer: String, session: UUID? = nil)
     /// The folder is open to others, or belongs to somebody else; give it mode 0700, or another place.
     case notPrivate(place: String)
     /// There is no room left.
@@ -147,7 +148,7 @@ extension CredentialStoreError: CustomStringConvertible, LocalizedError {
             "A newer version of this library has stored \(place), in format \(version); update this one"
         case .undecodable(let type):
             "The stored credential is no \(type); update the app that cannot read it, or sign in again, which replaces it"
-        case .sealedOtherwise(let issuer):
+        case .sealedOtherwise(let issuer, _):
             "The stored credential for \(issuer) is encrypted with another key; use that, or sign in again, which replaces it"
         case .notPrivate(let place):
             "Others may enter \(place), or it belongs to another user; give it to this user with mode 0700"

@@ -14,7 +14,7 @@ import Nautilus
 ///
 /// A record that was stored before there was encryption is read only on request, since anyone who can write the file
 /// could otherwise put anything there. A record that was encrypted with another key is an error,
-/// ``CredentialStoreError/sealedOtherwise(issuer:)``, never "nobody is signed in": it stays until somebody signs in or
+/// ``CredentialStoreError/sealedOtherwise(issuer:session:)``, never "nobody is signed in": it stays until somebody signs in or
 /// out.
 public struct EncryptedStore<Base: CredentialStore>: CredentialStore {
     private let base: Base
@@ -36,10 +36,12 @@ public struct EncryptedStore<Base: CredentialStore>: CredentialStore {
 
     /// Loads the stored record, decrypted; nil when there is none.
     ///
-    /// - Throws: ``CredentialStoreError/sealedOtherwise(issuer:)``; the base's errors.
+    /// - Throws: ``CredentialStoreError/sealedOtherwise(issuer:session:)``; the base's errors.
     public func load(_ key: CredentialKey) async throws -> StoredCredential? {
         guard let stored = try await base.load(key) else { return nil }
-        guard let opened = opened(stored, key) else { throw CredentialStoreError.sealedOtherwise(issuer: key.issuer) }
+        guard let opened = opened(stored, key) else {
+            throw CredentialStoreError.sealedOtherwise(issuer: key.issuer, session: stored.session)
+        }
         return opened
     }
 

@@ -23,8 +23,6 @@ private struct NamedCipher: CredentialCipher {
 @Suite("EncryptedStore")
 struct EncryptedStoreTests {
     private static let key = CredentialKey(issuer: "api.test", account: "anna")
-    private static let other = SessionError.Kind.store(.sealedOtherwise(issuer: "api.test"))
-
     private static func sealed(_ base: MemoryStore, with name: String = "k1") -> EncryptedStore<MemoryStore> {
         EncryptedStore(base, cipher: NamedCipher(name: name))
     }
@@ -65,7 +63,7 @@ struct EncryptedStoreTests {
         let stored = StoredCredential(session: UUID(), content: Data("s3cret".utf8))
         try await Self.sealed(base).save(stored, for: Self.key)
         let kept = try #require(base.load(Self.key))
-        await #expect(throws: CredentialStoreError.sealedOtherwise(issuer: "api.test")) {
+        await #expect(throws: CredentialStoreError.sealedOtherwise(issuer: "api.test", session: stored.session)) {
             try await Self.sealed(base, with: "k2").load(Self.key)
         }
         #expect(base.load(Self.key) == kept)
@@ -98,9 +96,10 @@ struct EncryptedStoreTests {
             try await first.signIn(world.server.signIn("anna", at: world.date))
             let kept = try #require(world.store.load(world.key))
             let second = world.process(store: Self.sealed(world.store, with: "k2"))
-            #expect(await world.call(second).sessionKind == Self.other)
+            let other = SessionError.Kind.store(.sealedOtherwise(issuer: "api.test", session: kept.session))
+            #expect(await world.call(second).sessionKind == other)
             let error = await #expect(throws: SessionError.self) { try await second.restore() }
-            #expect(error?.kind == Self.other)
+            #expect(error?.kind == other)
             #expect(world.store.load(world.key) == kept)
             #expect(await world.call(first).token == "anna-1")
 
@@ -108,6 +107,27 @@ struct EncryptedStoreTests {
             #expect(world.store.load(world.key) == nil)
             try await second.signIn(world.server.signIn("bert", at: world.date))
             #expect(await world.call(second).token == "bert-1")
+        }
+    }
+
+    @Test("another session under another key ends this process's: its calls go out no more", arguments: [false, true])
+    func anotherSession(isSignedOutFirst: Bool) async throws {
+        try await TokenWorld.run { world in
+            let first = world.process(store: Self.sealed(world.store))
+            try await first.signIn(world.server.signIn("anna", at: world.date))
+            #expect(await world.call(first).token == "anna-1")
+            let second = world.process(store: Self.sealed(world.store, with: "k2"))
+            if isSignedOutFirst { try await second.signOut() }
+            try await second.signIn(world.server.signIn("bert", at: world.date))
+            let kept = try #require(world.store.load(world.key))
+            // It has begun in a session that is over; the next ones hear what is stored.
+            #expect(await world.call(first).token == nil)
+            let other = SessionError.Kind.store(.sealedOtherwise(issuer: "api.test", session: kept.session))
+            #expect(await world.call(first).sessionKind == other)
+            #expect(!first.isSignedIn && first.id == nil)
+            #expect(world.server.carried == ["anna-1"])
+            #expect(await world.call(second).token == "bert-1")
+            #expect(world.store.load(world.key) == kept)
         }
     }
 
@@ -122,7 +142,8 @@ struct EncryptedStoreTests {
             base.save(StoredCredential(session: stored.session, content: kept.content.prefix(count)), for: Self.key)
             for readsPlain in [false, true] {
                 let store = EncryptedStore(base, cipher: NamedCipher(name: "k1"), readingPlain: readsPlain)
-                await #expect(throws: CredentialStoreError.sealedOtherwise(issuer: "api.test")) {
+                await #expect(throws: CredentialStoreError.sealedOtherwise(issuer: "api.test", session: stored.session))
+                {
                     try await store.load(Self.key)
                 }
             }

@@ -19,7 +19,7 @@ struct AesGcmCipherTests {
         #expect(try await store.load(key) == stored)
         let kept = try #require(try await FileStore(folder: folder).load(key))
         #expect(kept.content.range(of: Data("s3cret".utf8)) == nil)
-        await #expect(throws: CredentialStoreError.sealedOtherwise(issuer: key.issuer)) {
+        await #expect(throws: CredentialStoreError.sealedOtherwise(issuer: key.issuer, session: stored.session)) {
             try await EncryptedStore(FileStore(folder: folder), cipher: AesGcmCipher(key: other)).load(key)
         }
     }
