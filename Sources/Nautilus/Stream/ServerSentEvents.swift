@@ -184,8 +184,9 @@ extension CallSequence {
     }
 }
 
-/// What one task at a time has to do with.
-private final class Confined<Value>: @unchecked Sendable {  // Unchecked: the task that reads, or one that it waits for.
+/// A value that the reading task lends to a child task.
+// Unchecked: the reader waits for the end of the child before it touches the value again.
+private final class Confined<Value>: @unchecked Sendable {
     var value: Value
 
     init(_ value: Value) {
