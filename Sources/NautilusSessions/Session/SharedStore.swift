@@ -47,14 +47,7 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
     let sharing: CredentialSharing
     /// The end of the write that has begun and not ended; one that is given up may still happen.
     private let unfinished = Locked<Task<Void, Never>?>(nil)
-    private let reading = Locked(Reading())
-
-    private struct Reading {
-        /// Whether the last look was given up, and none has ended since.
-        var isOverdue = false
-        /// Whether a look that no caller waits for is under way.
-        var isTryingAgain = false
-    }
+    let overdue = Locked(OverdueReading())
 
     init(
         store: any CredentialStore,
@@ -232,7 +225,7 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
     /// - Parameter endsWhenCancelled: Whether it is given up when the caller is cancelled: a look, for which a call
     ///   waits. Default: true.
     /// - Throws: ``SessionError/Kind/storeTimeout(_:)``; ``SessionError/Kind/cancelled``; the store's errors.
-    private func limited<Value: Sendable>(
+    func limited<Value: Sendable>(
         endingWhenCancelled endsWhenCancelled: Bool = true,
         _ work: @escaping @Sendable () async throws -> Value
     ) async throws(SessionError) -> Value {
@@ -246,42 +239,6 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
         }
         if let outcome { return try outcome.get() }
         throw SessionError(endsWhenCancelled && Task.isCancelled ? .cancelled : .storeTimeout(limit))
-    }
-
-    /// Looks at the store within the time limit. Once a look has been given up, others fail at once until one that no
-    /// caller waits for has ended: every attempt of a call looks, and each would wait as long.
-    private func read<Value: Sendable>(
-        endingWhenCancelled endsWhenCancelled: Bool = true,
-        _ work: @escaping @Sendable () async throws -> Value
-    ) async throws(SessionError) -> Value {
-        if reading.withLock({ $0.isOverdue }) {
-            readAgain()
-            throw SessionError(.storeTimeout(limit))
-        }
-        do throws(SessionError) {
-            return try await limited(endingWhenCancelled: endsWhenCancelled, work)
-        } catch {
-            guard case .storeTimeout = error.kind else { throw error }
-            reading.withLock { $0.isOverdue = true }
-            throw error
-        }
-    }
-
-    private func readAgain() {
-        let isFirst = reading.withLock { reading in
-            defer { reading.isTryingAgain = true }
-            return !reading.isTryingAgain
-        }
-        guard isFirst else { return }
-        BackgroundTask.start { [reading, store, key] in
-            let hasEnded = await wait(atMost: limit) {
-                // It may be either that hangs; their failure is for a caller to hear.
-                _ = try? await store.version(of: key)
-                _ = try? await store.load(key)
-                return true
-            }
-            reading.withLock { $0 = Reading(isOverdue: hasEnded == nil) }
-        }
     }
 
     /// Saves or deletes within the time limit; not while a write that was given up still hangs, since that may happen

@@ -14,8 +14,8 @@ import Nautilus
 ///
 /// A store that may wait, for a disk or for a network, should heed cancellation: a look at it comes before each attempt. One
 /// that hangs is given up after ``CredentialSharing/lockWait``, ten seconds at least, as
-/// ``SessionError/Kind/storeTimeout(_:)``; by a call that is cancelled or has run out of time at once. A save that was given
-/// up keeps the lock until it ends.
+/// ``SessionError/Kind/storeTimeout(_:)``; by a call that is cancelled or has run out of time at once. Calls after that wait a
+/// second at most, and go by what is known, until it answers again. A save that was given up keeps the lock until it ends.
 ///
 /// A record that is foreign, or of a newer format, is left alone: neither saved over nor deleted. A damaged one is
 /// replaced.
