@@ -9,7 +9,7 @@ import Foundation
 /// ```
 /// Only the result's type remains. A request that is made in more than one place deserves a type of its own, with a
 /// name.
-public struct AnyRequest<Result: Sendable>: Request {
+public struct AnyRequest<Result: Sendable>: Request, RequestOfAnother {
     private let base: any Request
     private let make: @Sendable (Data) throws -> Result
     private let makeFromResponse: @Sendable (HttpResponse<Data>) throws -> Result
@@ -54,6 +54,8 @@ public struct AnyRequest<Result: Sendable>: Request {
         self.makeFromResponse = { try decode($0.body) }
         self.makeFromStream = { try decode(try await $0.wholeBody()) }
     }
+
+    var declared: Any { base }
 
     /// The base request's.
     public var url: (any UrlConvertible)? { base.url }

@@ -3,9 +3,11 @@ import Foundation
 /// One endpoint of an API, declared as a value.
 ///
 /// ```swift
-/// struct GetNote: JsonRequest {
-///     typealias Result = Note
+/// struct GetNote {
 ///     let id: Int
+/// }
+/// extension GetNote: JsonRequest {
+///     typealias Result = Note
 ///     var route: HttpRoute { ["notes", id] }
 /// }
 /// ```
@@ -181,6 +183,12 @@ extension Data {
 extension HttpResponse<HttpBodyStream> {
     /// The whole body, up to 64 MiB, as much as a transport takes of one that is not streamed.
     func wholeBody() async throws -> Data { try await body.collected(limit: 67_108_864) }
+}
+
+/// A request that is made from another one, which somebody has declared.
+protocol RequestOfAnother {
+    /// The request that it was made from: a ``Request``, or a ``StreamRequest``.
+    var declared: Any { get }
 }
 
 /// A request whose result is JSON, and so is its body if it has one.

@@ -3,10 +3,12 @@ import Foundation
 /// A web socket of an API, as a value: where it is, and which messages go both ways.
 ///
 /// ```swift
-/// struct Chat: JsonStreamRequest {
+/// struct Chat {
+///     let room: String
+/// }
+/// extension Chat: JsonStreamRequest {
 ///     typealias Message = Line
 ///     typealias Result = Line
-///     let room: String
 ///     var route: HttpRoute { ["rooms", room] }
 /// }
 /// let chat = try await Chat(room: "shells").schedule(with: service)

@@ -103,13 +103,15 @@ extension LinkPaginatedRequest {
 }
 
 /// A request at a URL that a server has named.
-struct LinkedRequest<Base: Request>: Request {
+struct LinkedRequest<Base: Request>: Request, RequestOfAnother {
     typealias Result = Base.Result
 
     let base: Base
     let target: URL
     /// Whether the base's own credentials may go there.
     let isTrusted: Bool
+
+    var declared: Any { base }
 
     var url: (any UrlConvertible)? { target }
     var usesSecureProtocol: Bool? { base.usesSecureProtocol }

@@ -34,6 +34,11 @@ extension HttpService {
         diagnose() + contradictions(to: request) + NearMisses.findings(of: request)
     }
 
+    /// The same for the request of a web socket, whose stored properties are looked at.
+    public func diagnose<R: StreamRequest>(_ request: R) -> [PolicyFinding] {
+        diagnose() + NearMisses.findings(of: request)
+    }
+
     private func contradictions(to request: some Request) -> [PolicyFinding] {
         let descriptions = retrierFactory.descriptions
         let (attempts, delays) = (descriptions.maxAttempts, descriptions.shortestDelays)
@@ -58,6 +63,9 @@ extension HttpService {
             let limit = [request.timeout, request.deadline].compactMap({ $0 }).min(), delay >= limit
         {
             findings.append(.hedgeTooLate(after: delay, limit: limit))
+        }
+        for (index, component) in request.route.components.enumerated() where component.contains(where: "/?".contains) {
+            findings.append(.separatorInRoute(component: index))
         }
         // The service's own is a finding about the service.
         let isSecure = request.usesSecureProtocol ?? usesSecureProtocol
@@ -189,6 +197,13 @@ public enum PolicyFinding: Hashable, Sendable {
     ///   - of: The type that has it, a service or a request.
     ///   - rule: The rule, with the type to declare it with.
     case notTheRule(property: String, of: String, rule: String)
+    /// A stored property of a service has the name of a rule that each request declares, and so has no effect on calls.
+    ///
+    /// - Parameters:
+    ///   - property: The stored property, with its type.
+    ///   - of: The type of the service.
+    ///   - rule: The request's rule, with its type.
+    case ruleOfRequests(property: String, of: String, rule: String)
     /// An interceptor stands outside of one that has to be outside of it.
     ///
     /// - Parameters:
@@ -200,6 +215,8 @@ public enum PolicyFinding: Hashable, Sendable {
     case authorizationBehind(Obstacle)
     /// A field of the service's `header` carries a credential; its name, never its value.
     case credentialInHeader(HttpHeader.Name)
+    /// A component of the route, counted from 0, contains `/` or `?`, which are data there, and percent-encoded.
+    case separatorInRoute(component: Int)
     /// A base URL is plain `http`, and its host another machine.
     case plainHttp(HttpOrigin)
 
@@ -268,8 +285,13 @@ extension PolicyFinding: CustomStringConvertible {
             """
         case .notTheRule(let property, let owner, let rule):
             """
-            `\(property)` of \(owner) is not the rule `\(rule)`, whose default stays in force: declare it with that type, \
-            and the conformance in an extension, where the compiler says so
+            `\(property)` of \(owner) is not the rule `\(rule)`, whose default stays in force: declare it with that name \
+            and type
+            """
+        case .ruleOfRequests(let property, let owner, let rule):
+            """
+            `\(property)` of \(owner) is no rule of a service, and no call follows it: declare `\(rule)` in each request, \
+            or once for all in an extension of a protocol of your own
             """
         case .interceptorOrder(let outer, let inner, let reason):
             "\(inner) belongs before \(outer) in `interceptors`: \(reason)"
@@ -287,6 +309,11 @@ extension PolicyFinding: CustomStringConvertible {
             """
             `\(name)` in `header` goes out with every request and is not renewed when the server rejects it: \
             have a retrier put it on, made by `authorization` of a `RefreshCoordinator` or a session
+            """
+        case .separatorInRoute(let component):
+            """
+            component \(component) of the route contains `/` or `?`, which goes out as %2F or %3F: write one component for \
+            each part of the path, and what follows the `?` into `query`
             """
         case .plainHttp(let origin):
             """

@@ -1,7 +1,8 @@
 /// The place that calls go to, and the rules that they follow: an API, declared once.
 ///
 /// ```swift
-/// struct Staging: HttpService {
+/// struct Staging {}
+/// extension Staging: HttpService {
 ///     var apiUrl: any UrlConvertible { "staging.example.com/v1" }
 ///     var retrierFactory: any RetrierFactory { BackoffRetrier.factory() }
 /// }

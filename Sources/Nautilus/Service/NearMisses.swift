@@ -4,8 +4,8 @@ import Foundation
 ///
 /// A property whose type is not exactly the protocol's does not fulfil the requirement, and the default stays in force:
 /// `let timeout: Duration` of a request, whose rule is a `Duration?`, or a service's
-/// `let retrierFactory = BackoffRetrier.factory()`, whose rule is an `any RetrierFactory`. The compiler warns of it where
-/// the conformance is declared in an extension, and not for every stored property.
+/// `let retrierFactory = BackoffRetrier.factory()`, whose rule is an `any RetrierFactory`. The compiler warns of computed
+/// ones in the extension that declares the conformance, and of no stored one.
 struct NearMisses {
     /// The rule that a stored property was most probably meant to be.
     struct Rule {
@@ -15,122 +15,70 @@ struct NearMisses {
         let type: String
         /// Other names that people give it.
         var otherNames: [String] = []
+        /// Whether it is a rule of requests that a service has none of.
+        var isOfRequests = false
         /// Whether a value of a property of the rule's name shows that it is another property.
         let isMissed: (Any) -> Bool
-        /// Whether the rule still has its default, so that a property of another name may have been meant.
-        var isDefault: () -> Bool = { false }
+        /// Whether a value of a property of another name was meant for the rule, which has its default.
+        var isMeant: (Any) -> Bool = { _ in false }
     }
 
-    let owner: Any.Type
-    let rules: [Rule]
-    let mirror: Mirror
+    private let owner: Any.Type
+    private let mirror: Mirror
+    private let rules: [Rule]
 
-    /// The rules of a service; a wrapped service is another one's, see ``findings(of:)``.
-    private init<S: HttpService>(service: S) {
-        owner = S.self
-        mirror = Mirror(reflecting: service)
-        rules = [
-            Rule("usesSecureProtocol", Bool.self),
-            Rule("header", HttpHeader.self, otherNames: ["headers"]) { service.header.isEmpty },
-            Rule(name: "interceptors", type: "[any HttpInterceptor]", otherNames: ["interceptor"]) {
-                !($0 is [any HttpInterceptor])
-            } isDefault: {
-                service.interceptors.isEmpty
-            },
-            Rule(name: "retrierFactory", type: "any RetrierFactory", otherNames: ["retrier", "retriers"]) {
-                Self.kind(of: $0) != Self.kind(of: service.retrierFactory)
-            } isDefault: {
-                Self.kind(of: service.retrierFactory) == Self.kind(of: NilRetrier.factory())
-            },
-            Rule("hedging", Hedging?.self),
-            Rule(name: "hook", type: "any ServiceHook") { Self.isOther($0, than: service.hook) },
-            Rule(name: "observer", type: "any CallObserver") { Self.isOther($0, than: service.observer) },
-            Rule(name: "transport", type: "any HttpTransport") { Self.isOther($0, than: service.transport) },
-            Rule(name: "webSocketTransport", type: "any WebSocketTransport") {
-                Self.isOther($0, than: service.webSocketTransport)
-            },
-            Rule(name: "clock", type: "any Clock<Duration>") { Self.isOther($0, than: service.clock) },
-            Rule("maxAttempts", Int.self),
-            Rule("coders", JsonCoders.self),
-        ]
-    }
-
-    /// The rules of a request, apart from those whose names a request's own data often has: `query`, `body` and `url` are
-    /// looked at only where their types are those that other libraries have for them.
-    private init<R: Request>(request: R) {
-        owner = R.self
-        mirror = Mirror(reflecting: request)
-        rules = [
-            Rule("usesSecureProtocol", Bool?.self),
-            Rule("header", HttpHeader.self, otherNames: ["headers"]) { request.header.isEmpty },
-            Rule(name: "query", type: "HttpQuery") { $0 is [String: Any] || $0 is [URLQueryItem] },
-            Rule(name: "body", type: "HttpBody") { $0 is Data },
-            Rule("acceptedStatusCodes", HttpStatusCodes.self),
-            Rule("timeout", Duration?.self),
-            Rule("deadline", Duration?.self),
-            Rule("streamsResponse", Bool.self),
-            Rule("allowsHedging", Bool.self),
-            Rule("allowsBodyAcrossOrigins", Bool.self),
-        ]
+    private init(of owner: Any, rules: [Rule]) {
+        self.owner = type(of: owner)
+        self.mirror = Mirror(reflecting: owner)
+        self.rules = rules
     }
 
     /// The findings for a service, and for those that it wraps.
     static func findings(of service: some HttpService) -> [PolicyFinding] {
-        let own = NearMisses(service: service).findings
+        let own = NearMisses(of: service, rules: rules(of: service)).findings
         guard let wrapping = service as? any ForwardingService else { return own }
         return own + findings(of: wrapping.forwarded)
     }
 
-    /// The findings for a request.
-    static func findings(of request: some Request) -> [PolicyFinding] { NearMisses(request: request).findings }
+    /// The findings for a request, or for the one that it was made from.
+    static func findings(of request: some Request) -> [PolicyFinding] { findings(ofDeclared: declared(request)) }
 
-    private var findings: [PolicyFinding] {
-        mirror.children.compactMap { child in
-            guard let label = child.label, let rule = rules.first(where: { $0.isMissed(by: label, child.value) }) else {
-                return nil
-            }
-            return .notTheRule(
-                property: "\(label): \(type(of: child.value))",
-                of: "\(owner)",
-                rule: "\(rule.name): \(rule.type)"
-            )
+    /// The findings for the request of a web socket.
+    static func findings(of request: some StreamRequest) -> [PolicyFinding] { findings(ofDeclared: request) }
+
+    /// The findings for a request of any kind; none for another value.
+    fileprivate static func findings(ofDeclared request: Any) -> [PolicyFinding] {
+        switch request {
+        case let request as any Request: NearMisses(of: request, rules: rules(of: request)).findings
+        case let request as any StreamRequest: NearMisses(of: request, rules: rules(of: request)).findings
+        default: []
         }
     }
 
-    /// What a factory makes, as far as its type tells.
-    private static func kind(of factory: Any) -> ObjectIdentifier {
-        ObjectIdentifier((factory as? AnyRetrierFactory)?.baseType ?? type(of: factory))
+    /// The request that somebody has declared, for one that was made from it.
+    fileprivate static func declared(_ request: Any) -> Any {
+        var request = request
+        while let made = request as? any RequestOfAnother { request = made.declared }
+        return request
     }
 
-    /// Whether a stored value is not the one that the rule gives.
-    private static func isOther(_ stored: Any, than rule: Any) -> Bool {
-        guard type(of: stored) == type(of: rule) else { return true }
-        guard type(of: stored) is AnyClass else { return false }
-        return (stored as AnyObject) !== (rule as AnyObject)
+    private var findings: [PolicyFinding] {
+        sequence(first: mirror, next: \.superclassMirror).flatMap(\.children).compactMap { child in
+            guard let label = child.label, let rule = rules.first(where: { $0.isMissed(by: label, child.value) }) else {
+                return nil
+            }
+            let property = "\(label): \(type(of: child.value))"
+            let text = "\(rule.name): \(rule.type)"
+            return rule.isOfRequests
+                ? .ruleOfRequests(property: property, of: "\(owner)", rule: text)
+                : .notTheRule(property: property, of: "\(owner)", rule: text)
+        }
     }
 }
 
 extension NearMisses.Rule {
-    /// A rule whose type is the same for all.
-    fileprivate init<Value>(
-        _ name: String,
-        _ type: Value.Type,
-        otherNames: [String] = [],
-        isDefault: @escaping () -> Bool = { false }
-    ) {
-        // Written as people write it: `Optional<Duration>` is `Duration?`.
-        let text = "\(type)".replacing(/Optional<(\w+)>/) { "\($0.1)?" }
-        self.init(
-            name: name,
-            type: text,
-            otherNames: otherNames,
-            isMissed: { Swift.type(of: $0) != type },
-            isDefault: isDefault
-        )
-    }
-
     fileprivate func isMissed(by label: String, _ value: Any) -> Bool {
-        label == name ? isMissed(value) : otherNames.contains(label) && isDefault()
+        label == name ? isMissed(value) : otherNames.contains(label) && isMeant(value)
     }
 }
 
@@ -150,8 +98,9 @@ final class NearMissWarnings: Sendable {
     }
 
     /// Looks at both, unless it has before.
-    func check<R: Request>(_ service: any HttpService, _ request: R) {
-        if isNew(R.self) { warn(NearMisses.findings(of: request)) }
+    func check(_ service: any HttpService, _ request: some Request) {
+        let declared = NearMisses.declared(request)
+        if isNew(type(of: declared)) { warn(NearMisses.findings(ofDeclared: declared)) }
         // The types that wrap a service are few, and the same for all.
         var service = service
         while let wrapping = service as? any ForwardingService { service = wrapping.forwarded }

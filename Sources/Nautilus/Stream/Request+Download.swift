@@ -94,13 +94,14 @@ public enum DownloadError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 /// A request made from another one, whose values hold wherever it gives none of its own.
-protocol DerivedRequest: Request {
+protocol DerivedRequest: Request, RequestOfAnother {
     associatedtype Base: Request
     /// The request that was declared.
     var base: Base { get }
 }
 
 extension DerivedRequest {
+    var declared: Any { base }
     var url: (any UrlConvertible)? { base.url }
     var usesSecureProtocol: Bool? { base.usesSecureProtocol }
     var method: HttpMethod { base.method }

@@ -5,7 +5,8 @@ import Foundation
 /// A service has one for all its requests:
 ///
 /// ```swift
-/// struct NotesService: HttpService {
+/// struct NotesService {}
+/// extension NotesService: HttpService {
 ///     var apiUrl: any UrlConvertible { "api.example.com/v1" }
 ///     var coders: JsonCoders {
 ///         .standard.with {

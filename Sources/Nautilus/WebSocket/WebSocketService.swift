@@ -44,7 +44,7 @@ struct WebSocketBase: UrlConvertible {
 }
 
 /// A stream request as the call that opens its web socket.
-struct WebSocketCall<R: StreamRequest>: Request {
+struct WebSocketCall<R: StreamRequest>: Request, RequestOfAnother {
     /// An open connection; it closes itself when released.
     struct Result: Sendable {
         let connection: any WebSocketConnection
@@ -53,6 +53,7 @@ struct WebSocketCall<R: StreamRequest>: Request {
     let request: R
     let handshake: WebSocketHandshake
 
+    var declared: Any { request }
     var url: (any UrlConvertible)? { request.url.map { WebSocketBase(base: $0) } }
     var usesSecureProtocol: Bool? { request.usesSecureProtocol }
     var route: HttpRoute { request.route }

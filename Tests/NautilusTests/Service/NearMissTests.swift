@@ -86,8 +86,143 @@ struct NearMissTests {
             service(Poll()).first
                 == """
                 `timeout: Duration` of Poll is not the rule `timeout: Duration?`, whose default stays in force: declare it with \
-                that type, and the conformance in an extension, where the compiler says so
+                that name and type
                 """
+        )
+    }
+
+    struct Posted: JsonRequest {
+        typealias Result = String
+        let method = "POST"
+        let route = ["notes"]
+        let encoder = PropertyListEncoder()
+        let decoder: JSONDecoder? = JSONDecoder()
+        let usesSnakeCase: Bool? = true
+        let priority: Float = 1
+    }
+
+    struct Renamed: Request {
+        typealias Result = Void
+        let baseURL = "https://files.example.com"
+        let path = "notes/7"
+        let parameters = ["a": "1"]
+        let timeoutInterval = 5.0
+    }
+
+    struct Lowercase: Request {
+        typealias Result = Void
+        enum Verb: String { case delete }
+        let method = Verb.delete
+        let url = URL(string: "https://files.example.com")
+        let params: [URLQueryItem] = []
+    }
+
+    /// Names of rules, and other names for them, that are a request's own data.
+    struct OwnData: JsonRequest {
+        typealias Result = String
+        let path = "/etc/motd"
+        let baseURL = URL(string: "https://files.example.com")
+        let parameters = ["a": "1"]
+        let method: HttpMethod = .post
+        let priority = 3
+        let decoder = JSONDecoder()
+        let encoder = JSONEncoder()
+        let usesSnakeCase = true
+        var url: (any UrlConvertible)? { baseURL }
+        var route: HttpRoute { [path] }
+        var query: HttpQuery { ["a": parameters["a"]] }
+    }
+
+    /// A bookmark's URL and a payment's method.
+    struct Bookmark: Request {
+        typealias Result = Void
+        let url = URL(string: "https://example.com/page")
+        let method = "card"
+        let parameters = ["a": "1"]
+        let route: HttpRoute = ["bookmarks"]
+        var body: HttpBody { .json(parameters) }
+    }
+
+    struct Pages: JsonRequest, LinkPaginatedRequest {
+        typealias Result = [Int]
+        let linkRelation: String? = "prev"
+        let route: HttpRoute = ["notes"]
+    }
+
+    struct Chat: StreamRequest {
+        typealias Message = String
+        typealias Result = String
+        let path = "chat"
+        let timeout: Duration = .seconds(1)
+        let protocols = ["chat.v1"]
+        let header = ["A": "1"]
+    }
+
+    class Base: HttpService, @unchecked Sendable {
+        let timeout: Duration = .seconds(5)
+        let baseURL = "https://www.example.com"
+        var apiUrl: any UrlConvertible { "api.example.com" }
+    }
+
+    final class Derived: Base, @unchecked Sendable {}
+
+    @Test("method, route, coders and priority of other types are found, and other names for a rule")
+    func more() {
+        let service = AnyHttpService(apiUrl: "api.example.com")
+        #expect(
+            Self.properties(service.diagnose(Posted())) == [
+                "method: String", "route: Array<String>", "encoder: PropertyListEncoder",
+                "decoder: Optional<JSONDecoder>", "usesSnakeCase: Optional<Bool>", "priority: Float",
+            ]
+        )
+        #expect(
+            Self.properties(service.diagnose(Renamed())) == [
+                "baseURL: String", "path: String", "parameters: Dictionary<String, String>", "timeoutInterval: Double",
+            ]
+        )
+        #expect(
+            Self.properties(service.diagnose(Lowercase())) == [
+                "method: Verb", "url: Optional<URL>", "params: Array<URLQueryItem>",
+            ]
+        )
+        #expect(Self.properties(service.diagnose(Pages())) == ["linkRelation: Optional<String>"])
+        #expect(Self.properties(service.diagnose(OwnData())) == [])
+        #expect(Self.properties(service.diagnose(Bookmark())) == [])
+    }
+
+    @Test("a web socket's request is looked at")
+    func stream() {
+        let findings = AnyHttpService(apiUrl: "api.example.com").diagnose(Chat())
+        let expected = [
+            "path: String", "timeout: Duration", "protocols: Array<String>", "header: Dictionary<String, String>",
+        ]
+        #expect(Self.properties(findings) == expected)
+    }
+
+    @Test("the request that was declared is looked at, not the one that is made from it")
+    func wrapped() {
+        let service = AnyHttpService(apiUrl: "api.example.com")
+        #expect(Self.properties(service.diagnose(AnyRequest(Poll()))).count == 6)
+
+        let lines = Locked<[String]>([])
+        let warnings = NearMissWarnings { line in lines.withLock { $0.append(line) } }
+        let handshake = WebSocketHandshake(transport: WebSocketsUnavailable())
+        warnings.check(service, AnyRequest(AnyRequest(Poll())))
+        warnings.check(service, LinkedRequest(base: Renamed(), target: URL(filePath: "/"), isTrusted: true))
+        warnings.check(service, WebSocketCall(request: Chat(), handshake: handshake))
+        #expect(warnings.hasSeen(Poll.self) && warnings.hasSeen(Renamed.self) && warnings.hasSeen(Chat.self))
+        #expect(lines.withLock { $0.count } == 6 + 4 + 4)
+    }
+
+    @Test("what only a request can rule is found in a service, its superclass included")
+    func ofRequests() {
+        #expect(
+            Derived().diagnose().map(\.description) == [
+                """
+                `timeout: Duration` of Derived is no rule of a service, and no call follows it: declare `timeout: Duration?` \
+                in each request, or once for all in an extension of a protocol of your own
+                """
+            ]
         )
     }
 
