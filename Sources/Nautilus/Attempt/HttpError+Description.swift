@@ -1,6 +1,6 @@
 import Foundation
 
-extension HttpError: Redacted, LocalizedError {
+extension HttpError: PrintableError, Redacted, LocalizedError {
     /// The failure, its request and attempt, the error underneath, and why no further attempt followed.
     ///
     /// No header, no body and no query is in it. An error that is not the framework's own is named by its type

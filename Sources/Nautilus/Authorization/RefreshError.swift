@@ -48,9 +48,10 @@ extension RefreshError: PrintableError, Redacted {
             "The session has expired (\(Self.summary(of: underlying))); ask the user to sign in again."
         case .failed(let remaining, let underlying):
             "The credential could not be refreshed (\(Self.summary(of: underlying))); "
-                + "the next refresh may start in \(remaining.brief)."
+                + "the next refresh may start in \(remaining.brief).\(Self.advice(on: underlying))"
         case .coolingDown(let remaining, let underlying):
             "The last refresh failed (\(Self.summary(of: underlying))); the next may start in \(remaining.brief)."
+                + Self.advice(on: underlying)
         case .tooManyRefreshes(let limit, let window, let remaining):
             "\(limit) refreshes have started within \(window.brief), as many as are allowed; the next may start in "
                 + "\(remaining.brief). Check that the server accepts what a refresh returns."
@@ -74,9 +75,14 @@ extension RefreshError: PrintableError, Redacted {
     private static func summary(of error: any Error) -> String {
         switch error {
         case let error as any PrintableError: error.description
-        case let error as HttpError: error.description
         default: String(describing: type(of: error))
         }
+    }
+
+    /// A token endpoint that refuses means the end of the session more often than not, and nobody else can tell.
+    private static func advice(on error: any Error) -> String {
+        guard let status = (error as? HttpError)?.response?.status, status == 400 || status == 401 else { return "" }
+        return " The server answered \(status); throw TerminalRefreshFailure if that ends the session."
     }
 }
 

@@ -90,7 +90,7 @@ extension OAuthError: WrappingError {
     package var wrapped: (any Error)? { httpError }
 }
 
-extension OAuthError: Redacted, LocalizedError {
+extension OAuthError: PrintableError, Redacted, LocalizedError {
     /// The failure, what to do about it, and the failed call underneath.
     ///
     /// No token, no body, no query and none of the server's own words are in it.

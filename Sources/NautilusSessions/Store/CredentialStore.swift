@@ -136,7 +136,7 @@ extension CredentialKey: Redacted {
     public var description: String { "CredentialKey(\(issuer))" }
 }
 
-extension CredentialStoreError: CustomStringConvertible, LocalizedError {
+extension CredentialStoreError: PrintableError, LocalizedError {
     /// The failure, its place, and what to do about it.
     public var description: String {
         switch self {

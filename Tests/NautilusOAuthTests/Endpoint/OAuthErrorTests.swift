@@ -1,6 +1,7 @@
 import Foundation
 import Nautilus
 import NautilusOAuth
+import NautilusSessions
 import Testing
 
 @Suite("OAuthError")
@@ -49,6 +50,21 @@ struct OAuthErrorTests {
     )
     func text(kind: OAuthError.Kind, text: String) {
         #expect(OAuthError(kind).description == text)
+    }
+
+    @Test("a failed refresh, and a revocation that failed, print it as their cause")
+    func asCause() {
+        let error = OAuthError(.unavailable, httpError: HttpError(.status(503), stage: .validate))
+        let sentence =
+            "The authorization server is not available; try again later. (A request failed: status 503)"
+        #expect(
+            RefreshError.failed(remaining: .seconds(1), underlying: error).description
+                == "The credential could not be refreshed (\(sentence)); the next refresh may start in 1 s."
+        )
+        #expect(
+            SessionError(.notRevoked, underlying: error).description
+                == "The user is signed out, but the server was not told (\(sentence)); it is tried again if that can help."
+        )
     }
 
     @Test("the failed call is named, without its body; the server's own words are kept and not printed")

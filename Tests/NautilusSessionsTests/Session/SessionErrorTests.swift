@@ -48,6 +48,13 @@ struct SessionErrorTests {
             SessionError(.lockTimeout(.milliseconds(1500))).description
                 == "Another process has held the credential's lock for more than 1.500 s; try again later."
         )
+        let call = HttpError(.status(503), stage: .validate)
+        #expect(
+            SessionError(.notRevoked, underlying: call).description == """
+                The user is signed out, but the server was not told (A request failed: status 503); it is tried again if that \
+                can help.
+                """
+        )
         let error = SessionError(.notRevoked, underlying: AppError())
         var dumped = ""
         dump(error, to: &dumped)

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Nautilus
@@ -200,5 +201,24 @@ struct RefreshEventsTests {
     )
     func descriptions(error: RefreshError, expected: String) {
         #expect("\(error)" == expected)
+    }
+
+    @Test("a refusal that did not end the session says how to end it")
+    func refusal() {
+        func refused(_ status: Int) -> HttpError {
+            HttpError(.status(status), stage: .validate, response: HttpResponse(status: status, body: Data()))
+        }
+        #expect(
+            RefreshError.failed(remaining: .seconds(1), underlying: refused(401)).description == """
+                The credential could not be refreshed (A request failed: status 401); the next refresh may start in 1 s. \
+                The server answered 401; throw TerminalRefreshFailure if that ends the session.
+                """
+        )
+        #expect(
+            RefreshError.coolingDown(remaining: .seconds(2), underlying: refused(400)).description == """
+                The last refresh failed (A request failed: status 400); the next may start in 2 s. The server answered 400; \
+                throw TerminalRefreshFailure if that ends the session.
+                """
+        )
     }
 }
