@@ -296,6 +296,9 @@ public struct ScriptExhausted: Error, CustomStringConvertible {
     public var description: String {
         let scripts =
             routes.isEmpty ? "" : " The routes with scripts of their own are \(routes.joined(separator: ", "))."
+        if replyCount == 0, !routes.isEmpty {
+            return "No route fits \(request), and there are no replies for other requests.\(scripts)"
+        }
         return """
             The script has \(replyCount) replies and all are used, but \(request) was sent.\(scripts) \
             Add a reply, or pass `afterLast: .repeat`.

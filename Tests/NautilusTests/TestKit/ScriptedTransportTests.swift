@@ -30,6 +30,28 @@ extension TestKit {
             #expect(transport.count == 2)
         }
 
+        @Test("the error names the routes, and says so when none of them fits")
+        func misspelled() async {
+            let transport = ScriptedTransport()
+            transport.on(.get, "/notes/*", .status(200)).on(.post, "/notes", .status(201))
+            let missed = await #expect(throws: ScriptExhausted.self) { try await transport.get("/note/7?token=secret") }
+            #expect(
+                missed?.description == """
+                    No route fits GET https://api.example.com/note/7?…, and there are no replies for other requests. \
+                    The routes with scripts of their own are GET /notes/*, POST /notes.
+                    """
+            )
+            _ = try? await transport.get("/notes/7")
+            let used = await #expect(throws: ScriptExhausted.self) { try await transport.get("/notes/8") }
+            #expect(
+                used?.description == """
+                    The script has 1 replies and all are used, but GET https://api.example.com/notes/8 was sent. \
+                    The routes with scripts of their own are GET /notes/*, POST /notes. \
+                    Add a reply, or pass `afterLast: .repeat`.
+                    """
+            )
+        }
+
         @Test("the last reply repeats when it is told to")
         func repeating() async throws {
             let transport = ScriptedTransport(.status(503), .status(200), afterLast: .repeat)
