@@ -1,4 +1,5 @@
-/// Prints what calls do, one line for each attempt with the decision that followed, and one for each refresh.
+/// Prints what calls do, one line for each attempt with the decision that followed, one for each refresh, and one for a call
+/// that ends without an attempt.
 ///
 /// ```swift
 /// var observer: any CallObserver { PrintingObserver() }
@@ -30,6 +31,9 @@ public struct PrintingObserver: CallObserver {
         case .refreshStarted(let generation): write("refresh of generation \(generation) begins")
         case .refreshEnded(let generation?): write("refresh ended: generation \(generation)")
         case .refreshEnded(nil): write("refresh failed")
+        case .callEnded(let call, let trace) where trace.attempts.isEmpty:
+            let time = trace.duration.brief
+            write("\(call): no attempt within \(time); its hook answered it, or it failed before the first")
         case .attemptStarted, .exchangeStarted, .exchangeEnded, .callEnded: break
         }
     }

@@ -35,6 +35,61 @@ struct PrintingObserverTests {
         )
     }
 
+    @Test("a call that ends without an attempt has a line")
+    func withoutAttempt() async throws {
+        struct Memory: ServiceHook {
+            func onSchedule<R: Request>(_ request: R) async throws -> HttpResponse<R.Result>? {
+                (Data("remembered".utf8) as? R.Result).map { HttpResponse(status: 200, body: $0) }
+            }
+        }
+        let lines = Locked<[String]>([])
+        let transport = ScriptedTransport()
+        let service = AnyHttpService(apiUrl: "api.example.com", transport: transport, clock: ManualClock()).with {
+            $0.observer = PrintingObserver { line in lines.withLock { $0.append(line) } }
+            $0.hook = Memory()
+        }
+        _ = try await AnyRequest(.get, [], as: Data.self).schedule(with: service)
+        let printed = lines.withLock { $0 }.map { $0.replacing(/#\d+/, with: "#n") }
+        #expect(
+            printed == [
+                "AnyRequest<Data> #n: no attempt within 0 ms; its hook answered it, or it failed before the first"
+            ]
+        )
+    }
+
+    @Test("a declared request is a command of curl, built and not sent")
+    func declared() async throws {
+        struct Create: JsonRequest {
+            typealias Result = [Int]
+            var method: HttpMethod { .post }
+            var route: HttpRoute { ["a b"] }
+            var query: HttpQuery { ["token": "secret"] }
+            var body: HttpBody { .json(["name": "it's"]) }
+        }
+        struct Staging: HttpService {
+            let transport: any HttpTransport
+            var apiUrl: any UrlConvertible { "api.example.com/v1" }
+            var asyncHeader: HttpHeader { get async throws { ["Authorization": "secret"] } }
+        }
+        let transport = ScriptedTransport()
+        let service = Staging(transport: transport)
+        #expect(
+            try await Create().curlCommand(with: service)
+                == "curl --request POST --header 'Authorization: ‹redacted›' --header 'Content-Type: application/json' "
+                + "--data-binary '‹15 bytes›' 'https://api.example.com/v1/a%20b?…'"
+        )
+        #expect(
+            try await Create().curlCommand(with: AnyHttpService(service), showsSecrets: true)
+                == "curl --request POST --header 'Authorization: secret' --header 'Content-Type: application/json' "
+                + #"--data-binary '{"name":"it'\''s"}' 'https://api.example.com/v1/a%20b?token=secret'"#
+        )
+        #expect(transport.count == 0)
+        let error = await #expect(throws: HttpError.self) {
+            try await Ping(route: ["", "7"]).curlCommand(with: service)
+        }
+        #expect(error?.kind == .invalidRequest(.emptyRouteComponent(index: 0)) && error?.stage == .build)
+    }
+
     @Test("a refresh has its lines")
     func refresh() {
         let lines = Locked<[String]>([])
