@@ -4,8 +4,9 @@
     Tests/Integration/documentation.py              into `.build/documentation`, one archive for each product
     Tests/Integration/documentation.py --output D   into another folder
 
-Each product has a catalogue in its sources. That of the core gets the guides as articles, made here from `Guides`, so that
-they are written once, and the tutorial of `Guides/Tutorial`, whose code is compiled. To read an archive:
+Each product has a catalogue in its sources. That of the core has the guides and the tutorial as links to the files in
+`Guides`, so that Xcode and the Swift Package Index show what is written once. Here the guides' links to one another, which
+are GitHub's, become DocC's, and the code of the tutorial is compiled. To read an archive:
 
     python3 -m http.server --directory .build/documentation/Nautilus.doccarchive
 """
@@ -47,7 +48,9 @@ def main():
             catalogue = folder / f"{product}.docc"
             shutil.copytree(ROOT / f"Sources/{product}/{product}.docc", catalogue)
             if product == "Nautilus":
-                add_guides(catalogue)
+                failures += check_guides(catalogue)
+                for guide in (catalogue / "Guides").glob("*.md"):
+                    guide.write_text(article(guide))
             failures += convert(product, catalogue, graphs, options.output / f"{product}.doccarchive")
     if failures:
         sys.exit("\n".join(failures) + f"\nerror: {len(failures)} warnings in the documentation")
@@ -62,17 +65,18 @@ def compile_tutorial(modules):
         )
 
 
-def add_guides(catalogue):
-    """Puts the guides and the tutorial into a catalogue, and lists the guides on its first page."""
-    guides = sorted(GUIDES.glob("*.md"))
-    for guide in guides:
-        (catalogue / guide.name).write_text(article(guide))
-    for picture in GUIDES.glob("*.svg"):
-        shutil.copy(picture, catalogue)
-    shutil.copytree(GUIDES / "Tutorial", catalogue / "Tutorial")
-    page = catalogue / "Nautilus.md"
-    links = "\n".join(f"- <doc:{guide.stem}>" for guide in guides)
-    page.write_text(f"{page.read_text()}\n### Guides\n\n- <doc:AuthorizedService>\n{links}\n")
+def check_guides(catalogue):
+    """The guides that the catalogue lacks, or that its first page lists in another order than the README."""
+    files = [file for file in GUIDES.rglob("*") if file.is_file()]
+    places = {file: catalogue / ("Tutorial" if file.parent != GUIDES else "Guides") / file.name for file in files}
+    failures = [f"error: the catalogue has no link to {file.relative_to(ROOT)}" for file in files if not places[file].exists()]
+    readme = (ROOT / "README.md").read_text()
+    readme = readme[readme.index("## Read on") : readme.index("| looking for")]
+    expected = list(dict.fromkeys(re.findall(r"\(Guides/(\w+)\.md\)", readme)))
+    listed = re.findall(r"<doc:(\w+)>", (catalogue / "Nautilus.md").read_text())
+    if listed != ["AuthorizedService"] + expected:
+        failures.append(f"error: Nautilus.md lists {listed}, and the README {expected}")
+    return failures
 
 
 def article(guide):
@@ -88,12 +92,20 @@ def relinked(text, page):
         if target.startswith(("https://", "http://")):
             return match.group(0)
         file, _, heading = target.partition("#")
-        if file.endswith(".md") and "/" not in file:
-            return f"[{title}](doc:{file[:-3]})"
-        # DocC has a spelling of its own for headings, and the page is at hand.
-        return f"[{title}](doc:{page})" if heading and not file else title
+        if file and (not file.endswith(".md") or "/" in file):
+            return title
+        place = file[:-3] if file else page
+        return f"[{title}](doc:{place}{fragment(place, heading)})"
 
     return re.sub(r"(?<!!)\[([^\[\]]+)\]\(([^()\s]+)\)", link, text)
+
+
+def fragment(guide, heading):
+    """DocC's name for a heading, which GitHub knows in lower case and without punctuation."""
+    for title in re.findall(r"^##+ (.*)$", (GUIDES / f"{guide}.md").read_text(), re.MULTILINE):
+        if re.sub(r"[^\w\- ]", "", title).replace(" ", "-").lower() == heading:
+            return "#" + re.sub(r"[`'\",.]", "", title).replace(" ", "-")
+    return ""
 
 
 def convert(product, catalogue, graphs, archive):

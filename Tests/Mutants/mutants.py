@@ -294,7 +294,9 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many run at a time")
     arguments = parser.parse_args()
 
-    sources = {path: path.read_text() for path in sorted((ROOT / "Sources").rglob("*.swift"))}
+    # Without the guides and the tutorial, to which a catalogue links.
+    files = [path for path in sorted((ROOT / "Sources").rglob("*")) if path.is_file() and not path.is_symlink()]
+    sources = {path: path.read_text() for path in files if path.suffix == ".swift"}
     targets = [path for path in (ROOT / "Tests").glob("*Tests") if path.is_dir()]
     tests = {path: path.read_text() for target in sorted(targets) for path in sorted(target.rglob("*.swift"))}
     mutants = read_lists()
@@ -320,7 +322,7 @@ def main():
         sys.exit("error: there is no such mutant")
 
     manifest = ROOT / "Package.swift"
-    others = [path for path in (ROOT / "Sources").rglob("*") if path.is_file() and path.suffix != ".swift"]
+    others = [path for path in files if path.suffix != ".swift"]
     # All of them, so that another choice needs no other build.
     texts = planted(mutants, sources) | needed_tests(chosen, tests)
     texts |= {path: path.read_text() for path in [manifest, *others]}

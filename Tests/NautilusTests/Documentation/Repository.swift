@@ -19,7 +19,8 @@ enum Repository {
     static func files(in folder: String, withExtension pathExtension: String) -> [String] {
         let names = FileManager.default.enumerator(atPath: root.appendingPathComponent(folder).path) ?? .init()
         return names.compactMap { $0 as? String }
-            .filter { $0.hasSuffix("." + pathExtension) }
+            // A catalogue links to files that are elsewhere.
+            .filter { $0.hasSuffix("." + pathExtension) && !$0.contains(".docc/") }
             .map { "\(folder)/\($0)" }
             .sorted()
     }

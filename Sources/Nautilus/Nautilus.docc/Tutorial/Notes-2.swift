@@ -1,0 +1,1 @@
+../../../../Guides/Tutorial/Notes-2.swift
