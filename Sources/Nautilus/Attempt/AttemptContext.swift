@@ -4,24 +4,24 @@ import Foundation
 /// attempt's own request.
 public struct AttemptContext: Sendable {
     /// The attempt's number, from 1.
-    public let number: Int
+    public var number: Int { fixed.number }
     /// The origin of the service's base URL: credentials go there and nowhere else.
-    public let serviceOrigin: HttpOrigin
+    public var serviceOrigin: HttpOrigin { fixed.serviceOrigin }
     /// How long one exchange may take; nil for no limit.
-    public let timeout: Duration?
+    public var timeout: Duration? { fixed.timeout }
     /// The time left until the call's deadline when the attempt began; nil when there is no deadline.
-    public let remaining: Duration?
+    public var remaining: Duration? { fixed.remaining }
     /// Whether the response's body is read while it comes, so that ``HttpResponse/body`` is empty on the way.
-    public private(set) var streamsResponse: Bool
+    public var streamsResponse: Bool { fixed.streamsResponse && !isSideRequest }
     /// The statuses that the request takes for answers; a redirect among them is not followed.
-    public let acceptedStatusCodes: HttpStatusCodes
+    public var acceptedStatusCodes: HttpStatusCodes { fixed.acceptedStatusCodes }
     /// Whether it is about a side request, which another interceptor makes by ``send(_:)``; the attempt's own goes on
     /// besides.
     public private(set) var isSideRequest = false
     /// Which call it is; ``CallIdentity/none`` in a context that a test has made.
-    public let call: CallIdentity
+    public var call: CallIdentity { fixed.call }
     /// The facts that the parts of the service noted when the call began.
-    public let facts: CallFacts
+    public var facts: CallFacts { fixed.facts }
     /// The number of the exchange that is prepared or sent, as ``CallTrace/Exchange/number``; nil for an interceptor,
     /// which may make several.
     public private(set) var exchange: Int?
@@ -34,6 +34,36 @@ public struct AttemptContext: Sendable {
     private(set) var attempt: (any OngoingAttempt)?
     /// How many interceptors stand around a side request's way.
     private(set) var depth = 0
+    /// The part that stays the same on the whole way.
+    private let fixed: Fixed
+
+    private final class Fixed: Sendable {
+        let number: Int
+        let serviceOrigin: HttpOrigin
+        let timeout: Duration?
+        let remaining: Duration?
+        let streamsResponse: Bool
+        let acceptedStatusCodes: HttpStatusCodes
+        let call: CallIdentity
+        let facts: CallFacts
+
+        init(
+            _ number: Int,
+            _ serviceOrigin: HttpOrigin,
+            _ timeout: Duration?,
+            _ remaining: Duration?,
+            _ streamsResponse: Bool,
+            _ acceptedStatusCodes: HttpStatusCodes,
+            _ call: CallIdentity,
+            _ facts: CallFacts
+        ) {
+            (self.number, self.serviceOrigin, self.timeout, self.remaining) = (
+                number, serviceOrigin, timeout, remaining
+            )
+            (self.streamsResponse, self.acceptedStatusCodes) = (streamsResponse, acceptedStatusCodes)
+            (self.call, self.facts) = (call, facts)
+        }
+    }
 
     /// Creates a context, as a test of an interceptor or a transport does.
     ///
@@ -58,15 +88,17 @@ public struct AttemptContext: Sendable {
         facts: CallFacts = CallFacts(),
         onSend: (@Sendable (HttpRequest) async throws -> HttpResponse<Data>)? = nil
     ) {
-        self.number = number
-        self.serviceOrigin = serviceOrigin
-        self.timeout = timeout
-        self.remaining = remaining
-        self.streamsResponse = streamsResponse
-        self.acceptedStatusCodes = acceptedStatusCodes
+        self.fixed = Fixed(
+            number,
+            serviceOrigin,
+            timeout,
+            remaining,
+            streamsResponse,
+            acceptedStatusCodes,
+            .none,
+            facts
+        )
         self.interruption = interruption
-        self.call = .none
-        self.facts = facts
         self.attempt = onSend.map(AttemptOfATest.init)
     }
 
@@ -80,14 +112,16 @@ public struct AttemptContext: Sendable {
         call: CallIdentity,
         facts: CallFacts
     ) {
-        self.number = number
-        self.serviceOrigin = serviceOrigin
-        self.timeout = timeout
-        self.remaining = remaining
-        self.streamsResponse = streamsResponse
-        self.acceptedStatusCodes = acceptedStatusCodes
-        self.call = call
-        self.facts = facts
+        self.fixed = Fixed(
+            number,
+            serviceOrigin,
+            timeout,
+            remaining,
+            streamsResponse,
+            acceptedStatusCodes,
+            call,
+            facts
+        )
     }
 }
 
@@ -252,7 +286,7 @@ extension AttemptContext {
     /// This context for a side request, whose answer is taken whole.
     var aside: AttemptContext {
         var context = self
-        (context.isSideRequest, context.streamsResponse) = (true, false)
+        context.isSideRequest = true
         return context
     }
 }

@@ -42,10 +42,13 @@ struct ExchangeBook: Sendable {
     func beginAttempt() -> Int {
         state.withLock { state in
             state.attempt += 1
-            state.records.removeAll(keepingCapacity: true)
-            state.progress.removeAll()
-            state.apart.removeAll()
-            state.lastEnded = nil
+            // There is nothing to forget before the first.
+            if state.attempt > 1 {
+                state.records.removeAll(keepingCapacity: true)
+                state.progress.removeAll()
+                state.apart.removeAll()
+                state.lastEnded = nil
+            }
             return state.attempt
         }
     }
@@ -119,9 +122,10 @@ struct ExchangeBook: Sendable {
         _ delivery: Delivery
     ) -> CallTrace.Exchange {
         var record = entry.record
-        let (header, waited, connection) = entry.progress.ofThisSending
+        let now = stopwatch.elapsed
+        let (header, waited, connection) = entry.progress.ofThisSending(now)
         record.connection = connection
-        record.duration = stopwatch.elapsed - record.start
+        record.duration = now - record.start
         (record.outcome, record.delivery, record.connectionWait) = (outcome, delivery, waited)
         if record.status != nil { record.latency = header ?? max(.zero, record.duration - waited) }
         return record
@@ -154,15 +158,15 @@ struct ExchangeBook: Sendable {
 
     /// All exchanges of the current attempt; one that is still under way has lasted until now.
     func exchanges() -> [CallTrace.Exchange] {
-        let now = stopwatch.elapsed
         let (records, progress) = state.withLock { ($0.records, $0.progress) }
         // Nearly always all have ended.
         guard !progress.isEmpty else { return records }
+        let now = stopwatch.elapsed
         return records.map { record in
             guard let progress = progress[record.number] else { return record }
             var record = record
             record.duration = now - record.start
-            record.connectionWait = progress.ofThisSending.waited
+            record.connectionWait = progress.ofThisSending(now).waited
             return record
         }
     }
@@ -296,9 +300,12 @@ final class ExchangeProgress: Sendable {
 
     /// Of the request that was handed to the transport last: when its answer's header came and how it got its
     /// connection, nil when not reported, and how long it waited for one.
-    var ofThisSending: (header: Duration?, waited: Duration, connection: CallTrace.Exchange.Connection?) {
-        let now = stopwatch.elapsed
-        return state.withLock { state in
+    ///
+    /// - Parameter now: The time since the call began.
+    func ofThisSending(
+        _ now: Duration
+    ) -> (header: Duration?, waited: Duration, connection: CallTrace.Exchange.Connection?) {
+        state.withLock { state in
             let current = state.waitStart.map { now - $0 } ?? .zero
             return (state.header, state.waited + current - state.waitedBefore, state.connection)
         }

@@ -8,44 +8,95 @@ public struct HttpError: Error, Sendable {
     public typealias Kind = FailureKind
 
     /// The stage of the call's path at which it failed.
-    public var stage: Stage
+    public var stage: Stage {
+        get { fields.value.stage }
+        set { fields.value.stage = newValue }
+    }
     /// The kind of the failure.
-    public var kind: Kind
+    public var kind: Kind {
+        get { fields.value.kind }
+        set { fields.value.kind = newValue }
+    }
     /// How far the request may have got.
-    public var delivery: Delivery
+    public var delivery: Delivery {
+        get { fields.value.delivery }
+        set { fields.value.delivery = newValue }
+    }
     /// The request, without header and query; nil when none could be built.
-    public var request: RequestSummary?
+    public var request: RequestSummary? {
+        get { fields.value.request }
+        set { fields.value.request = newValue }
+    }
     /// The response, its body cut to ``bodyLimit``, and where it was read while it came, to the part that came within
     /// ``bodyTime``; nil when there was none.
-    public var response: HttpResponse<Data>?
+    public var response: HttpResponse<Data>? {
+        get { fields.value.response }
+        set { fields.value.response = newValue }
+    }
     /// Where redirects led before the failure; nil when there were none.
-    public var redirects: RedirectSummary?
+    public var redirects: RedirectSummary? {
+        get { fields.value.redirects }
+        set { fields.value.redirects = newValue }
+    }
     /// How long the server asks to wait, from when the response came; for how long a refusal of this side holds; or when
     /// the next refresh may start, after one that failed. Nil when it is not said, or not validly.
-    public var retryAfter: Duration?
+    public var retryAfter: Duration? {
+        get { fields.value.retryAfter }
+        set { fields.value.retryAfter = newValue }
+    }
     /// The exchange whose answer or failure it is, of another call when the answer was shared (``CallTrace/Exchange/call``
     /// tells); nil when nothing was sent, and when an interceptor, a hook or the framework failed by itself.
-    public var exchange: CallTrace.Exchange?
+    public var exchange: CallTrace.Exchange? {
+        get { fields.value.exchange }
+        set { fields.value.exchange = newValue }
+    }
     /// The agreement of all calls that failed by the same answer; nil when it is this call's alone.
-    public var sharedAnswer: SharedAnswer?
+    public var sharedAnswer: SharedAnswer? {
+        get { fields.value.sharedAnswer }
+        set { fields.value.sharedAnswer = newValue }
+    }
     /// The call that failed; ``CallIdentity/none`` before a call has taken the error up.
-    public var call = CallIdentity.none
+    public var call: CallIdentity {
+        get { fields.value.call }
+        set { fields.value.call = newValue }
+    }
     /// Whether it is the end of a stream's connection that had served: an event or a message has come over it, or it
     /// has lasted for ten seconds. No retry follows but the stream's next connection, which costs no budget; a retrier
     /// of your own that keeps one asks for this.
-    public var hadServed = false
+    public var hadServed: Bool {
+        get { fields.value.hadServed }
+        set { fields.value.hadServed = newValue }
+    }
     /// The error underneath; nil when the failure is the framework's own finding.
-    public var underlying: (any Error)?
+    public var underlying: (any Error)? {
+        get { fields.value.underlying }
+        set { fields.value.underlying = newValue }
+    }
     /// The failed attempt's number, from 1; 0 when the call failed before its first.
-    public var attempt: Int
+    public var attempt: Int {
+        get { fields.value.attempt }
+        set { fields.value.attempt = newValue }
+    }
     /// The trace of the whole call; empty while the retrier is asked.
-    public var trace: CallTrace
+    public var trace: CallTrace {
+        get { fields.value.trace }
+        set { fields.value.trace = newValue }
+    }
     /// The coders of the call's service; nil for the standard ones, and before a call has taken the error up.
-    var coders: JsonCoders.Carried?
+    var coders: JsonCoders.Carried? {
+        get { fields.value.coders }
+        set { fields.value.coders = newValue }
+    }
     /// Whether it is the failure of a side request.
-    var isAside = false
+    var isAside: Bool {
+        get { fields.value.isAside }
+        set { fields.value.isAside = newValue }
+    }
     /// Whether a call has ended with it: inside another call it is not that call's own.
-    public internal(set) var isFinal = false
+    public internal(set) var isFinal: Bool {
+        get { fields.value.isFinal }
+        set { fields.value.isFinal = newValue }
+    }
 
     /// The most bytes of a response's body that an error keeps: 64 KiB, ample for an error document and small
     /// enough to keep errors around.
@@ -78,22 +129,51 @@ public struct HttpError: Error, Sendable {
         underlying: (any Error)? = nil,
         attempt: Int = 0
     ) {
-        self.stage = stage
-        self.kind = kind
-        self.delivery = delivery
-        self.request = request
         // A copy: a slice would keep the whole body in memory.
-        self.response = response.map { response in
+        let kept = response.map { response in
             let kept = response.withoutOrigins
             return kept.body.count > Self.bodyLimit ? kept.replacingBody(Data(kept.body.prefix(Self.bodyLimit))) : kept
         }
-        self.exchange = response?.exchange
-        self.redirects = response?.exchange?.redirects
-        self.sharedAnswer = response?.sharedAnswer
-        self.retryAfter = retryAfter
-        self.underlying = underlying
-        self.attempt = attempt
-        self.trace = CallTrace()
+        let exchange = response?.exchange
+        fields = Boxed(
+            Fields(
+                stage: stage,
+                kind: kind,
+                delivery: delivery,
+                request: request,
+                response: kept,
+                redirects: exchange?.redirects,
+                retryAfter: retryAfter,
+                exchange: exchange,
+                sharedAnswer: response?.sharedAnswer,
+                underlying: underlying,
+                attempt: attempt,
+                trace: CallTrace()
+            )
+        )
+    }
+
+    /// Its fields, in a block of their own: there are too many to move from stage to stage.
+    private var fields: Boxed<Fields>
+
+    private struct Fields: Sendable {
+        var stage: Stage
+        var kind: Kind
+        var delivery: Delivery
+        var request: RequestSummary?
+        var response: HttpResponse<Data>?
+        var redirects: RedirectSummary?
+        var retryAfter: Duration?
+        var exchange: CallTrace.Exchange?
+        var sharedAnswer: SharedAnswer?
+        var call: CallIdentity = CallIdentity.none
+        var hadServed: Bool = false
+        var underlying: (any Error)?
+        var attempt: Int
+        var trace: CallTrace
+        var coders: JsonCoders.Carried?
+        var isAside: Bool = false
+        var isFinal: Bool = false
     }
 
     /// The response's status; nil when there was no response.

@@ -33,7 +33,7 @@ extension Call {
     ///
     /// - Throws: ``InvalidRequest``; ``EnvironmentChange`` when the service has moved since.
     private func targetNow() throws -> CallTarget {
-        let present = try CallTarget(of: request, for: service)
+        let present = try CallTarget(of: request, for: service, before: target)
         if let target {
             try target.check(present)
         } else {

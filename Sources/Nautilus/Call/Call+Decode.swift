@@ -8,9 +8,9 @@ extension Call {
     }
 
     /// Stage 7: makes the result.
-    func decode(_ response: HttpResponse<Data>) throws(HttpError) -> HttpResponse<R.Result> {
+    func decode(_ response: HttpResponse<Data>) throws(HttpError) -> any Sendable {
         do {
-            return response.replacingBody(try coders.asCurrent { try request.decode(response) })
+            return try coders.asCurrent { try request.decode(response) }
         } catch {
             throw undecodable(response, error)
         }
@@ -18,11 +18,11 @@ extension Call {
 
     /// The result of an answer that has been decoded at the end of its exchange.
     func decoded(
-        _ result: Result<R.Result, any Error>,
+        _ result: Result<any Sendable, any Error>,
         from response: HttpResponse<Data>
-    ) throws(HttpError) -> HttpResponse<R.Result> {
+    ) throws(HttpError) -> any Sendable {
         switch result {
-        case .success(let value): return response.replacingBody(value)
+        case .success(let value): return value
         case .failure(var error as HttpError) where !error.isFinal:
             // Interceptors have seen it since, and may have had several callers share it.
             (error.exchange, error.sharedAnswer) = (response.exchange, response.sharedAnswer)
@@ -32,12 +32,12 @@ extension Call {
     }
 
     /// Stage 7 of a request whose response is read while it comes.
-    func decodeStream(of response: HttpResponse<Data>) async throws(HttpError) -> HttpResponse<R.Result> {
+    func decodeStream(of response: HttpResponse<Data>) async throws(HttpError) -> any Sendable {
         do {
             // An interceptor that has answered by itself has the whole body.
             let body = response.stream ?? HttpBodyStream(response.body, coders: carriedCoders)
             let streamed = response.replacingBody(body)
-            return response.replacingBody(try await coders.asCurrent { try await request.decode(streamed) })
+            return try await coders.asCurrent { try await request.decode(streamed) }
         } catch {
             throw undecodable(response, error)
         }
@@ -46,7 +46,7 @@ extension Call {
     private func undecodable(_ response: HttpResponse<Data>, _ thrown: any Error) -> HttpError {
         switch thrown {
         case let error as HttpError where !error.isFinal:
-            // Of an answer that an interceptor has made another value of, the exchange is known here alone.
+            // An interceptor may have made a new value of the answer: then only the books know its exchange.
             failure(error, in: .decode, exchange: error.exchange ?? response.exchange ?? book.lastEnded)
         case is CancellationError where Task.isCancelled: failure(CancellationError(), in: .decode)
         default: failure(.decoding, in: .decode, response: response, underlying: thrown)
@@ -57,27 +57,23 @@ extension Call {
 extension Call {
     /// The end of a call that has succeeded: the retrier and the rules of hedging take note of it, each once.
     ///
-    /// - Parameters:
-    ///   - decoded: The result.
-    ///   - response: The answer that it was made of.
-    func succeeded(
-        _ decoded: HttpResponse<R.Result>,
-        by response: HttpResponse<Data>
-    ) -> HttpResponse<R.Result> {
+    /// - Parameter response: The answer that its result was made of.
+    /// - Returns: The answer, with the trace of the call.
+    func succeeded(by response: HttpResponse<Data>) -> HttpResponse<Data> {
         let success = success(by: response)
         if let hedging, let origin = success.answered?.request.origin {
             if couldBeHedged { success.record(in: hedging.latencies) }
             if let budget = hedging.budget.budget(of: origin) { success.deposit(in: budget) }
         }
         retrier.succeeded(success)
-        var decoded = decoded
-        decoded.trace = recorder.succeeded(decoded.status, by: response.exchange)
-        return decoded
+        var response = response
+        response.trace = recorder.succeeded(response.status, by: response.exchange)
+        return response
     }
 
     private func success(by response: HttpResponse<Data>) -> CallSuccess {
         let exchanges = book.exchanges()
-        // That a stream begins does not show yet that the server bears it.
+        // The beginning of a stream does not prove yet that the server can bear it.
         let permits = request.streamsResponse ? [] : payment.used
         guard let answered = answered(response) else { return CallSuccess(exchanges: exchanges, permits: permits) }
         // A redirect and a hedge go on with the request that was sent first, and it is that one's origin.
@@ -105,21 +101,11 @@ extension Call {
 /// A server may say in the body of a 200 that it has failed, and only the request knows how to read it. Interceptors,
 /// hedging, latencies and traces go by the status: so the request is asked before any of them sees the answer, at the
 /// end of the exchange. Its result is kept, and an answer is not decoded again unless an interceptor has changed it.
-struct DecodedAnswers<R: Request>: Sendable {
-    private struct Answer: Sendable {
-        /// As it came in.
-        let received: HttpResponse<Data>
-        /// As it goes on to the interceptors.
-        var seen: HttpResponse<Data>
-        let result: Result<R.Result, any Error>
-        /// The failure that it is in truth; nil for none.
-        let rejection: HttpError?
-    }
-
+final class DecodedAnswers<R: Request>: AnswerJudge {
     private let request: R
     private let coders: JsonCoders
     /// Of the current attempt; a hedge has two.
-    private let answers = Locked<[Answer]>([])
+    private let answers = Locked(DecodedAnswerList())
 
     init(_ request: R, _ coders: JsonCoders) {
         (self.request, self.coders) = (request, coders)
@@ -127,15 +113,9 @@ struct DecodedAnswers<R: Request>: Sendable {
 
     /// Forgets the answers of the attempt before.
     func removeAll() {
-        answers.withLock { $0.removeAll(keepingCapacity: true) }
+        answers.withLock { $0 = DecodedAnswerList() }
     }
 
-    /// Decodes an answer, and returns the failure that it is in truth; nil for one that is no failure, or no readable
-    /// one.
-    ///
-    /// - Parameters:
-    ///   - response: The answer, with its exchange.
-    ///   - accepted: The statuses that are decoded at all.
     func rejection(of response: HttpResponse<Data>, accepting accepted: HttpStatusCodes) -> HttpError? {
         accepted.contains(response.status) ? decode(response)?.rejection : nil
     }
@@ -145,7 +125,8 @@ struct DecodedAnswers<R: Request>: Sendable {
         let response = response.asReceived
         guard accepted.contains(response.status) else { return .taken }
         // Its time was over: a call that goes on decodes it again.
-        guard let answer = known(response, as: { $0.received }) ?? decode(response) else { return .taken }
+        let known = answers.withLock { $0.first { $0.isReceived(as: response) } }
+        guard let answer = known ?? decode(response) else { return .taken }
         guard case .failure = answer.result else { return .taken }
         guard let rejection = answer.rejection else { return .undecodable }
         var rejected = response
@@ -154,34 +135,79 @@ struct DecodedAnswers<R: Request>: Sendable {
     }
 
     /// The result of an answer that is as it came in; nil for any other.
-    func result(of response: HttpResponse<Data>) -> Result<R.Result, any Error>? {
-        known(response, as: { $0.seen })?.result
+    func result(of response: HttpResponse<Data>) -> Result<any Sendable, any Error>? {
+        answers.withLock { $0.first { $0.isSeen(as: response) } }?.result
     }
 
-    private func decode(_ response: HttpResponse<Data>) -> Answer? {
-        let result = Result { try coders.asCurrent { try request.decode(response) } }
-        if case .failure(is CancellationError) = result { return nil }
-        var (seen, rejection) = (response, HttpError?.none)
-        if case .failure(let error as HttpError) = result, !error.isFinal,
-            case .status(let status) = error.kind, (400...599).contains(status)
-        {
-            rejection = error
-            seen.reject(by: error)
+    private func decode(_ response: HttpResponse<Data>) -> DecodedAnswer? {
+        let result: Result<any Sendable, any Error>
+        do {
+            result = .success(try coders.asCurrent { try request.decode(response) })
+        } catch is CancellationError {
+            return nil
+        } catch {
+            result = .failure(error)
         }
-        let answer = Answer(received: response, seen: seen, result: result, rejection: rejection)
+        let answer = DecodedAnswer(response, result)
         answers.withLock { $0.append(answer) }
         return answer
     }
+}
 
-    private func known(_ response: HttpResponse<Data>, as form: (Answer) -> HttpResponse<Data>) -> Answer? {
-        guard let exchange = response.exchange else { return nil }
-        for answer in answers.withLock({ $0 }) {
-            let own = form(answer)
-            guard let origin = own.exchange, (origin.call, origin.number) == (exchange.call, exchange.number),
-                own.status == response.status, own.header == response.header, own.body == response.body
-            else { continue }
-            return answer
+/// The request's word on the answers of an attempt.
+protocol AnswerJudge: AnyObject, Sendable {
+    /// Decodes an answer, and returns the failure that it is in truth; nil for one that is no failure, or no readable
+    /// one.
+    ///
+    /// - Parameters:
+    ///   - response: The answer, with its exchange.
+    ///   - accepted: The statuses that are decoded at all.
+    func rejection(of response: HttpResponse<Data>, accepting accepted: HttpStatusCodes) -> HttpError?
+}
+
+/// An answer and its result. Its type names no type of a request: the runtime would have to look such a one up, again and
+/// again, on every way that an answer takes.
+private struct DecodedAnswer: Sendable {
+    /// As it came in.
+    let received: HttpResponse<Data>
+    /// As it goes on to the interceptors, where that is something else; nil otherwise.
+    private var rejected: HttpResponse<Data>?
+    let result: Result<any Sendable, any Error>
+    /// The failure that it is in truth; nil for none.
+    private(set) var rejection: HttpError?
+
+    init(_ received: HttpResponse<Data>, _ result: Result<any Sendable, any Error>) {
+        (self.received, self.result) = (received, result)
+        if case .failure(let error as HttpError) = result, !error.isFinal,
+            case .status(let status) = error.kind, (400...599).contains(status)
+        {
+            var seen = received
+            seen.reject(by: error)
+            (rejected, rejection) = (seen, error)
         }
-        return nil
+    }
+
+    func isReceived(as response: HttpResponse<Data>) -> Bool { Self.isSame(received, response) }
+    func isSeen(as response: HttpResponse<Data>) -> Bool { Self.isSame(rejected ?? received, response) }
+
+    private static func isSame(_ own: HttpResponse<Data>, _ response: HttpResponse<Data>) -> Bool {
+        guard let exchange = response.exchange, let origin = own.exchange else { return false }
+        return (origin.call, origin.number) == (exchange.call, exchange.number)
+            && own.status == response.status && own.header == response.header && own.body == response.body
+    }
+}
+
+/// Nearly always one, which needs no array.
+private struct DecodedAnswerList: Sendable {
+    private var first: DecodedAnswer?
+    private var others: [DecodedAnswer] = []
+
+    mutating func append(_ answer: DecodedAnswer) {
+        if first == nil { first = answer } else { others.append(answer) }
+    }
+
+    func first(where matches: (DecodedAnswer) -> Bool) -> DecodedAnswer? {
+        if let first, matches(first) { return first }
+        return others.first(where: matches)
     }
 }

@@ -69,7 +69,7 @@ extension Call {
         if isAside { (error.delivery, error.request) = (.notSent, nil) }
         let own = error.exchange.flatMap { $0.call == scope.id && !isAside ? $0.number : nil }
         let attempt = book.delivery(besides: own)
-        // What an exchange of this attempt may have done, no later failure undoes.
+        // A later failure does not undo what an earlier exchange of this attempt may have done.
         error.delivery = max(error.delivery, attempt.delivery)
         // The request that must not be repeated speaks for the attempt, whichever has failed.
         if error.request == nil || attempt.mustNotBeRepeated { error.request = attempt.request ?? recorder.request }
@@ -131,7 +131,9 @@ extension HttpError {
 extension Delivery {
     /// The delivery that a response implies for the request that it answers.
     init(_ response: HttpResponse<Data>) {
-        self.init(status: response.status, hasRetryAfter: response.header.retryAfter() != nil)
+        // Only a 503 depends on it.
+        let hasRetryAfter = response.status == 503 && response.header.retryAfter() != nil
+        self.init(status: response.status, hasRetryAfter: hasRetryAfter)
     }
 }
 

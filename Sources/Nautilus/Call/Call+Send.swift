@@ -78,9 +78,7 @@ extension Call {
     func follower(for role: CallTrace.Exchange.Role, over transport: any HttpTransport) -> RedirectFollower {
         let accepted = request.acceptedStatusCodes
         var follower = RedirectFollower(transport: transport, accepted: accepted, book: book)
-        if role == .main, !request.streamsResponse {
-            follower.rejection = { [answers] in answers.rejection(of: $0, accepting: accepted) }
-        }
+        if role == .main, !request.streamsResponse { follower.judge = answers }
         return follower
     }
 

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The parts that a call begins with, besides its request and its service.
 struct CallBeginning: Sendable {
     /// The calls that it belongs to.
@@ -30,9 +32,9 @@ extension Call {
         let hook = service.hook
         let isSilent = type(of: hook) == NilServiceHook.self
         let beginning = CallBeginning(sequence: sequence, target: target, hook: isSilent ? nil : hook, end: end)
-        if isSilent { return try await withinDeadline(request, service, beginning) }
+        if isSilent { return try await withinDeadline(request, service, beginning).typed(for: request) }
         do throws(HttpError) {
-            return try await withinDeadline(request, service, beginning)
+            return try await withinDeadline(request, service, beginning).typed(for: request)
         } catch {
             await hook.onFailure(request, error: error)
             throw error
@@ -53,7 +55,7 @@ extension Call {
         _ request: R,
         _ service: S,
         _ beginning: CallBeginning
-    ) async throws(HttpError) -> HttpResponse<R.Result> {
+    ) async throws(HttpError) -> CallOutcome {
         let clock = service.clock
         let deadline = earliest(request.deadline, CallDeadline.remaining)
         // Time is measured from here, before the deadline's timer starts: when it fires, the deadline has passed.
@@ -74,7 +76,7 @@ extension Call {
         _ clock: any Clock<Duration>,
         _ deadline: Duration?,
         _ stopwatch: Stopwatch
-    ) async -> Result<HttpResponse<R.Result>, HttpError> {
+    ) async -> Result<CallOutcome, HttpError> {
         // The call's owner is noted in the same moment in which its retrier takes hold of a session.
         let facts = beginning.sequence.facts(at: beginning.target?.service) { facts in
             for interceptor in service.interceptors { interceptor.noteFacts(of: request, in: &facts) }
@@ -106,7 +108,7 @@ extension Call {
         return min(own, outer)
     }
 
-    private func start(_ hook: (any ServiceHook)?) async throws(HttpError) -> HttpResponse<R.Result> {
+    private func start(_ hook: (any ServiceHook)?) async throws(HttpError) -> CallOutcome {
         guard !Task.isCancelled else {
             throw recorder.failed(failure(CancellationError(), in: .hook, delivery: .notSent))
         }
@@ -124,13 +126,14 @@ extension Call {
             }
         }
         guard let hook else { return try await run() }
-        if var fulfilled = try await fulfil(by: hook) {  // 0
-            fulfilled.trace = recorder.fulfilled()
-            return fulfilled
+        if let fulfilled = try await fulfil(by: hook) {  // 0
+            var response = fulfilled.replacingBody(Data())
+            response.trace = recorder.fulfilled()
+            return CallOutcome(response: response, result: fulfilled.body)
         }
-        let response = try await run()
-        await hook.onSuccess(request, response: response)
-        return response
+        let outcome = try await run()
+        await hook.onSuccess(request, response: try outcome.typed(for: request))
+        return outcome
     }
 
     private func fulfil(by hook: any ServiceHook) async throws(HttpError) -> HttpResponse<R.Result>? {
@@ -139,6 +142,22 @@ extension Call {
         } catch {
             throw recorder.failed(failure(error, in: .hook, delivery: .notSent))
         }
+    }
+}
+
+/// The success of a call, on its way to the caller: its type names no type of a request, as a ``DecodedAnswers`` does not.
+struct CallOutcome: Sendable {
+    /// The answer, with the trace of the call.
+    let response: HttpResponse<Data>
+    /// The request's result.
+    let result: any Sendable
+
+    /// The response with the result for its body.
+    ///
+    /// - Throws: Never: the result is what `request` has made.
+    func typed<R: Request>(for request: R) throws(HttpError) -> HttpResponse<R.Result> {
+        guard let result = result as? R.Result else { throw HttpError(.decoding, stage: .decode) }
+        return response.replacingBody(result)
     }
 }
 
@@ -209,16 +228,24 @@ struct CallTarget: Sendable {
 
     /// The target of a call as of now.
     ///
+    /// - Parameter known: The target that the call has had before; nil for none.
     /// - Throws: ``InvalidRequest``.
-    init(of request: some Request, for service: some HttpService) throws(InvalidRequest) {
-        self.service = try BaseUrlMemo.shared.base(service.apiUrl, isSecure: service.usesSecureProtocol)
-        guard request.url != nil || request.usesSecureProtocol != nil else {
+    init(
+        of request: some Request,
+        for service: some HttpService,
+        before known: CallTarget? = nil
+    ) throws(InvalidRequest) {
+        let isSecure = service.usesSecureProtocol
+        self.service = try BaseUrlMemo.shared.base(service.apiUrl, isSecure: isSecure, before: known?.service)
+        let (url, ownSecurity) = (request.url, request.usesSecureProtocol)
+        guard url != nil || ownSecurity != nil else {
             self.base = self.service
             return
         }
         self.base = try BaseUrlMemo.shared.base(
-            request.url ?? service.apiUrl,
-            isSecure: request.usesSecureProtocol ?? service.usesSecureProtocol
+            url ?? service.apiUrl,
+            isSecure: ownSecurity ?? isSecure,
+            before: known?.base
         )
     }
 

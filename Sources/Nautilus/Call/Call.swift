@@ -73,15 +73,15 @@ final class Call<R: Request, S: HttpService> {
     }
 
     /// Attempts, one after the other, until one succeeds or a failure surfaces.
-    func run() async throws(HttpError) -> HttpResponse<R.Result> {
+    func run() async throws(HttpError) -> CallOutcome {
         defer { tellEnd() }
         while true {
             do throws(HttpError) {
                 scope.isInAttempt = true
                 defer { scope.isInAttempt = false }
-                let (response, decoded) = try await attempt()
+                let (response, result) = try await attempt()
                 ongoing?.tell(.succeeded)
-                return succeeded(decoded, by: response)
+                return CallOutcome(response: succeeded(by: response), result: result)
             } catch {
                 ongoing?.tell(.failed(error))
                 let delay = try await delay(after: error)
@@ -98,7 +98,7 @@ final class Call<R: Request, S: HttpService> {
     }
 
     /// One pass along the path.
-    private func attempt() async throws(HttpError) -> (HttpResponse<Data>, HttpResponse<R.Result>) {
+    private func attempt() async throws(HttpError) -> (HttpResponse<Data>, any Sendable) {
         if let last = ongoing.take(), last.isFollowed { earlier.append(last) }
         let (built, context) = try await build()  // 1
         let response =

@@ -76,8 +76,8 @@ struct IdempotencyKeyBook {
     /// Whether it is the request that was built, as it is or changed on its way: signed, compressed, sent to another
     /// path.
     ///
-    /// A changed one with another method is another request, and so is one whose body was sent aside before. A new one
-    /// is the attempt's own when it is the same.
+    /// A request with another method is not the attempt's own, and neither is one whose body was sent aside before. A
+    /// request that was made anew is, when it equals the one that was built.
     private mutating func isOwn(_ request: HttpRequest, _ attempt: Int) -> Bool {
         guard let built, request.method == built.method else { return false }
         let key = request.header[.idempotencyKey]

@@ -26,9 +26,9 @@ struct RedirectFollower: Sendable {
     /// Statuses that the caller wants to see; a redirect among them is an answer.
     let accepted: HttpStatusCodes
     let book: ExchangeBook
-    /// The request's word on an accepted answer: the failure in it; nil for none. Not asked of side requests, whose
-    /// answers are not the request's, and of bodies that are still to come.
-    var rejection: (@Sendable (HttpResponse<Data>) -> HttpError?)?
+    /// The request's word on an accepted answer. Not asked of side requests, whose answers are not the request's, and of
+    /// bodies that are still to come: nil.
+    var judge: (any AnswerJudge)?
 
     /// Sends `request`, and then the requests that it is redirected to.
     ///
@@ -104,7 +104,7 @@ struct RedirectFollower: Sendable {
     ) -> CallTrace.Exchange {
         let received = book.record(of: entry, .answered(status: response.status), Delivery(response))
         response.answer(received, to: request)
-        if let error = rejection?(response) { response.reject(by: error) }
+        if let error = judge?.rejection(of: response, accepting: accepted) { response.reject(by: error) }
         let record = response.exchange ?? received
         book.end(entry, as: record)
         return record

@@ -19,10 +19,7 @@ struct TimeLimit {
     func interruption(besides wait: ExchangeProgress?) -> (interruption: Interruption, timer: TimeLimitAlarm)? {
         guard let alarms else { return nil }
         let interruption = Interruption()
-        let timer = TimeLimitAlarm(alarms, besides: wait) {
-            wait?.noteTimeout()
-            interruption.occur()
-        }
+        let timer = TimeLimitAlarm(alarms, besides: wait, interrupting: interruption)
         timer.set(after: duration)
         return (interruption, timer)
     }
@@ -137,13 +134,19 @@ final class TimeLimitAlarm: Sendable {
 
     private let alarms: any AlarmClock
     private let wait: ExchangeProgress?
-    private let onPassing: @Sendable () -> Void
+    private let interruption: Interruption?
+    private let onPassing: (@Sendable () -> Void)?
     private let state = Locked(State())
 
     init(_ alarms: any AlarmClock, besides wait: ExchangeProgress?, onPassing: @escaping @Sendable () -> Void) {
-        self.alarms = alarms
-        self.wait = wait
-        self.onPassing = onPassing
+        (self.alarms, self.wait) = (alarms, wait)
+        (self.interruption, self.onPassing) = (nil, onPassing)
+    }
+
+    /// A timer that lets `interruption` happen, and has it known as a timeout.
+    init(_ alarms: any AlarmClock, besides wait: ExchangeProgress?, interrupting interruption: Interruption) {
+        (self.alarms, self.wait) = (alarms, wait)
+        (self.interruption, self.onPassing) = (interruption, nil)
     }
 
     func set(after delay: Duration) {
@@ -177,6 +180,11 @@ final class TimeLimitAlarm: Sendable {
             if !state.isOver { state.hasPassed = true }
             return state.isOver
         }
-        if !isOver { onPassing() }
+        guard !isOver else { return }
+        if let interruption {
+            wait?.noteTimeout()
+            interruption.occur()
+        }
+        onPassing?()
     }
 }

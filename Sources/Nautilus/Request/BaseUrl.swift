@@ -2,6 +2,9 @@ import Foundation
 
 /// A checked base URL: everything a request's own path and query are appended to.
 package final class BaseUrl: Sendable {
+    /// The text and the default scheme that it was made of.
+    fileprivate let text: String
+    fileprivate let isSecure: Bool
     /// Scheme and authority.
     private let root: String
     /// The path as it was written, a slash at its end included; empty for none.
@@ -28,6 +31,7 @@ package final class BaseUrl: Sendable {
         let (scheme, rest) = Self.splitScheme(of: text, isSecure: isSecure)
         guard scheme == "http" || scheme == "https" else { throw .baseUrl(reason: "only http and https are spoken") }
 
+        (self.text, self.isSecure) = (text, isSecure)
         // Bytes, not characters: a slash with a combining accent is one character, and still ends the host.
         let bytes = rest.utf8
         let authorityEnd = bytes.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? bytes.endIndex
@@ -110,9 +114,16 @@ final class BaseUrlMemo: Sendable {
 
     /// The checked base.
     ///
+    /// - Parameter last: The base that the same call has had before; nil for none.
     /// - Throws: ``InvalidRequest/baseUrl(reason:)``, as ``BaseUrl/init(_:isSecure:)`` does; failures are not kept.
-    func base(_ convertible: any UrlConvertible, isSecure: Bool) throws(InvalidRequest) -> BaseUrl {
+    func base(
+        _ convertible: any UrlConvertible,
+        isSecure: Bool,
+        before last: BaseUrl? = nil
+    ) throws(InvalidRequest) -> BaseUrl {
         let key = Key(text: convertible.urlString, isSecure: isSecure)
+        // Nearly always it is as before, which is told in less time than the text is hashed in.
+        if let last, last.isSecure == isSecure, last.text.hasSameBytes(as: key.text) { return last }
         if let base = known.withLock({ $0[key] }) { return base }
         let base = try BaseUrl(key.text, isSecure: isSecure)
         known.withLock { known in

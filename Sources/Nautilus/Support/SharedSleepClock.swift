@@ -244,24 +244,22 @@ struct SharedSleepers {
 ///
 /// `any Clock<Duration>` hides the type of its instants; this opens the clock once and keeps only durations.
 package struct Stopwatch: Sendable {
-    private enum Start {
-        /// Nearly every clock is this one, read without its protocol in between: a call reads it several times.
-        case continuous(ContinuousClock.Instant)
-        case other(@Sendable () -> Duration)
-    }
+    /// Durations are counted from here, since an instant has no fixed layout: a stopwatch is copied all the time.
+    private static let reference = ContinuousClock.now
 
-    private let start: Start
+    private let start: Duration
+    /// Reads any other clock than the continuous one; nil for that, which nearly every clock is.
+    private let read: (@Sendable () -> Duration)?
 
     package init(_ clock: any Clock<Duration>) {
-        self.start = clock is ContinuousClock ? .continuous(.now) : .other(Self.reader(of: clock))
+        read = clock is ContinuousClock ? nil : Self.reader(of: clock)
+        start = read == nil ? Self.reference.duration(to: .now) : .zero
     }
 
     /// The time since the stopwatch was made. Never negative on a monotonic clock.
     package var elapsed: Duration {
-        switch start {
-        case .continuous(let start): start.duration(to: .now)
-        case .other(let read): read()
-        }
+        if let read { return read() }
+        return Self.reference.duration(to: .now) - start
     }
 
     private static func reader<C: Clock<Duration>>(of clock: C) -> @Sendable () -> Duration {

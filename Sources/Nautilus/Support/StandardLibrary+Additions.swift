@@ -1,3 +1,5 @@
+import Foundation
+
 extension Duration {
     /// The duration, cut to what can be added to a time stamp: from zero to a hundred years.
     ///
@@ -54,7 +56,11 @@ extension String {
     /// Whether both are the same bytes, which strings that are equal in Unicode's eyes need not be.
     func hasSameBytes(as other: String) -> Bool {
         let isSame = utf8.withContiguousStorageIfAvailable { bytes in
-            other.utf8.withContiguousStorageIfAvailable { bytes.count == $0.count && bytes.elementsEqual($0) }
+            other.utf8.withContiguousStorageIfAvailable { other in
+                guard bytes.count == other.count else { return false }
+                guard let own = bytes.baseAddress, let others = other.baseAddress else { return true }
+                return own == others || memcmp(own, others, bytes.count) == 0
+            }
         }
         return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
     }

@@ -25,35 +25,111 @@ extension CallTrace {
         }
 
         /// The call that made it, as ``CallIdentity/id``: of an answer that several calls share, the one that asked.
-        public let call: UInt64
+        public var call: UInt64 { fields.value.call }
         /// Its number in the call, from 1. A number is missing where a retrier has refused to let a request go.
-        public let number: Int
+        public var number: Int { fields.value.number }
         /// The number of the exchange that it goes on with: for a redirect and a hedge, of the one that was sent first;
         /// for any other, its own.
-        public let root: Int
+        public var root: Int { fields.value.root }
         /// The number of the attempt that it belongs to, from 1.
-        public let attempt: Int
+        public var attempt: Int { fields.value.attempt }
         /// Its part in the attempt.
-        public let role: Role
+        public var role: Role { fields.value.role }
         /// The request that was sent, without header and query.
-        public let request: RequestSummary
+        public var request: RequestSummary { fields.value.request }
         /// When it was sent, counted from the call's start.
-        public let start: Duration
+        public var start: Duration { fields.value.start }
         /// How long the server took to the answer's header, from the sending on and without the wait for a connection;
         /// nil when there was no answer. Where a transport does not tell when the header came, the whole answer counts.
-        public var latency: Duration?
+        public var latency: Duration? {
+            get { fields.value.latency }
+            set { fields.value.latency = newValue }
+        }
         /// How long it stood in line for a connection; zero where a transport does not tell.
-        public var connectionWait: Duration = .zero
+        public var connectionWait: Duration {
+            get { fields.value.connectionWait }
+            set { fields.value.connectionWait = newValue }
+        }
         /// How it came to its connection; nil where a transport does not tell.
-        public var connection: Connection?
+        public var connection: Connection? {
+            get { fields.value.connection }
+            set { fields.value.connection = newValue }
+        }
         /// How long it took in all, the wait for a connection and the body included; of a streamed answer to its header.
-        public var duration: Duration
+        public var duration: Duration {
+            get { fields.value.duration }
+            set { fields.value.duration = newValue }
+        }
         /// Where redirects have led on the way to it; nil but for a redirect.
-        public var redirects: RedirectSummary?
+        public var redirects: RedirectSummary? {
+            get { fields.value.redirects }
+            set { fields.value.redirects = newValue }
+        }
         /// How it ended.
-        public var outcome: Outcome
+        public var outcome: Outcome {
+            get { fields.value.outcome }
+            set { fields.value.outcome = newValue }
+        }
         /// How far the server may have gone with it.
-        public var delivery: Delivery
+        public var delivery: Delivery {
+            get { fields.value.delivery }
+            set { fields.value.delivery = newValue }
+        }
+
+        private var fields: Boxed<Fields>
+
+        fileprivate struct Fields: Sendable, Hashable {
+            let call: UInt64
+            let number: Int
+            let root: Int
+            let attempt: Int
+            let role: Role
+            let request: RequestSummary
+            let start: Duration
+            var latency: Duration?
+            var connectionWait: Duration = .zero
+            var connection: Connection?
+            var duration: Duration
+            var redirects: RedirectSummary?
+            var outcome: Outcome
+            var delivery: Delivery
+        }
+
+        init(
+            call: UInt64,
+            number: Int,
+            root: Int,
+            attempt: Int,
+            role: Role,
+            request: RequestSummary,
+            start: Duration,
+            latency: Duration? = nil,
+            connectionWait: Duration = .zero,
+            connection: Connection? = nil,
+            duration: Duration,
+            redirects: RedirectSummary? = nil,
+            outcome: Outcome,
+            delivery: Delivery
+        ) {
+            fields = Boxed(
+                Fields(
+                    call: call,
+                    number: number,
+                    root: root,
+                    attempt: attempt,
+                    role: role,
+                    request: request,
+                    start: start,
+                    latency: latency,
+                    connectionWait: connectionWait,
+                    connection: connection,
+                    duration: duration,
+                    redirects: redirects,
+                    outcome: outcome,
+                    delivery: delivery
+                )
+            )
+        }
 
         /// The status of the answer; nil when there was none.
         public var status: Int? {
