@@ -16,8 +16,8 @@ public enum CacheAccounts: Sendable {
     /// (`ServicePart/noteFacts(of:in:)`). The closure is asked again with each attempt, when it has been stamped, and
     /// when its answer has come: as soon as it names another, the call passes by, is given nothing of either account,
     /// and leaves nothing to any. It names the account that the credential stands for, or nil when nobody is signed in,
-    /// and must answer at once. It is given the request as it was declared, for a service whose requests say for whom
-    /// they are.
+    /// and must answer at once. It is given the request as it was declared, for a service whose requests name their
+    /// user.
     ///
     /// ```swift
     /// let cache = HttpCache(accounts: .separate { _ in session.userId })

@@ -147,7 +147,7 @@ where Waiter.ID: Sendable {
         removeIdle(key)
     }
 
-    /// A call has ended, in whose absence others may have waited: they go alone, unless another leads.
+    /// Ends a call. The calls that may have waited for its return go alone, unless another one leads.
     mutating func endCall(_ key: Key, _ call: UInt64) -> [(Waiter, Verdict)] {
         guard let index = absence(of: call, key) else { return [] }
         removeAbsent(key, index)

@@ -26,9 +26,9 @@ import Nautilus
 /// by a secret. All fields of a header are stored but `Set-Cookie` and those that belong to one exchange: of the
 /// connection, of the proxy, and `Authentication-Info` (RFC 9111 §3.1).
 ///
-/// Nor is an answer stored that the call's request cannot decode, or in whose body its type reads a failure, nor one that
-/// an interceptor behind the cache has made without asking the server, or for which it has asked another URL. A stored one
-/// that cannot be decoded is forgotten, in memory and on disk.
+/// Three more kinds of answers are not stored: those that the call's request cannot decode, those whose body says that the
+/// request has failed, and those that an interceptor behind the cache has made by itself or fetched from another URL. A
+/// stored answer that cannot be decoded is forgotten, in memory and on disk.
 ///
 /// A field named by `Vary` that an interceptor behind the cache stamps is unknown when the cache looks: such an answer
 /// serves only after the server has validated it. Put interceptors that stamp such fields before the cache.

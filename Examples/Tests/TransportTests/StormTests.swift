@@ -1,5 +1,6 @@
 import Foundation
 import Nautilus
+import NautilusTesting
 import ScriptedSockets
 import Testing
 
@@ -57,7 +58,7 @@ struct StormTests {
     private static func outcomes(_ cancellations: Cancellations, _ url: URL) async -> Outcomes {
         let transport = TransportUnderTest.make(connectionsPerHost: 16)
         var outcomes = Outcomes()
-        var random = SplitMix(state: 20_261_121)
+        var random = SeededGenerator(seed: 20_261_121)
         await withTaskGroup(of: Result<Int, any Error>.self) { group in
             for number in 0..<count {
                 if number >= 64 { outcomes.add(await group.next()) }
@@ -118,18 +119,5 @@ extension StormTests.Outcomes {
         case .success(let status): unexpected.append("status \(status)")
         case .failure(let error): unexpected.append("\(error)")
         }
-    }
-}
-
-/// A small generator whose every run is the same.
-private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

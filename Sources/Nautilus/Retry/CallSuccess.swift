@@ -1,8 +1,7 @@
-/// A call that has succeeded, as its retrier is told of it: budgets and latencies take note of it through here, each
-/// once.
+/// The success of a call, as its retrier is told of it. Budgets and latencies are told through it, each once.
 ///
-/// A budget or a record of latencies may be known to several that are told, two retriers that are asked in turn, or a
-/// retrier and the rules of hedging. Through here it takes note of the success once, whichever of them comes first.
+/// Two retriers that are asked in turn, or a retrier and the rules of hedging, may share a budget or a record of latencies.
+/// It takes note of the success once, whichever of them comes first.
 public final class CallSuccess {
     /// The exchanges of the attempt that succeeded, in the order of their sending; empty when nothing was sent.
     public let exchanges: [CallTrace.Exchange]

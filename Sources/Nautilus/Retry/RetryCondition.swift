@@ -84,7 +84,7 @@ public struct RetryCondition: Sendable {
         case .transport(let code): codes[code] ?? .stop("URLError \(code.rawValue): not known to pass")
         case .timeout: .retry("a silent server may answer the next time")
         case .deadline: .stop("no time is left")
-        case .cancelled: .stop("nobody waits for it any more")
+        case .cancelled: .stop("the caller no longer waits for it")
         case .invalidRequest: .stop("the same request is built the next time")
         case .redirect: .stop("the server redirects the same way the next time")
         case .responseTooLarge: .stop("the response is as large the next time")
@@ -129,7 +129,7 @@ extension RetryCondition {
         417: .stop("417 Expectation Failed: the request itself is wrong"),
         421: .stop("421 Misdirected Request: the same connection leads to the same server"),
         422: .stop("422 Unprocessable Content: the content stays wrong"),
-        423: .stop("423 Locked: nobody says for how long"),
+        423: .stop("423 Locked: the answer does not say for how long"),
         424: .stop("424 Failed Dependency: another request failed"),
         425: .retry("425 Too Early: the server asks for a repetition without early data (RFC 8470 §5.2)"),
         426: .stop("426 Upgrade Required: another protocol is needed"),
@@ -189,8 +189,8 @@ extension RetryCondition {
         .clientCertificateRequired: .stop("the server requires a client certificate"),
 
         // The answer: the server means it.
-        .cancelled: .stop("nobody waits for it any more"),
-        .userCancelledAuthentication: .stop("nobody waits for it any more"),
+        .cancelled: .stop("the caller no longer waits for it"),
+        .userCancelledAuthentication: .stop("the caller no longer waits for it"),
         .userAuthenticationRequired: .stop("mended by a credential, not by waiting"),
         .httpTooManyRedirects: .stop("the server redirects the same way the next time"),
         .redirectToNonExistentLocation: .stop("the server redirects the same way the next time"),

@@ -66,7 +66,7 @@ extension AnyHttpService where RequestError == HttpError {
     }
 }
 
-/// The names that other libraries have: the compiler offers to put ours in their place. Of other labels it does so by itself.
+/// The names that other libraries have: the compiler offers to put ours in their place. For other labels it does so by itself.
 extension AnyHttpService where RequestError == HttpError {
     /// Another name of ``init(apiUrl:header:interceptors:retrierFactory:transport:clock:)``, which the compiler corrects.
     @available(*, unavailable, renamed: "init(apiUrl:header:interceptors:retrierFactory:transport:clock:)")

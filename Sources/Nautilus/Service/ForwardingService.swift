@@ -61,7 +61,7 @@ struct DerivedService<S: HttpService, Base: Request>: ForwardingService {
             DerivedRetrier(retrier: factory.create(for: base), base: base, repeats: repeats)
         }
     }
-    // What a derived request belongs to has chosen its service already.
+    // The call that a derived request belongs to has chosen its service already.
     var selectedService: AnyHttpService<S.RequestError>? { nil }
 
     func mapError(_ error: HttpError) -> S.RequestError { service.mapError(error) }

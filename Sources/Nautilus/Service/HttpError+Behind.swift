@@ -29,7 +29,7 @@ extension HttpService {
         return mapped
     }
 
-    /// A call has succeeded: an error that is thrown from here on is no call's before it.
+    /// A call has succeeded: an error that is thrown from here on does not come from an earlier call.
     func noteSuccess() {
         if RequestError.self != HttpError.self { MappedFailure.current?.forget(RequestError.self) }
     }

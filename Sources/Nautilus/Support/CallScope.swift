@@ -2,8 +2,8 @@
 ///
 /// A task-local value reaches every task that is started on the way, also those that are still there when the call has
 /// ended: a task begun in `onSuccess`, a token that many callers wait for. So the value has an owner. Once the call has
-/// ended, its scope is none any more, and such a task is bound by nothing of it. A deadline binds even less: the task of
-/// the call itself, and through cancellation that task's children, but no task that merely began on the way.
+/// ended, its scope no longer counts, and such a task is not bound by it. A deadline binds even less: the task of the call
+/// itself, and through cancellation that task's children, but no task that merely began on the way.
 package final class CallScope: Sendable {
     /// The innermost scope that was entered on the way to the current task; its call may have ended.
     @TaskLocal private static var entered: CallScope?
@@ -196,6 +196,6 @@ public struct CallFacts: Sendable {
 }
 
 extension CallFacts: Redacted {
-    /// How many facts there are, and none of them: they tell whose call it is.
+    /// The number of facts; the facts themselves tell whose call it is.
     public var description: String { "\(facts.count) facts" }
 }

@@ -23,7 +23,7 @@ public enum HttpFileError: Error, Hashable, Sendable, CustomStringConvertible {
         case .missing(let name): "“\(name)” is not there, or its folder is not; create it first."
         case .notPermitted(let name): "“\(name)” may not be used by this process; check its permissions."
         case .notRegular(let name): "“\(name)” is a folder or a device; only regular files are sent and written."
-        case .changed(let name): "“\(name)” became shorter while it was sent; send a copy that nobody changes."
+        case .changed(let name): "“\(name)” became shorter while it was sent; send a copy that does not change."
         case .full(let name): "There is no room left for “\(name)”; free some and try again."
         case .system(let operation, let name, let code): "“\(name)” cannot be used: \(operation) failed, errno \(code)."
         }

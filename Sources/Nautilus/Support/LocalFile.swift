@@ -119,8 +119,8 @@ enum AbandonedFiles {
         fileprivate var suffix: String { "." + rawValue }
     }
 
-    /// How long a file was not written before it counts as left: an hour where a lock tells, so that one that is created in
-    /// this moment and not locked yet is none of them, and a week where it does not.
+    /// How long a file has to lie unwritten before it counts as abandoned. Where a lock tells whether it is in use, an hour,
+    /// so that a file which has just been created and is not locked yet is safe; a week elsewhere.
     static var patience: Duration {
         #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
             .seconds(604_800)

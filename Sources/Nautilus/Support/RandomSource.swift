@@ -17,6 +17,36 @@ public struct SystemRandomSource: RandomSource {
     }
 }
 
+/// SplitMix64: Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014, with the constants
+/// of the reference code at https://prng.di.unimi.it/splitmix64.c. The same numbers for the same seed; not for secrets.
+package struct SplitMix64: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    /// Creates a generator. Every seed is a good one, 0 included.
+    package init(seed: UInt64) {
+        state = seed
+    }
+
+    /// The next number, uniform over all of `UInt64`.
+    package mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        return Self.mixed(state)
+    }
+
+    /// One draw, uniform in `0..<1`, in steps of 2⁻⁵³.
+    package mutating func nextFraction() -> Double {
+        Double(next() >> 11) * 0x1p-53
+    }
+
+    /// Another number for each number, without a pattern: neighbours become strangers.
+    package static func mixed(_ value: UInt64) -> UInt64 {
+        var mixed = value
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
+
 extension RandomSource {
     package func clampedFraction() -> Double {
         let draw = nextFraction()

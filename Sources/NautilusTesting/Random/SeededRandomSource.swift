@@ -4,16 +4,16 @@ import Nautilus
 ///
 /// Tasks that draw at the same time get their draws in an order of their own, unless they run in a ``Simulation``.
 public final class SeededRandomSource: RandomSource {
-    private let generator: Locked<SeededGenerator>
+    private let generator: Locked<SplitMix64>
 
     /// Creates a source.
     public init(seed: UInt64) {
-        self.generator = Locked(SeededGenerator(seed: seed))
+        self.generator = Locked(SplitMix64(seed: seed))
     }
 
     /// One draw, uniform in `0..<1`, in steps of 2⁻⁵³.
     public func nextFraction() -> Double {
-        Double(generator.withLock { $0.next() } >> 11) * 0x1p-53
+        generator.withLock { $0.nextFraction() }
     }
 }
 
@@ -26,21 +26,15 @@ public final class SeededRandomSource: RandomSource {
 /// SplitMix64: Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014, with the constants
 /// of the reference code at https://prng.di.unimi.it/splitmix64.c. Not for secrets.
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
-    private var state: UInt64
+    private var generator: SplitMix64
 
     /// Creates a generator. Every seed is a good one, 0 included.
     public init(seed: UInt64) {
-        self.state = seed
+        generator = SplitMix64(seed: seed)
     }
 
     /// The next number, uniform over all of `UInt64`.
-    public mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
+    public mutating func next() -> UInt64 { generator.next() }
 }
 
 /// Draws that a test chooses, one after the other; the last one repeats.

@@ -66,7 +66,7 @@ struct ChallengeParserTests {
         for seed in UInt64(1)...100_000 {
             // Others want the thread, too.
             if seed.isMultiple(of: 200) { await Task.yield() }
-            var random = SplitMix(state: seed)
+            var random = SplitMix64(seed: seed)
             let length = Int.random(in: 0...60, using: &random)
             let garbage = (0..<length).map { _ in alphabet.randomElement(using: &random) ?? "" }.joined()
             let challenges = AuthenticationChallenge.challenges(in: [#"Bearer error="x", "# + garbage])
@@ -127,18 +127,5 @@ struct ChallengeParserTests {
     private static func summary(_ challenge: AuthenticationChallenge) -> String {
         let parameters = challenge.parameters.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }
         return challenge.scheme + (challenge.token68.map { " <\($0)>" } ?? "") + parameters.joined()
-    }
-}
-
-/// Seeded randomness: a failure names the seed that shows it again.
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

@@ -65,7 +65,7 @@ struct RefreshStressTests {
             clock: TestClock(),
             refresh: refresher.run
         )
-        var random = SplitMix(state: seed)
+        var random = SplitMix64(seed: seed)
         let calls = (0..<500).map { _ in
             let isReady = Bool.random(using: &random)
             return Task {
@@ -117,7 +117,7 @@ struct RefreshStressTests {
                 return Set(users).count == 1
             }
         }
-        var random = SplitMix(state: seed)
+        var random = SplitMix64(seed: seed)
         for user in 1...10 {
             for _ in 0..<Int.random(in: 0...20, using: &random) { await Task.yield() }
             if Bool.random(using: &random) { coordinator.signOut() }
