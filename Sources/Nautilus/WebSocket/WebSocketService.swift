@@ -3,28 +3,26 @@ import Foundation
 /// A service whose calls open web sockets: everything is the base service's but the transport.
 ///
 /// So the opening goes the path of every call: headers, interceptors, credential, redirects, retries.
-struct WebSocketService: HttpService {
-    let base: any HttpService
+struct WebSocketService: ForwardingService {
+    typealias RequestError = HttpError
+
+    let forwarded: any HttpService
     let handshake: WebSocketHandshake
 
     init(_ base: any HttpService) {
-        self.base = base
+        self.forwarded = base
         self.handshake = WebSocketHandshake(transport: base.webSocketTransport)
     }
 
-    var apiUrl: any UrlConvertible { WebSocketBase(base: base.apiUrl) }
-    var usesSecureProtocol: Bool { base.usesSecureProtocol }
-    var header: HttpHeader { base.header }
-    var asyncHeader: HttpHeader { get async throws { try await base.asyncHeader } }
-    var interceptors: [any HttpInterceptor] { base.interceptors }
-    var retrierFactory: any RetrierFactory { base.retrierFactory }
-    var hook: any ServiceHook { base.hook }
-    var observer: any CallObserver { base.observer }
+    var apiUrl: any UrlConvertible { WebSocketBase(base: forwarded.apiUrl) }
+    /// None: two openings would be two connections.
+    var hedging: Hedging? { nil }
     var transport: any HttpTransport { handshake }
     var webSocketTransport: any WebSocketTransport { handshake.transport }
-    var clock: any Clock<Duration> { base.clock }
-    var maxAttempts: Int { base.maxAttempts }
-    var coders: JsonCoders { base.coders }
+    // The stream has chosen its service already, and makes the service's own error of the call's.
+    var selectedService: AnyHttpService<HttpError>? { nil }
+
+    func mapError(_ error: HttpError) -> HttpError { error }
 }
 
 /// A base URL whose scheme may be `ws` or `wss`: the opening request is one of HTTP (RFC 6455 §1.3), and so is its
