@@ -19,6 +19,8 @@ where Waiter.ID: Sendable {
     fileprivate struct Line {
         var connected = 0
         var waiting = WaitingLine<Place>()
+
+        var isIdle: Bool { connected == 0 && waiting.count == 0 }
     }
 
     private let limit: Int
@@ -26,9 +28,11 @@ where Waiter.ID: Sendable {
     private var lines: [Origin: Line] = [:]
     private var connected = 0
     private var arrivals = 0
+    /// The origin whose line was the last to be idle; nil for none.
+    private var idle: Origin?
 
     /// How many origins have a connection, or wait for one.
-    var originCount: Int { lines.count }
+    var originCount: Int { lines.count - (idle.flatMap { lines[$0] }?.isIdle == true ? 1 : 0) }
 
     /// - Parameters:
     ///   - limit: The most connections of one origin; at least 1.
@@ -38,13 +42,17 @@ where Waiter.ID: Sendable {
         self.total = max(1, total)
     }
 
+    /// Takes a connection; false when there is none.
+    mutating func enter(_ origin: Origin) -> Bool {
+        // In place, here and below: a line that is taken out, changed and put back is copied, waiter by waiter.
+        guard connected < total, lines[origin, default: Line()].connect(upTo: limit) else { return false }
+        connected += 1
+        return true
+    }
+
     /// Takes a connection; false when there is none, and `waiter` stands in line.
     mutating func enter(_ origin: Origin, _ waiter: Waiter, priority: RequestPriority) -> Bool {
-        // In place, here and below: a line that is taken out, changed and put back is copied, waiter by waiter.
-        if connected < total, lines[origin, default: Line()].connect(upTo: limit) {
-            connected += 1
-            return true
-        }
+        if enter(origin) { return true }
         lines[origin, default: Line()].wait(Place(waiter: waiter, priority: priority, number: arrivals))
         arrivals += 1
         return false
@@ -56,35 +64,42 @@ where Waiter.ID: Sendable {
     mutating func leave(_ origin: Origin) -> Waiter? {
         // Where there are connections left, those that wait do so for one of their own origin.
         let wasFull = connected == total
-        if let index = lines.index(forKey: origin) { lines.values[index].connected -= 1 }
         connected -= 1
-        defer { forgetIfIdle(origin) }
-        guard let next = wasFull ? mostUrgent : origin, let index = lines.index(forKey: next),
-            let waiter = lines.values[index].connectFirst()
-        else { return nil }
+        guard let index = lines.index(forKey: origin) else { return nil }
+        lines.values[index].connected -= 1
+        defer { forgetIfIdle(origin, index) }
+        guard let next = wasFull ? mostUrgent : index, let waiter = lines.values[next].connectFirst() else {
+            return nil
+        }
         connected += 1
         return waiter
     }
 
     /// Takes a waiter out of its line, which it has left without a connection.
     mutating func forget(_ origin: Origin, _ id: Waiter.ID) {
-        _ = lines[origin]?.waiting.remove(id)
-        forgetIfIdle(origin)
+        guard let index = lines.index(forKey: origin) else { return }
+        _ = lines.values[index].waiting.remove(id)
+        forgetIfIdle(origin, index)
     }
 
-    private mutating func forgetIfIdle(_ origin: Origin) {
-        if let line = lines[origin], line.connected == 0, line.waiting.count == 0 { lines[origin] = nil }
+    private mutating func forgetIfIdle(_ origin: Origin, _ index: Dictionary<Origin, Line>.Index) {
+        guard lines.values[index].isIdle else { return }
+        guard let before = idle else { return idle = origin }
+        // The last one stays: mostly it is the next one as well.
+        guard before != origin else { return }
+        if lines[before]?.isIdle == true { lines[before] = nil }
+        idle = origin
     }
 
-    /// The origin whose first in line is the most urgent of those that may have one more connection.
-    private var mostUrgent: Origin? {
-        var best: (origin: Origin, place: Place)?
-        for (origin, line) in lines where line.connected < limit {
-            guard let place = line.waiting.first else { continue }
+    /// The line whose first is the most urgent of those that may have one more connection.
+    private var mostUrgent: Dictionary<Origin, Line>.Index? {
+        var best: (index: Dictionary<Origin, Line>.Index, place: Place)?
+        for index in lines.indices where lines.values[index].connected < limit {
+            guard let place = lines.values[index].waiting.first else { continue }
             if let best, !place.goesBefore(best.place) { continue }
-            best = (origin, place)
+            best = (index, place)
         }
-        return best?.origin
+        return best?.index
     }
 }
 
