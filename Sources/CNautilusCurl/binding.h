@@ -9,11 +9,12 @@
 
 #include <sys/socket.h>
 
+typedef void curl_easy;
 typedef void curl_multi;
 
 struct curl_message {
     int kind;
-    nautilus_easy *easy;
+    curl_easy *easy;
     union {
         void *pointer;
         int result;
@@ -41,22 +42,55 @@ struct curl_version_data {
 struct curl_functions {
     int (*global_init)(long flags);
     struct curl_version_data *(*version_info)(int age);
-    nautilus_easy *(*easy_init)(void);
-    void (*easy_cleanup)(nautilus_easy *);
-    void (*easy_reset)(nautilus_easy *);
-    int (*easy_setopt)(nautilus_easy *, int option, ...);
-    int (*easy_getinfo)(nautilus_easy *, int info, ...);
-    int (*easy_pause)(nautilus_easy *, int bits);
-    int (*easy_send)(nautilus_easy *, const void *bytes, size_t count, size_t *sent);
-    int (*easy_recv)(nautilus_easy *, void *bytes, size_t count, size_t *received);
+    curl_easy *(*easy_init)(void);
+    void (*easy_cleanup)(curl_easy *);
+    void (*easy_reset)(curl_easy *);
+    int (*easy_setopt)(curl_easy *, int option, ...);
+    int (*easy_getinfo)(curl_easy *, int info, ...);
+    int (*easy_pause)(curl_easy *, int bits);
+    int (*easy_send)(curl_easy *, const void *bytes, size_t count, size_t *sent);
+    int (*easy_recv)(curl_easy *, void *bytes, size_t count, size_t *received);
     curl_multi *(*multi_init)(void);
     int (*multi_cleanup)(curl_multi *);
     int (*multi_setopt)(curl_multi *, int option, ...);
-    int (*multi_add_handle)(curl_multi *, nautilus_easy *);
-    int (*multi_remove_handle)(curl_multi *, nautilus_easy *);
+    int (*multi_add_handle)(curl_multi *, curl_easy *);
+    int (*multi_remove_handle)(curl_multi *, curl_easy *);
     int (*multi_socket_action)(curl_multi *, int socket, int events, int *running);
     int (*multi_timeout)(curl_multi *, long *milliseconds);
     struct curl_message *(*multi_info_read)(curl_multi *, int *left);
+};
+
+// Bytes that are put together, in memory that is kept.
+struct bytes {
+    char *bytes;
+    size_t count, capacity;
+};
+
+// As libcurl lays it out (`struct curl_slist`).
+struct line {
+    char *text;
+    struct line *next;
+};
+
+struct nautilus_easy {
+    curl_easy *curl;
+    // The transfer's, for the functions.
+    void *context;
+    // The loop whose sockets it uses; null while it has not been told of one.
+    struct nautilus_loop *loop;
+    // The socket that it last wanted something of; -1 for none.
+    int socket;
+    // Whether the header of the response has come, so that lines are those of trailers.
+    int has_head;
+    // The header as far as it has come, and from how many bytes on it is too large.
+    struct bytes head;
+    size_t head_limit;
+    // The lines of the request, a zero behind each, and their list.
+    struct bytes lines;
+    size_t line_count;
+    struct line *nodes;
+    size_t node_capacity;
+    int lacks_memory;
 };
 
 extern struct curl_functions nautilus_curl;

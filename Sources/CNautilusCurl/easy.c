@@ -14,102 +14,203 @@ struct curl_blob {
 };
 
 enum {
+    option_write_data = 10001,
+    option_read_data = 10009,
+    option_header_data = 10029,
+    option_seek_data = 10168,
+    option_prerequest_data = 10313,
+    option_write_function = 20011,
+    option_read_function = 20012,
+    option_header_function = 20079,
     option_seek_function = 20167,
     option_prerequest_function = 20312,
 };
 
-nautilus_easy *nautilus_easy_create(void) { return nautilus_curl.easy_init(); }
-void nautilus_easy_destroy(nautilus_easy *easy) { nautilus_curl.easy_cleanup(easy); }
-void nautilus_easy_reset(nautilus_easy *easy) { nautilus_curl.easy_reset(easy); }
+nautilus_easy *nautilus_easy_create(size_t head_limit) {
+    nautilus_easy *easy = calloc(1, sizeof *easy);
+    if (!easy) return NULL;
+    easy->curl = nautilus_curl.easy_init();
+    easy->socket = -1;
+    easy->head_limit = head_limit;
+    if (easy->curl) return easy;
+    free(easy);
+    return NULL;
+}
+
+void nautilus_easy_destroy(nautilus_easy *easy) {
+    nautilus_curl.easy_cleanup(easy->curl);
+    free(easy->head.bytes);
+    free(easy->lines.bytes);
+    free(easy->nodes);
+    free(easy);
+}
+
+void nautilus_easy_reset(nautilus_easy *easy) {
+    nautilus_curl.easy_reset(easy->curl);
+    easy->loop = NULL;
+}
 
 int nautilus_easy_set_number(nautilus_easy *easy, int32_t option, long value) {
-    return nautilus_curl.easy_setopt(easy, option, value) == 0;
+    return nautilus_curl.easy_setopt(easy->curl, option, value) == 0;
 }
 
 int nautilus_easy_set_size(nautilus_easy *easy, int32_t option, int64_t value) {
-    return nautilus_curl.easy_setopt(easy, option, value) == 0;
+    return nautilus_curl.easy_setopt(easy->curl, option, value) == 0;
 }
 
 int nautilus_easy_set_text(nautilus_easy *easy, int32_t option, const char *value) {
-    return nautilus_curl.easy_setopt(easy, option, value) == 0;
+    return nautilus_curl.easy_setopt(easy->curl, option, value) == 0;
 }
 
 int nautilus_easy_set_pointer(nautilus_easy *easy, int32_t option, const void *value) {
-    return nautilus_curl.easy_setopt(easy, option, value) == 0;
+    return nautilus_curl.easy_setopt(easy->curl, option, value) == 0;
 }
 
 int nautilus_easy_set_bytes(nautilus_easy *easy, int32_t option, const void *bytes, size_t count) {
     const unsigned int copy = 1;
     struct curl_blob blob = {(void *)bytes, count, copy};
-    return nautilus_curl.easy_setopt(easy, option, &blob) == 0;
+    return nautilus_curl.easy_setopt(easy->curl, option, &blob) == 0;
 }
 
 long nautilus_easy_number(nautilus_easy *easy, int32_t info) {
     long value = 0;
-    return nautilus_curl.easy_getinfo(easy, info, &value) == 0 ? value : 0;
+    return nautilus_curl.easy_getinfo(easy->curl, info, &value) == 0 ? value : 0;
 }
 
 int64_t nautilus_easy_microseconds(nautilus_easy *easy, int32_t info) {
     int64_t value = 0;
-    return nautilus_curl.easy_getinfo(easy, info, &value) == 0 ? value : 0;
+    return nautilus_curl.easy_getinfo(easy->curl, info, &value) == 0 ? value : 0;
 }
 
-void nautilus_easy_resume(nautilus_easy *easy) { nautilus_curl.easy_pause(easy, 0); }
+void nautilus_easy_resume(nautilus_easy *easy) { nautilus_curl.easy_pause(easy->curl, 0); }
 
 int32_t nautilus_easy_send(nautilus_easy *easy, const void *bytes, size_t count, size_t *sent) {
     *sent = 0;
-    return nautilus_curl.easy_send(easy, bytes, count, sent);
+    return nautilus_curl.easy_send(easy->curl, bytes, count, sent);
 }
 
 int32_t nautilus_easy_receive(nautilus_easy *easy, void *bytes, size_t count, size_t *received) {
     *received = 0;
-    return nautilus_curl.easy_recv(easy, bytes, count, received);
+    return nautilus_curl.easy_recv(easy->curl, bytes, count, received);
+}
+
+static int append(struct bytes *target, const char *bytes, size_t count) {
+    if (count > target->capacity - target->count) {
+        size_t capacity = target->capacity ? target->capacity : 1024;
+        while (capacity - target->count < count) capacity *= 2;
+        char *larger = realloc(target->bytes, capacity);
+        if (!larger) return 0;
+        target->bytes = larger;
+        target->capacity = capacity;
+    }
+    memcpy(target->bytes + target->count, bytes, count);
+    target->count += count;
+    return 1;
+}
+
+// Hands over what has been collected of a header; 0 to end the transfer.
+static int hand_over(nautilus_easy *easy) {
+    enum nautilus_head_answer answer = nautilus_functions.header(easy->head.bytes, easy->head.count, easy->context);
+    easy->head.count = 0;
+    if (answer == NAUTILUS_HEAD_COMPLETE) easy->has_head = 1;
+    return answer != NAUTILUS_HEAD_REFUSED;
+}
+
+static size_t take_line(char *bytes, size_t size, size_t count, void *context) {
+    nautilus_easy *easy = context;
+    size_t length = size * count;
+    if (!append(&easy->head, bytes, length)) return 0;
+    int is_empty = (length == 1 && bytes[0] == '\n') || (length == 2 && bytes[0] == '\r' && bytes[1] == '\n');
+    // One too large is refused before its end, and trailers have none.
+    if (!is_empty && !easy->has_head && easy->head.count <= easy->head_limit) return length;
+    return hand_over(easy) ? length : 0;
+}
+
+int nautilus_easy_flush(nautilus_easy *easy) { return easy->head.count == 0 || hand_over(easy); }
+
+static size_t take_body(char *bytes, size_t size, size_t count, void *context) {
+    return nautilus_functions.write(bytes, size * count, ((nautilus_easy *)context)->context);
+}
+
+static size_t give_body(char *bytes, size_t size, size_t count, void *context) {
+    return nautilus_functions.read(bytes, size * count, ((nautilus_easy *)context)->context);
 }
 
 static int seek(void *context, int64_t offset, int origin) {
     const int seek_ok = 0, seek_failed = 1;
-    return origin == 0 && offset == 0 && nautilus_functions.rewind(context) ? seek_ok : seek_failed;
+    nautilus_easy *easy = context;
+    return origin == 0 && offset == 0 && nautilus_functions.rewind(easy->context) ? seek_ok : seek_failed;
 }
 
 static int admit(void *context, char *peer, char *own, int peer_port, int own_port) {
     (void)peer, (void)own, (void)peer_port, (void)own_port;
     const int go_on = 0, abort_it = 1;
-    return nautilus_functions.admit(context) ? go_on : abort_it;
+    nautilus_easy *easy = context;
+    return nautilus_functions.admit(easy->context) ? go_on : abort_it;
+}
+
+void nautilus_easy_set_functions(nautilus_easy *easy) {
+    void *curl = easy->curl;
+    nautilus_curl.easy_setopt(curl, option_header_function, take_line);
+    nautilus_curl.easy_setopt(curl, option_header_data, easy);
+    nautilus_curl.easy_setopt(curl, option_write_function, take_body);
+    nautilus_curl.easy_setopt(curl, option_write_data, easy);
+    nautilus_curl.easy_setopt(curl, option_read_function, give_body);
+    nautilus_curl.easy_setopt(curl, option_read_data, easy);
+    nautilus_curl.easy_setopt(curl, option_seek_function, seek);
+    nautilus_curl.easy_setopt(curl, option_seek_data, easy);
+    nautilus_curl.easy_setopt(curl, option_prerequest_function, admit);
+    nautilus_curl.easy_setopt(curl, option_prerequest_data, easy);
 }
 
 void nautilus_easy_set_context(nautilus_easy *easy, void *context) {
-    nautilus_curl.easy_setopt(easy, NAUTILUS_CURL_HEADERFUNCTION, nautilus_functions.header);
-    nautilus_curl.easy_setopt(easy, NAUTILUS_CURL_HEADERDATA, context);
-    nautilus_curl.easy_setopt(easy, NAUTILUS_CURL_WRITEFUNCTION, nautilus_functions.write);
-    nautilus_curl.easy_setopt(easy, NAUTILUS_CURL_WRITEDATA, context);
-    nautilus_curl.easy_setopt(easy, NAUTILUS_CURL_READFUNCTION, nautilus_functions.read);
-    nautilus_curl.easy_setopt(easy, NAUTILUS_CURL_READDATA, context);
-    nautilus_curl.easy_setopt(easy, option_seek_function, seek);
-    nautilus_curl.easy_setopt(easy, NAUTILUS_CURL_SEEKDATA, context);
-    nautilus_curl.easy_setopt(easy, option_prerequest_function, admit);
-    nautilus_curl.easy_setopt(easy, NAUTILUS_CURL_PREREQDATA, context);
+    easy->context = context;
+    easy->has_head = 0;
+    easy->head.count = 0;
+    const size_t most_kept = 16384;
+    if (easy->head.capacity <= most_kept) return;
+    free(easy->head.bytes);
+    easy->head = (struct bytes){NULL, 0, 0};
 }
 
-// As libcurl lays it out (`struct curl_slist`).
-struct line {
-    char *text;
-    struct line *next;
-};
+void nautilus_easy_begin_lines(nautilus_easy *easy) {
+    easy->lines.count = 0;
+    easy->line_count = 0;
+    easy->lacks_memory = 0;
+}
 
-nautilus_list *nautilus_list_create(const void *texts, size_t length) {
-    const char *bytes = texts;
-    size_t count = 0;
-    for (size_t index = 0; index < length; index++) count += bytes[index] == 0;
-    if (count == 0) return NULL;
-    struct line *lines = malloc(count * sizeof(struct line) + length);
-    if (lines == NULL) return NULL;
-    char *text = memcpy(lines + count, bytes, length);
-    for (size_t index = 0; index < count; index++) {
-        lines[index].text = text;
-        lines[index].next = index + 1 < count ? &lines[index + 1] : NULL;
+void nautilus_easy_add_to_line(nautilus_easy *easy, const void *bytes, size_t count) {
+    if (!append(&easy->lines, bytes, count)) easy->lacks_memory = 1;
+}
+
+void nautilus_easy_end_line(nautilus_easy *easy) {
+    nautilus_easy_add_to_line(easy, "", 1);
+    easy->line_count++;
+}
+
+int nautilus_easy_set_lines(nautilus_easy *easy, int32_t option) {
+    if (easy->lacks_memory) return 0;
+    if (easy->line_count > easy->node_capacity) {
+        struct line *nodes = realloc(easy->nodes, easy->line_count * sizeof *nodes);
+        if (!nodes) return 0;
+        easy->nodes = nodes;
+        easy->node_capacity = easy->line_count;
+    }
+    char *text = easy->lines.bytes;
+    for (size_t index = 0; index < easy->line_count; index++) {
+        easy->nodes[index].text = text;
+        easy->nodes[index].next = index + 1 < easy->line_count ? &easy->nodes[index + 1] : NULL;
         text += strlen(text) + 1;
     }
-    return lines;
+    return nautilus_easy_set_pointer(easy, option, easy->line_count ? easy->nodes : NULL);
+}
+
+nautilus_list *nautilus_list_create(const char *text) {
+    size_t length = strlen(text) + 1;
+    struct line *line = malloc(sizeof *line + length);
+    if (!line) return NULL;
+    *line = (struct line){memcpy(line + 1, text, length), NULL};
+    return line;
 }
 
 void nautilus_list_destroy(nautilus_list *list) { free(list); }

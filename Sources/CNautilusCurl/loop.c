@@ -26,6 +26,8 @@ enum {
     multi_option_timer_function = 20004,
     multi_option_timer_data = 10005,
     multi_option_kept_connections = 6,
+    option_private = 10103,
+    info_private = 0x100015,
     info_active_socket = 0x50002C,
     poll_remove = 4,
     select_in = 1,
@@ -56,7 +58,13 @@ struct nautilus_loop {
     int left_count;
 };
 
-static int socket_changed(nautilus_easy *easy, int socket, int what, void *context, void *unused) {
+// The handle that we have made of the library's; null for none of ours.
+static nautilus_easy *own(curl_easy *curl) {
+    nautilus_easy *easy = NULL;
+    return nautilus_curl.easy_getinfo(curl, info_private, &easy) == 0 ? easy : NULL;
+}
+
+static int socket_changed(curl_easy *curl, int socket, int what, void *context, void *unused) {
     (void)unused;
     struct nautilus_loop *loop = context;
     if (what == poll_remove) {
@@ -64,7 +72,9 @@ static int socket_changed(nautilus_easy *easy, int socket, int what, void *conte
         return 0;
     }
     if (!sockets_want(&loop->sockets, socket, what)) return -1;
+    nautilus_easy *easy = own(curl);
     loop->sockets.users[socket] = easy;
+    if (easy) easy->socket = socket;
     return 0;
 }
 
@@ -241,26 +251,38 @@ void nautilus_loop_begin(struct nautilus_loop *loop) {
 }
 
 int nautilus_loop_add(struct nautilus_loop *loop, nautilus_easy *easy) {
-    nautilus_curl.easy_setopt(easy, option_open_socket_function, open_socket);
-    nautilus_curl.easy_setopt(easy, option_open_socket_data, loop);
-    nautilus_curl.easy_setopt(easy, option_close_socket_function, close_socket);
-    nautilus_curl.easy_setopt(easy, option_close_socket_data, loop);
+    if (easy->loop != loop) {
+        nautilus_curl.easy_setopt(easy->curl, option_private, easy);
+        nautilus_curl.easy_setopt(easy->curl, option_open_socket_function, open_socket);
+        nautilus_curl.easy_setopt(easy->curl, option_open_socket_data, loop);
+        nautilus_curl.easy_setopt(easy->curl, option_close_socket_function, close_socket);
+        nautilus_curl.easy_setopt(easy->curl, option_close_socket_data, loop);
+        easy->loop = loop;
+    }
+    easy->socket = -1;
     loop->is_choosing = 1;
-    return nautilus_curl.multi_add_handle(loop->multi, easy) == 0;
+    return nautilus_curl.multi_add_handle(loop->multi, easy->curl) == 0;
+}
+
+// The socket of its connection, which outlives the transfer where it is kept; -1 for none.
+static int active_socket(struct nautilus_loop *loop, nautilus_easy *easy) {
+    int socket = easy->socket;
+    // Remembered, since the library looks through all connections for it. Nobody has had one of this number since.
+    if (socket >= 0 && sockets_user(&loop->sockets, socket) == easy) return socket;
+    return nautilus_curl.easy_getinfo(easy->curl, info_active_socket, &socket) == 0 ? socket : -1;
 }
 
 int nautilus_loop_remove(struct nautilus_loop *loop, nautilus_easy *easy) {
-    int socket = -1;
-    // Its connection, if it is kept.
-    if (nautilus_curl.easy_getinfo(easy, info_active_socket, &socket) != 0) socket = -1;
-    int is_removed = nautilus_curl.multi_remove_handle(loop->multi, easy) == 0;
+    // Before, while the library knows.
+    int socket = active_socket(loop, easy);
+    int is_removed = nautilus_curl.multi_remove_handle(loop->multi, easy->curl) == 0;
     if (socket >= 0) sockets_rest(&loop->sockets, socket);
     return is_removed;
 }
 
 int32_t nautilus_loop_watch(struct nautilus_loop *loop, nautilus_easy *easy, int32_t interest) {
     int socket = -1;
-    if (nautilus_curl.easy_getinfo(easy, info_active_socket, &socket) != 0 || socket < 0) return -1;
+    if (nautilus_curl.easy_getinfo(easy->curl, info_active_socket, &socket) != 0 || socket < 0) return -1;
     return sockets_lend(&loop->sockets, socket, interest) ? socket : -1;
 }
 
@@ -278,7 +300,7 @@ nautilus_easy *nautilus_loop_ended(struct nautilus_loop *loop, int32_t *result) 
     while ((message = nautilus_curl.multi_info_read(loop->multi, &left))) {
         if (message->kind != message_done) continue;
         *result = message->data.result;
-        return message->easy;
+        return own(message->easy);
     }
     return NULL;
 }

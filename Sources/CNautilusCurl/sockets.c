@@ -14,6 +14,10 @@ uint8_t sockets_flags(const struct sockets *sockets, int socket) {
     return socket >= 0 && socket < sockets->capacity ? sockets->flags[socket] : 0;
 }
 
+void *sockets_user(const struct sockets *sockets, int socket) {
+    return sockets_flags(sockets, socket) & socket_owned ? sockets->users[socket] : NULL;
+}
+
 static int make_room(struct sockets *sockets, int socket) {
     if (socket < 0) return 0;
     if (socket < sockets->capacity) return 1;
@@ -35,6 +39,7 @@ int sockets_own(struct sockets *sockets, int socket) {
     if (!make_room(sockets, socket)) return 0;
     uint8_t before = sockets->flags[socket];
     sockets->flags[socket] = socket_owned;
+    if (!(before & socket_wanted)) sockets->users[socket] = NULL;
     // The library has closed a socket of this number without telling, and takes what it wanted of that for told.
     if (before & socket_wanted)
         return sockets_want(sockets, socket, (before & socket_watched_read ? 1 : 0) | (before & socket_watched_write ? 2 : 0));
@@ -119,7 +124,10 @@ void sockets_end(struct sockets *sockets, int socket) {
 int sockets_close(struct sockets *sockets, int socket) {
     // Closing alone would do, but for a child process that has inherited it.
     sockets_unwatch(sockets, socket);
-    if (socket >= 0 && socket < sockets->capacity) sockets->flags[socket] = 0;
+    if (socket >= 0 && socket < sockets->capacity) {
+        sockets->flags[socket] = 0;
+        sockets->users[socket] = NULL;
+    }
     return close(socket);
 }
 

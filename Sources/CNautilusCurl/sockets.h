@@ -26,13 +26,15 @@ struct sockets {
     int epoll;
     // Flags by descriptor.
     uint8_t *flags;
-    // By descriptor, the handle that last wanted something of it; stale for a resting one.
+    // By descriptor, the handle that last wanted something of it, as long as it is open; stale for a resting one.
     void **users;
     int capacity;
 };
 
 // The flags of a socket; 0 for an unknown one.
 uint8_t sockets_flags(const struct sockets *sockets, int socket);
+// The handle that last wanted something of a socket that we have opened; null for none.
+void *sockets_user(const struct sockets *sockets, int socket);
 // Takes a socket in that we have opened; 0 where there is no memory.
 int sockets_own(struct sockets *sockets, int socket);
 // Watches a socket for what the library wants of it (bits: 1 to read, 2 to write); 0 where the system refuses.

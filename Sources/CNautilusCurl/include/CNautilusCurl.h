@@ -36,13 +36,25 @@ struct nautilus_curl_version {
 // Binds the library, once in a process; thread-safe. `version` is filled unless the library or a symbol is missing.
 enum nautilus_curl_binding nautilus_curl_bind(struct nautilus_curl_version *_Nonnull version);
 
-// Called by the library while a loop is stepped, with the context of the transfer: `bytes` is of `size * count` bytes.
+// A function's word for the lines of a header.
+enum nautilus_head_answer {
+    // The transfer is ended.
+    NAUTILUS_HEAD_REFUSED,
+    // Others are to come: they were an interim response's, or trailers.
+    NAUTILUS_HEAD_TAKEN,
+    // They were the response's own; trailers come line by line from here on.
+    NAUTILUS_HEAD_COMPLETE,
+};
+
+// Called by the library while a loop is stepped, with `count` bytes and the context of the transfer.
 typedef size_t (*nautilus_data_function)(
-    char *_Null_unspecified bytes, size_t size, size_t count, void *_Null_unspecified context
+    char *_Null_unspecified bytes, size_t count, void *_Null_unspecified context
 );
 struct nautilus_easy_functions {
-    // How many bytes it has taken; any other number ends the transfer.
-    nautilus_data_function _Nonnull header;
+    // Called with whole headers, and with one that is too large, or breaks off, as far as it has come.
+    enum nautilus_head_answer (*_Nonnull header)(
+        const char *_Null_unspecified bytes, size_t count, void *_Null_unspecified context
+    );
     // How many bytes it has taken, or a nautilus_curl_answer.
     nautilus_data_function _Nonnull write;
     // How many bytes it has put into `bytes`, or a nautilus_curl_answer.
@@ -82,32 +94,25 @@ enum nautilus_curl_option {
     NAUTILUS_CURL_SUPPRESS_CONNECT_HEADERS = 265,
     NAUTILUS_CURL_UPLOAD_BUFFERSIZE = 280,
     NAUTILUS_CURL_QUICK_EXIT = 322,
-    NAUTILUS_CURL_WRITEDATA = 10001,
     NAUTILUS_CURL_URL = 10002,
     NAUTILUS_CURL_PROXY = 10004,
-    NAUTILUS_CURL_READDATA = 10009,
     NAUTILUS_CURL_ERRORBUFFER = 10010,
     NAUTILUS_CURL_HTTPHEADER = 10023,
     NAUTILUS_CURL_SSLCERT = 10025,
     NAUTILUS_CURL_KEYPASSWD = 10026,
-    NAUTILUS_CURL_HEADERDATA = 10029,
     NAUTILUS_CURL_CUSTOMREQUEST = 10036,
     NAUTILUS_CURL_CAINFO = 10065,
     NAUTILUS_CURL_SSLKEY = 10087,
     NAUTILUS_CURL_CAPATH = 10097,
-    NAUTILUS_CURL_PRIVATE = 10103,
     NAUTILUS_CURL_COPYPOSTFIELDS = 10165,
-    NAUTILUS_CURL_SEEKDATA = 10168,
     NAUTILUS_CURL_PROXYUSERNAME = 10175,
     NAUTILUS_CURL_PROXYPASSWORD = 10176,
     NAUTILUS_CURL_NOPROXY = 10177,
     NAUTILUS_CURL_RESOLVE = 10203,
     NAUTILUS_CURL_PINNEDPUBLICKEY = 10230,
     NAUTILUS_CURL_UNIX_SOCKET_PATH = 10231,
-    NAUTILUS_CURL_PREREQDATA = 10313,
-    NAUTILUS_CURL_WRITEFUNCTION = 20011,
-    NAUTILUS_CURL_READFUNCTION = 20012,
-    NAUTILUS_CURL_HEADERFUNCTION = 20079,
+    NAUTILUS_CURL_PROXY_CAINFO = 10246,
+    NAUTILUS_CURL_PROXY_CAPATH = 10247,
     NAUTILUS_CURL_INFILESIZE_LARGE = 30115,
     NAUTILUS_CURL_POSTFIELDSIZE_LARGE = 30120,
     NAUTILUS_CURL_SSLCERT_BLOB = 40291,
@@ -132,10 +137,11 @@ enum nautilus_curl_answer {
     NAUTILUS_CURL_PAUSE = 0x10000001,
 };
 
-// One transfer's handle.
-typedef void nautilus_easy;
+// One transfer's handle, and memory for what it is told and tells.
+typedef struct nautilus_easy nautilus_easy;
 
-nautilus_easy *_Nullable nautilus_easy_create(void);
+// With the number of bytes from which on a header is too large.
+nautilus_easy *_Nullable nautilus_easy_create(size_t head_limit);
 void nautilus_easy_destroy(nautilus_easy *_Nonnull easy);
 // Forgets every option.
 void nautilus_easy_reset(nautilus_easy *_Nonnull easy);
@@ -150,8 +156,12 @@ int nautilus_easy_set_bytes(nautilus_easy *_Nonnull easy, int32_t option, const 
 
 long nautilus_easy_number(nautilus_easy *_Nonnull easy, int32_t info);
 int64_t nautilus_easy_microseconds(nautilus_easy *_Nonnull easy, int32_t info);
-// Has the functions called with `context`, until the handle is reset.
-void nautilus_easy_set_context(nautilus_easy *_Nonnull easy, void *_Nonnull context);
+// Has the functions called, until the handle is reset.
+void nautilus_easy_set_functions(nautilus_easy *_Nonnull easy);
+// What they are called with from here on.
+void nautilus_easy_set_context(nautilus_easy *_Nonnull easy, void *_Nullable context);
+// Has the function called with the header that has come in part. Returns whether it has taken it.
+int nautilus_easy_flush(nautilus_easy *_Nonnull easy);
 // Lets whatever has been paused go on.
 void nautilus_easy_resume(nautilus_easy *_Nonnull easy);
 
@@ -165,9 +175,16 @@ int32_t nautilus_easy_receive(
     nautilus_easy *_Nonnull easy, void *_Nonnull bytes, size_t count, size_t *_Nonnull received
 );
 
-// A list of lines, in one block of memory, from their bytes with a zero behind each; null where there is no memory.
+// The lines of its header, in memory that is used again: they stay until others are begun. To set them returns whether there
+// was memory for all, and the library took them.
+void nautilus_easy_begin_lines(nautilus_easy *_Nonnull easy);
+void nautilus_easy_add_to_line(nautilus_easy *_Nonnull easy, const void *_Nonnull bytes, size_t count);
+void nautilus_easy_end_line(nautilus_easy *_Nonnull easy);
+int nautilus_easy_set_lines(nautilus_easy *_Nonnull easy, int32_t option);
+
+// A list of one line; null where there is no memory.
 typedef void nautilus_list;
-nautilus_list *_Nullable nautilus_list_create(const void *_Nonnull texts, size_t length);
+nautilus_list *_Nullable nautilus_list_create(const char *_Nonnull text);
 void nautilus_list_destroy(nautilus_list *_Nullable list);
 
 // The sockets, timers and kept connections of many transfers. All but wait and wake is called by one thread at a time.
@@ -182,7 +199,7 @@ int32_t nautilus_loop_wait(struct nautilus_loop *_Nonnull loop);
 void nautilus_loop_wake(struct nautilus_loop *_Nonnull loop);
 // Does what is due: what `wait` has found, and timers.
 void nautilus_loop_step(struct nautilus_loop *_Nonnull loop, int32_t count);
-// Does what is due of timers, such as beginning a transfer; from a thread that is not the loop's own.
+// Does what is due of timers, such as beginning a transfer; on any thread.
 void nautilus_loop_begin(struct nautilus_loop *_Nonnull loop);
 // Each returns whether the library agreed.
 int nautilus_loop_add(struct nautilus_loop *_Nonnull loop, nautilus_easy *_Nonnull easy);

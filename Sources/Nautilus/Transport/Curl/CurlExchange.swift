@@ -4,14 +4,15 @@
     /// One request under way, and the caller that waits for its answer.
     ///
     /// The answer can come from two sides, the loop's reports and a cancellation anywhere, and is given once.
-    final class CurlExchange: Sendable {
+    struct CurlExchange: Sendable {
         /// The answer of a successful exchange; of a streamed one, without the body.
         struct Answer: Sendable {
             let head: CurlResponseHead
             let body: Data
         }
 
-        typealias Continuation = CheckedContinuation<Answer, any Error>
+        // Unsafe, which saves memory: whoever takes it out of the state, under its lock, resumes it.
+        typealias Continuation = UnsafeContinuation<Answer, any Error>
 
         private enum Caller {
             case expected
@@ -21,7 +22,8 @@
 
         private struct State {
             var caller = Caller.expected
-            var isOver = false
+            /// The loop that carries it; nil when libcurl is done with it.
+            var lease: CurlLoop.Lease?
             var trailers: HttpHeader = [:]
         }
 
@@ -29,11 +31,12 @@
         let download: CurlDownload?
         /// Where the request's body comes from when it is a stream; nil when it is not.
         let upload: CurlUpload?
-        private let state = Locked(State())
+        private let state: Locked<State>
 
-        init(download: CurlDownload? = nil, upload: CurlUpload? = nil) {
+        init(_ lease: CurlLoop.Lease, download: CurlDownload?, upload: CurlUpload?) {
             self.download = download
             self.upload = upload
+            self.state = Locked(State(lease: lease))
         }
 
         /// Lets the caller wait; false, with the caller resumed, when the exchange was cancelled before it began.
@@ -53,13 +56,15 @@
         }
 
         private func resolve(_ result: Result<Answer, any Error>, isOver: Bool) {
-            let continuation: Continuation? = state.withLock { state in
+            let (continuation, lease) = state.withLock { state -> (Continuation?, CurlLoop.Lease?) in
                 defer { state.caller = .answered }
-                if isOver { state.isOver = true }
-                guard case .waiting(let continuation) = state.caller else { return nil }
-                return continuation
+                let lease = isOver ? state.lease.take() : nil
+                guard case .waiting(let continuation) = state.caller else { return (nil, lease) }
+                return (continuation, lease)
             }
             continuation?.resume(with: result)
+            // The last one ends the loop, which must not happen under a lock.
+            withExtendedLifetime(lease) {}
         }
 
         /// Ends it for a caller or a reader that has gone.
@@ -69,7 +74,7 @@
             resolve(.failure(CancellationError()))
         }
 
-        /// Tells everybody how it has ended.
+        /// Tells everybody how it has ended, and lets the loop go; not to be called under the loop's locks.
         func end(_ result: Result<Answer, any Error>) {
             if download != nil, case .success(let answer) = result {
                 let trailers = answer.head.trailers
@@ -83,8 +88,8 @@
         /// The fields that came behind a streamed body; empty until all of it has come.
         var trailers: HttpHeader { state.withLock { $0.trailers } }
 
-        /// Whether libcurl is done with it, or never had it.
-        var isOver: Bool { state.withLock { $0.isOver } }
+        /// The loop that carries it; nil when libcurl is done with it.
+        var lease: CurlLoop.Lease? { state.withLock { $0.lease } }
 
         /// Whether the caller has its answer.
         var isAnswered: Bool {

@@ -48,17 +48,13 @@
         // Unsafe: to wait and to wake are thread-safe, and the rest is called under the core's lock, which releases it last.
         private nonisolated(unsafe) let loop: OpaquePointer
         private let startsOnAnyThread: Bool
-        private let spareHandles = Locked<[CurlHandle]>([])
-
-        /// How many handles are kept: more transfers are hardly ever under way at once, and one takes some 10 KiB.
-        private static let spareLimit = 64
 
         /// - Returns: Nil where the system has no descriptor or no memory left.
         init?(_ configuration: CurlTransport.Configuration, _ library: CurlLibrary) {
             guard let loop = nautilus_loop_create(max(1, configuration.connections)) else { return nil }
             self.loop = loop
             self.startsOnAnyThread = library.isSafeOnAnyThread
-            self.core = Locked(CurlCore(loop, endsLookups: library.isSafeOnAnyThread))
+            self.core = Locked(CurlCore(loop, configuration, endsLookups: library.isSafeOnAnyThread))
             let lines = ConnectionLines<CurlTransfer.Line, CurlTransfer>(
                 limit: configuration.connectionsPerHost,
                 total: configuration.connections
@@ -66,28 +62,21 @@
             self.inbox = Locked(Inbox(lines: lines))
         }
 
-        /// A handle without options; nil where there is no memory left.
-        func handle() -> CurlHandle? {
-            spareHandles.withLock { $0.popLast() } ?? CurlHandle()
-        }
-
         /// Starts a transfer once there is a connection for it, unless its caller has gone.
         func start(_ transfer: CurlTransfer) {
+            let context = transfer.context
             // Before it can be ended.
-            transfer.context.beginConnecting()
-            transfer.context.beginWaitingForConnection()
-            let isConnected = inbox.withLock { inbox in
-                let isConnected = inbox.lines.enter(transfer.line, transfer, priority: transfer.priority)
-                if isConnected { inbox.jobs.append(.start(transfer)) }
-                return isConnected
-            }
-            guard isConnected else {
+            context.beginConnecting()
+            guard !inbox.withLock({ $0.lines.enter(transfer.line) }) else { return add(.start(transfer)) }
+            context.beginWaitingForConnection()
+            let priority = transfer.request.request.priority
+            if inbox.withLock({ $0.lines.enter(transfer.line, transfer, priority: priority) }) {
+                context.endWaitingForConnection()
+                add(.start(transfer))
+            } else if transfer.exchange.isAnswered {
                 // If it was cancelled meanwhile, the cancellation has not found it in the line.
-                if transfer.exchange.isAnswered { forget(transfer) }
-                return
+                forget(transfer)
             }
-            transfer.context.endWaitingForConnection()
-            work()
         }
 
         /// Ends a transfer whose caller or reader has gone.
@@ -115,27 +104,38 @@
             if hasThread { nautilus_loop_wake(loop) } else { core.withLock { $0.close() } }
         }
 
+        /// Has a step taken, here or on the loop's thread.
         private func add(_ job: Job) {
-            inbox.withLock { $0.jobs.append(job) }
-            work()
+            var work = Work()
+            let isDone: Void? =
+                startsOnAnyThread
+                ? core.withLockIfAvailable { core in
+                    takeJobs(&core)
+                    core.jobs.append(job)
+                    core.perform(on: .other)
+                    core.begin(on: .other)
+                    collect(&core, &work)
+                } : nil
+            if isDone != nil { deliver(&work) }
+            let alarm = inbox.withLock { inbox in
+                if isDone == nil { inbox.jobs.append(job) }
+                return inbox.alarm()
+            }
+            if let alarm { raise(alarm) }
+        }
+
+        /// The thread stays asleep while another thread works on the jobs; those left behind have to wake it.
+        private func takeJobs(_ core: inout CurlCore) {
+            // The core has none left, so that the inbox gets its memory.
+            inbox.withLock { swap(&$0.jobs, &core.jobs) }
         }
 
         private func forget(_ transfer: CurlTransfer) {
             inbox.withLock { $0.lines.forget(transfer.line, transfer.id) }
         }
 
-        /// Has the inbox worked off, here or on the loop's thread.
-        private func work() {
-            if startsOnAnyThread {
-                let work = core.withLockIfAvailable { core in
-                    core.perform(inbox.withLock { $0.take() })
-                    core.begin()
-                    return collect(&core)
-                }
-                work.map(deliver)
-            }
-            switch inbox.withLock({ $0.alarm() }) {
-            case nil: return
+        private func raise(_ alarm: Inbox.Alarm) {
+            switch alarm {
             case .wake: nautilus_loop_wake(loop)
             case .start:
                 // The thread holds the loop until it is told to stop.
@@ -152,70 +152,87 @@
         /// The thread.
         private func run() {
             var count: Int32 = 0
+            var work = Work()
             while true {
                 repeat {
-                    let work = core.withLock { core in
-                        core.perform(inbox.withLock { $0.take() })
+                    core.withLock { core in
+                        takeJobs(&core)
+                        core.perform(on: .own)
                         core.step(count)
-                        return collect(&core)
+                        collect(&core, &work)
                     }
                     count = 0
-                    deliver(work)
+                    startConnected(&work)
+                    deliver(&work)
                 } while !inbox.withLock({ $0.fallAsleep() })
                 if inbox.withLock({ $0.isStopped && $0.jobs.isEmpty }) { return core.withLock { $0.close() } }
                 count = nautilus_loop_wait(loop)
             }
         }
 
+        /// Has the requests on their way that have waited for those that have ended, before the answers are given out, since
+        /// that takes its time.
+        private func startConnected(_ work: inout Work) {
+            guard !work.connected.isEmpty else { return }
+            work.noteConnected()
+            core.withLock { core in
+                takeJobs(&core)
+                core.perform(on: .own)
+                core.begin(on: .own)
+                collect(&core, &work)
+            }
+        }
+
         /// The steps that are left for when the lock is released.
         private struct Work {
-            var ended: [CurlOutcome] = []
+            var ended: [CurlTransfer] = []
             /// Those that have got the connections of those that have ended.
             var connected: [CurlTransfer] = []
             /// Web sockets that have ended.
             var sockets: [CurlSocket] = []
+
+            // Not under a lock: the clock may be the user's.
+            mutating func noteConnected() {
+                for transfer in connected { transfer.context.endWaitingForConnection() }
+                connected.removeAll(keepingCapacity: true)
+            }
         }
 
-        /// The transfers and sockets that have ended; the transfers' connections go to the next in line.
-        private func collect(_ core: inout CurlCore) -> Work {
-            let ended = core.ended()
+        /// Adds the transfers and sockets that have ended; the transfers' connections go to the next in line.
+        private func collect(_ core: inout CurlCore, _ work: inout Work) {
+            let before = work.ended.count
+            core.takeEnded(into: &work.ended)
             let sockets = core.takeSockets()
-            if !sockets.waiting.isEmpty { inbox.withLock { $0.jobs += sockets.waiting.map { .move($0) } } }
-            guard !ended.isEmpty else { return Work(sockets: sockets.ended) }
-            let connected = inbox.withLock { inbox in ended.compactMap { inbox.leave($0.transfer.line) } }
-            return Work(ended: ended, connected: connected, sockets: sockets.ended)
-        }
-
-        private func deliver(_ work: Work) {
-            for transfer in work.connected { transfer.context.endWaitingForConnection() }
-            for outcome in work.ended {
-                outcome.deliver()
-                recycle(outcome.transfer.handle)
-            }
-            for socket in work.sockets {
-                socket.release()
-                recycle(socket.handle)
+            work.sockets += sockets.ended
+            guard before < work.ended.count || !sockets.waiting.isEmpty else { return }
+            inbox.withLock { inbox in
+                inbox.jobs += sockets.waiting.map { .move($0) }
+                for transfer in work.ended[before...] {
+                    if let next = inbox.leave(transfer.line) { work.connected.append(next) }
+                }
             }
         }
 
-        private func recycle(_ handle: CurlHandle) {
-            // With it go header and body.
-            handle.reset()
-            spareHandles.withLock { spare in
-                if spare.count < Self.spareLimit { spare.append(handle) }
-            }
+        private func deliver(_ work: inout Work) {
+            work.noteConnected()
+            for transfer in work.ended { transfer.deliver() }
+            work.ended.removeAll(keepingCapacity: true)
+            for socket in work.sockets { socket.release() }
+            work.sockets.removeAll(keepingCapacity: true)
         }
 
         /// There is no thread to be had: nothing can be waited for.
         private func failAll() {
             inbox.withLock { $0.hasThread = false }
             while inbox.withLock({ !$0.jobs.isEmpty }) || !isIdle {
-                let work = core.withLock { core in
-                    core.perform(inbox.withLock { $0.take() })
+                var work = Work()
+                core.withLock { core in
+                    takeJobs(&core)
+                    core.perform(on: .other)
                     core.failAll()
-                    return collect(&core)
+                    collect(&core, &work)
                 }
-                deliver(work)
+                deliver(&work)
             }
         }
 
@@ -239,13 +256,6 @@
             guard isAsleep, !jobs.isEmpty else { return nil }
             isAsleep = false
             return .wake
-        }
-
-        /// Takes the jobs. The thread stays asleep while another thread works on them; jobs left behind have to wake
-        /// it.
-        fileprivate mutating func take() -> [CurlLoop.Job] {
-            defer { jobs = [] }
-            return jobs
         }
 
         /// Whether there is nothing to do, so that the thread may wait.

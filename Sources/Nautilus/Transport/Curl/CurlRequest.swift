@@ -4,12 +4,10 @@
     import FoundationNetworking
 
     /// A request as libcurl is told of it.
-    struct CurlRequest {
-        private let request: HttpRequest
-        private let origin: HttpOrigin
+    struct CurlRequest: Sendable {
+        let request: HttpRequest
+        let origin: HttpOrigin
         private let url: String
-        private let lines: [UInt8]
-        private let configuration: CurlTransport.Configuration
 
         /// From how many bytes on a body is not copied, but read where it is: 64 KiB, which a copy of costs less than
         /// the calls back for it.
@@ -17,47 +15,30 @@
 
         /// - Throws: ``InvalidRequest`` for a request that must not go on the wire, and ``TransportError`` for a URL
         ///   that is not HTTP or a stream that has been read. Nothing was sent.
-        init(_ request: HttpRequest, _ configuration: CurlTransport.Configuration) throws {
-            try request.validateForSession()
+        init(_ request: HttpRequest) throws {
+            // libcurl passes line breaks on to the wire.
+            try request.validate()
+            guard let origin = request.origin, origin.scheme == "https" || origin.scheme == "http" else {
+                try request.validateForSession()
+                throw TransportError(.badURL)
+            }
             if case .stream(let stream) = request.body, !stream.isReplayable {
                 throw TransportError(HttpBodyStream.ReadError.alreadyRead)
             }
-            guard let origin = request.origin, let url = request.url.withoutAuthorityUser else {
-                throw TransportError(.badURL)
-            }
+            guard let url = request.url.withoutAuthorityUser else { throw TransportError(.badURL) }
+            try request.header.validateForWire()
             self.request = request
             self.origin = origin
             self.url = url
-            self.lines = try request.lines()
-            self.configuration = configuration
         }
 
-        /// The transfer that carries it.
-        func transfer(_ exchange: CurlExchange, _ handle: CurlHandle, _ context: AttemptContext) throws -> CurlTransfer
-        {
-            let body = apply(to: handle)
-            configuration.apply(to: handle, for: origin)
-            let transfer = CurlTransfer(
-                exchange,
-                of: request,
-                to: origin,
-                body: body,
-                handle: handle,
-                context: context,
-                configuration: configuration
-            )
-            handle.setContext(transfer)
-            guard handle.isComplete else {
-                // libcurl must not silently leave anything out: a limit, a pinned key, the body.
-                let reason = "libcurl does not take the request, or a setting of the transport's."
-                throw TransportError.failed(.cannotConnectToHost, delivery: .notSent, reason: reason)
-            }
-            return transfer
-        }
+        /// Whether it goes over TLS.
+        var isSecure: Bool { origin.scheme == "https" }
 
-        private func apply(to handle: CurlHandle) -> CurlTransfer.Body {
-            handle.set(NAUTILUS_CURL_URL, url)
-            handle.setLines(lines)
+        /// Sets all that libcurl has to know of it.
+        func apply(to handle: CurlHandle) -> CurlTransfer.Body {
+            handle.setUrl(url)
+            handle.setLines { request.add(to: $0) }
             if request.method == .head { handle.set(NAUTILUS_CURL_NOBODY, 1) }
             let body = applyBody(to: handle)
             if request.method != .get, request.method != .head {
@@ -123,43 +104,47 @@
         }
     }
 
-    extension HttpRequest {
-        /// The lines of the header, as libcurl takes them, a zero behind each, with those that it would add by itself and
-        /// should not.
-        ///
-        /// - Throws: ``InvalidRequest`` for an invalid value.
-        fileprivate func lines() throws(InvalidRequest) -> [UInt8] {
-            var lines: [UInt8] = []
-            // Of most headers: they are not copied while they grow.
-            lines.reserveCapacity(512)
-            // The body follows at once: a server that does not know this waits, and so would we.
-            lines.add("Expect:")
-            var (hasType, hasCookie, hasAgent, hasEncodings) = (false, false, false, false)
-            for field in header.fields where !field.name.isOwnOfTransport {
+    extension HttpHeader {
+        /// Refuses values with control characters (RFC 9110 §5.5).
+        fileprivate func validateForWire() throws(InvalidRequest) {
+            for field in fields where !field.name.isOwnOfTransport {
                 guard field.value.hasOnly({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
                     throw .headerValue(name: field.name)
                 }
-                var value = field.value
+            }
+        }
+    }
+
+    extension HttpRequest {
+        /// Adds the lines of the header, with those that libcurl would add by itself and should not.
+        fileprivate func add(to lines: borrowing CurlHeaderLines) {
+            let isPlain = method == .get || method == .head
+            // The body follows at once: a server that does not know this waits, and so would we.
+            if !isPlain { lines.add("Expect:") }
+            var (hasType, hasCookie, hasAgent, hasEncodings) = (false, false, false, false)
+            for field in header.fields where !field.name.isOwnOfTransport {
                 switch field.name {
                 case .contentType: hasType = true
                 case .userAgent: hasAgent = true
                 case .acceptEncoding: hasEncodings = true
                 case .cookie:
-                    if hasCookie { continue }
-                    hasCookie = true
                     // Cookies are the one list that is no more than one line (RFC 6265 §5.4).
-                    value = header.values(of: .cookie).joined(separator: "; ")
+                    if !hasCookie { lines.add(field.name.rawValue, header.values(of: .cookie).joined(separator: "; ")) }
+                    hasCookie = true
+                    continue
                 default: break
                 }
-                // With a colon and nothing but blanks behind it, libcurl leaves the field out.
-                let isBlank = value.hasOnly { $0 == 0x20 || $0 == 0x09 }
-                lines.add(field.name.rawValue, isBlank ? ";" : ": ", isBlank ? "" : value)
+                lines.add(field.name.rawValue, field.value)
             }
             if !hasAgent { lines.add("User-Agent: Nautilus") }
-            if !hasEncodings, let accepted = ContentDecoder.accepted { lines.add("Accept-Encoding: ", accepted) }
+            if !hasEncodings, let accepted = ContentDecoder.accepted { lines.add("Accept-Encoding", accepted) }
+            guard !isPlain, !hasType else { return }
             // libcurl calls a body without a type a form; RFC 9110 §8.3 has a word for "unknown".
-            if !hasType { lines.add(hasBytes ? "Content-Type: application/octet-stream" : "Content-Type:") }
-            return lines
+            if hasBytes {
+                lines.add("Content-Type: application/octet-stream")
+            } else {
+                lines.add("Content-Type:")
+            }
         }
 
         private var hasBytes: Bool {
@@ -168,14 +153,6 @@
             case .data(let data): !data.isEmpty
             case .stream: true
             }
-        }
-    }
-
-    extension [UInt8] {
-        /// Adds a line made of these parts.
-        fileprivate mutating func add(_ parts: String...) {
-            for part in parts { append(contentsOf: part.utf8) }
-            append(0)
         }
     }
 

@@ -55,6 +55,22 @@ struct CurlResponseHead: Sendable {
     /// Whether all of it has come.
     var isComplete: Bool { stage == .trailers }
 
+    /// Takes the next lines in, with their ends.
+    ///
+    /// - Returns: Whether they have completed the header.
+    mutating func take(lines block: UnsafeRawBufferPointer) throws(Refusal) -> Bool {
+        // They are not copied while they grow.
+        if stage == .statusLine { lines.reserveCapacity(block.count) }
+        var hasCompleted = false
+        var rest = block[...]
+        while !rest.isEmpty {
+            let end = rest.firstIndex(of: 0x0A).map { $0 + 1 } ?? rest.endIndex
+            if try take(UnsafeRawBufferPointer(rebasing: rest[..<end])) { hasCompleted = true }
+            rest = rest[end...]
+        }
+        return hasCompleted
+    }
+
     /// Takes the next line in, with its end.
     ///
     /// - Returns: Whether it has completed the header.
@@ -103,8 +119,6 @@ struct CurlResponseHead: Sendable {
         }
         guard status >= 100 else { throw .malformed }
         (self.status, stage) = (status, .fields)
-        // Of most headers: they are not copied while they grow.
-        lines.reserveCapacity(1024)
         isHttp11 = line.starts(with: "HTTP/1.1 ".utf8)
     }
 
@@ -128,12 +142,13 @@ struct CurlResponseHead: Sendable {
 
     /// Two lengths, or one that is none, are how responses are smuggled (RFC 9112 §6.3).
     private mutating func takeLength(_ value: Slice<UnsafeRawBufferPointer>) throws(Refusal) {
-        for part in value.split(separator: 0x2C, omittingEmptySubsequences: false) {
-            let digits = part.trimmed
-            guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }),
-                let length = Int64(String(decoding: digits, as: UTF8.self)), givenLength ?? length == length
-            else { throw .malformed }
+        var rest = value
+        while true {
+            let end = rest.firstIndex(of: 0x2C) ?? rest.endIndex
+            guard let length = rest[..<end].trimmed.number, givenLength ?? length == length else { throw .malformed }
             givenLength = length
+            guard end < rest.endIndex else { return }
+            rest = rest[(end + 1)...]
         }
     }
 
@@ -211,13 +226,35 @@ extension Slice<UnsafeRawBufferPointer> {
         return rest
     }
 
+    /// The number that it is, in digits alone; nil for one of 2⁶³ and more.
+    fileprivate var number: Int64? {
+        guard !isEmpty else { return nil }
+        var number: Int64 = 0
+        for digit in self {
+            guard (0x30...0x39).contains(digit) else { return nil }
+            let (shifted, overflows) = number.multipliedReportingOverflow(by: 10)
+            let (sum, overflowsNow) = shifted.addingReportingOverflow(Int64(digit - 0x30))
+            guard !overflows, !overflowsNow else { return nil }
+            number = sum
+        }
+        return number
+    }
+
     fileprivate var text: String {
         let bytes = UnsafeRawBufferPointer(rebasing: self)
+        if bytes.count > 15, let known = Self.knownTexts.first(where: { $0.utf8.elementsEqual(bytes) }) { return known }
         let text = String(decoding: bytes, as: UTF8.self)
+        guard !bytes.allSatisfy({ $0 < 0x80 }) else { return text }
         // What is not UTF-8 has become another text, of other bytes.
         guard text.utf8.count == bytes.count, text.utf8.elementsEqual(bytes) else {
             return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
         }
         return text
     }
+
+    /// Names and values that are too long to be kept without memory of their own, and common.
+    private static let knownTexts = [
+        "application/json", "application/json; charset=utf-8", "Content-Encoding", "Transfer-Encoding",
+        "Strict-Transport-Security",
+    ]
 }

@@ -3,10 +3,10 @@
 
     /// The web sockets of a loop, under its lock.
     struct CurlSockets {
-        private var sockets: [UnsafeMutableRawPointer: CurlSocket] = [:]
+        private var sockets: [OpaquePointer: CurlSocket] = [:]
         /// Those whose connections are made, by descriptor.
         private var byDescriptor: [Int32: CurlSocket] = [:]
-        private var descriptors: [UnsafeMutableRawPointer: Int32] = [:]
+        private var descriptors: [OpaquePointer: Int32] = [:]
         private var ended: [CurlSocket] = []
         private var waiting: [CurlSocket] = []
         /// Whether a connection that still looks its host's name up can be ended without a wait.
@@ -37,7 +37,7 @@
         }
 
         /// libcurl is done with a handle, which may be a socket's.
-        mutating func connected(_ easy: UnsafeMutableRawPointer, _ code: Int32, _ loop: OpaquePointer) {
+        mutating func connected(_ easy: OpaquePointer, _ code: Int32, _ loop: OpaquePointer) {
             guard let socket = sockets[easy] else { return }
             proceed(socket.connected(code), socket, loop)
         }

@@ -23,15 +23,18 @@
         }
 
         let exchange: CurlExchange
-        let handle: CurlHandle
-        let method: HttpMethod
+        let request: CurlRequest
+        /// The line in which it waits for a connection.
         let line: Line
-        let priority: RequestPriority
+        /// The handle that carries it; nil while it has no connection, and when it is over.
+        private(set) var handle: CurlHandle?
+        /// How it has ended; nil while it has not.
+        private(set) var result: Result<CurlExchange.Answer, any Error>?
         /// The attempt's context, which knows how long the exchange may take.
         let context: AttemptContext
         /// Whether libcurl may send it once more when a kept connection dies before any byte of an answer.
         let isRepeatable: Bool
-        private let body: Body
+        private var body = Body.none
         private let responseLimit: Int
         private var bodyOffset = 0
         private(set) var head: CurlResponseHead
@@ -41,48 +44,95 @@
         private var bodyCount: Int64 = 0
         /// Why it was ended from here; nil when it was not.
         private var refusal: TransportError?
-        /// Whether libcurl was allowed to write the request.
-        private(set) var isAdmitted = false
+        /// How often libcurl was allowed to write the request.
+        private var admissions = 0
         /// How many bytes had been written by then, to a proxy that was asked for a connection.
         private var sizeBefore = 0
         /// Whether an answer has come that makes the rest of a streamed body pointless.
         private(set) var isOvertaken = false
         /// Whether the server has gone while the body was to go on.
         private var isLeft = false
+        /// Whether its handle is fit for another transfer as it is.
+        private var leavesHandleClean = false
         /// Whether it goes on without a caller, since ending it would have to wait.
         var isAbandoned = false
 
         init(
             _ exchange: CurlExchange,
-            of request: HttpRequest,
-            to origin: HttpOrigin,
-            body: Body,
-            handle: CurlHandle,
+            of request: CurlRequest,
             context: AttemptContext,
             configuration: CurlTransport.Configuration
         ) {
             self.exchange = exchange
-            self.handle = handle
-            self.method = request.method
-            self.line = Line(origin: origin, isStreamed: exchange.download != nil)
-            self.priority = request.priority
+            self.request = request
+            self.line = Line(origin: request.origin, isStreamed: exchange.download != nil)
             self.context = context
-            self.isRepeatable = request.method.isIdempotent || request.header[.idempotencyKey] != nil
-            self.body = body
+            let (method, header) = (request.request.method, request.request.header)
+            self.isRepeatable = method.isIdempotent || header[.idempotencyKey] != nil
             self.responseLimit = configuration.responseLimit
             self.head = CurlResponseHead(limit: configuration.headerLimit)
         }
 
+        private var method: HttpMethod { request.request.method }
+
+        /// Whether libcurl was allowed to write the request.
+        var isAdmitted: Bool { admissions > 0 }
+
+        private func number(_ info: nautilus_curl_info) -> Int { handle?.number(info) ?? 0 }
+
         /// Whether anything of the request was written.
-        var isSent: Bool { isAdmitted && handle.number(NAUTILUS_CURL_INFO_REQUEST_SIZE) > sizeBefore }
+        private var isSent: Bool { isAdmitted && number(NAUTILUS_CURL_INFO_REQUEST_SIZE) > sizeBefore }
+    }
+
+    /// How it begins.
+    extension CurlTransfer {
+        /// Has `handle` carry it.
+        ///
+        /// - Returns: Whether libcurl takes all of it: it must not silently leave anything out, such as a limit, a pinned key,
+        ///   the body.
+        func take(_ handle: CurlHandle, _ configuration: CurlTransport.Configuration) -> Bool {
+            self.handle = handle
+            let isSecure = request.isSecure
+            handle.prepare { configuration.apply(to: handle, isSecure: isSecure) }
+            configuration.applyAddresses(to: handle, of: request.origin)
+            body = request.apply(to: handle)
+            handle.setContext(self)
+            return handle.isComplete
+        }
     }
 
     /// How it ends.
     extension CurlTransfer {
-        /// The result, once libcurl is done.
+        /// Ends it without libcurl.
+        func fail(_ error: any Error) {
+            result = .failure(error)
+        }
+
+        /// Ends it once libcurl is done.
         ///
         /// - Parameter code: libcurl's code for it; 0 for no failure.
-        func outcome(_ code: Int32) -> Result<CurlExchange.Answer, any Error> {
+        func end(_ code: Int32) {
+            // A header that breaks off may have been none all along.
+            if !head.isComplete, let handle { _ = nautilus_easy_flush(handle.easy) }
+            result = outcome(code)
+            // libcurl counts what it has tried again, as long as the handle lives.
+            leavesHandleClean = code == 0 && admissions == 1
+        }
+
+        /// Gives its handle back, which libcurl has no more; nil when it has none.
+        func releaseHandle() -> CurlHandle? {
+            defer { handle = nil }
+            handle?.release(isClean: leavesHandleClean)
+            return handle
+        }
+
+        /// Tells everybody how it has ended.
+        func deliver() {
+            guard let result else { return }
+            exchange.end(result)
+        }
+
+        private func outcome(_ code: Int32) -> Result<CurlExchange.Answer, any Error> {
             if !head.isComplete { context.noteConnection(connection) }
             if !isOvertaken, let error = exchange.upload?.error {
                 guard let error = error as? HttpBodyStream.ReadError else { return .failure(error) }
@@ -94,8 +144,8 @@
                 if code == CurlFailure.timedOut { return .failure(TransportError.notConnected(isSent: isSent)) }
                 let failure = CurlFailure(
                     code: code,
-                    text: handle.errorText,
-                    verification: handle.number(NAUTILUS_CURL_INFO_SSL_VERIFYRESULT),
+                    text: handle?.errorText ?? "",
+                    verification: number(NAUTILUS_CURL_INFO_SSL_VERIFYRESULT),
                     isSent: isSent
                 )
                 return .failure(TransportError(failure.urlCode, delivery: isSent ? .maybeExecuted : .notSent))
@@ -113,7 +163,7 @@
 
         /// How it has come to its connection, as far as it has come.
         private var connection: CallTrace.Exchange.Connection {
-            guard handle.number(NAUTILUS_CURL_INFO_NUM_CONNECTS) > 0 else { return .reused }
+            guard let handle, handle.number(NAUTILUS_CURL_INFO_NUM_CONNECTS) > 0 else { return .reused }
             let name = handle.duration(NAUTILUS_CURL_INFO_NAMELOOKUP_TIME_T)
             let connected = handle.duration(NAUTILUS_CURL_INFO_CONNECT_TIME_T)
             // Each counts from the beginning, and is zero while it has not come, or never comes.
@@ -135,14 +185,15 @@
         /// The functions of every transfer.
         static var functions: nautilus_easy_functions {
             nautilus_easy_functions(
-                header: { bytes, size, count, context in
-                    CurlTransfer.of(context)?.takeLine(UnsafeRawBufferPointer(start: bytes, count: size * count)) ?? 0
+                header: { bytes, count, context in
+                    let lines = UnsafeRawBufferPointer(start: bytes, count: count)
+                    return CurlTransfer.of(context)?.takeLines(lines) ?? NAUTILUS_HEAD_REFUSED
                 },
-                write: { bytes, size, count, context in
-                    CurlTransfer.of(context)?.takeBody(UnsafeRawBufferPointer(start: bytes, count: size * count)) ?? 0
+                write: { bytes, count, context in
+                    CurlTransfer.of(context)?.takeBody(UnsafeRawBufferPointer(start: bytes, count: count)) ?? 0
                 },
-                read: { bytes, size, count, context in
-                    let target = UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
+                read: { bytes, count, context in
+                    let target = UnsafeMutableRawBufferPointer(start: bytes, count: count)
                     return CurlTransfer.of(context)?.giveBody(target) ?? Int(NAUTILUS_CURL_ABORT.rawValue)
                 },
                 rewind: { context in CurlTransfer.of(context)?.rewind() == true ? 1 : 0 },
@@ -162,8 +213,8 @@
             context.noteSending()
             guard !exchange.isAnswered else { return false }
             guard isSent else {
-                if !isAdmitted { sizeBefore = handle.number(NAUTILUS_CURL_INFO_REQUEST_SIZE) }
-                isAdmitted = true
+                if !isAdmitted { sizeBefore = number(NAUTILUS_CURL_INFO_REQUEST_SIZE) }
+                admissions += 1
                 return true
             }
             // It is unknown what the server has done with the bytes it got.
@@ -171,17 +222,18 @@
                 refuse(TransportError(.networkConnectionLost))
                 return false
             }
+            admissions += 1
             return true
         }
 
-        private func takeLine(_ line: UnsafeRawBufferPointer) -> Int {
+        private func takeLines(_ lines: UnsafeRawBufferPointer) -> nautilus_head_answer {
             do throws(CurlResponseHead.Refusal) {
-                guard try head.take(line) else { return line.count }
+                guard try head.take(lines: lines) else { return NAUTILUS_HEAD_TAKEN }
             } catch {
                 refuse(TransportError(error))
-                return 0
+                return NAUTILUS_HEAD_REFUSED
             }
-            return beginBody() ? line.count : 0
+            return beginBody() ? NAUTILUS_HEAD_COMPLETE : NAUTILUS_HEAD_REFUSED
         }
 
         /// The header is complete.
@@ -247,7 +299,7 @@
         /// Lets libcurl find out that an answer which has overtaken the body is complete: it sends no more of that, but
         /// while it is paused would wait for it.
         func lookAgain() {
-            nautilus_easy_resume(handle.easy)
+            if let handle { nautilus_easy_resume(handle.easy) }
         }
 
         /// Ends it, since the server has gone and no answer can come any more.
@@ -256,7 +308,7 @@
         func leave() -> Bool {
             guard !head.isComplete else { return false }
             isLeft = true
-            nautilus_easy_resume(handle.easy)
+            lookAgain()
             return true
         }
 

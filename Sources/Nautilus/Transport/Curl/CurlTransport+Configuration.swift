@@ -64,7 +64,9 @@
 
     extension CurlTransport.Configuration {
         /// Sets the options that are the same for every request.
-        func apply(to handle: CurlHandle, for origin: HttpOrigin) {
+        ///
+        /// - Parameter isSecure: Whether for those over TLS; libcurl copies its settings for the others as well.
+        func apply(to handle: CurlHandle, isSecure: Bool) {
             let (http, http11) = (3, 2)
             // No signal handler of the process's is to be changed.
             handle.set(NAUTILUS_CURL_NOSIGNAL, 1)
@@ -81,12 +83,20 @@
                 handle.set(NAUTILUS_CURL_QUICK_EXIT, 1)
             }
             route.apply(to: handle)
-            trust.apply(to: handle)
-            if let found = addresses[origin.host] {
-                // Those of IPv6 in brackets.
-                let texts = found.map { $0.contains(":") && !$0.hasPrefix("[") ? "[\($0)]" : $0 }
-                handle.setAddresses("\(origin.host):\(origin.port):\(texts.joined(separator: ","))")
+            if isSecure {
+                trust.apply(to: handle)
+            } else {
+                handle.clear(NAUTILUS_CURL_CAINFO)
+                handle.clear(NAUTILUS_CURL_CAPATH)
             }
+        }
+
+        /// Sets the addresses of a host, where they are not to be looked up.
+        func applyAddresses(to handle: CurlHandle, of origin: HttpOrigin) {
+            guard !addresses.isEmpty, let found = addresses[origin.host] else { return }
+            // Those of IPv6 in brackets.
+            let texts = found.map { $0.contains(":") && !$0.hasPrefix("[") ? "[\($0)]" : $0 }
+            handle.setAddresses("\(origin.host):\(origin.port):\(texts.joined(separator: ","))")
         }
     }
 

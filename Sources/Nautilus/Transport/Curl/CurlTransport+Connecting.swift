@@ -122,9 +122,9 @@
         func apply(to handle: CurlHandle) {
             switch self {
             case .environment: break
-            case .direct: handle.set(NAUTILUS_CURL_PROXY, "")
+            case .direct: avoidProxies(on: handle)
             case .unixSocket(let path):
-                handle.set(NAUTILUS_CURL_PROXY, "")
+                avoidProxies(on: handle)
                 handle.set(NAUTILUS_CURL_UNIX_SOCKET_PATH, path)
             case .proxy(let proxy):
                 handle.set(NAUTILUS_CURL_PROXY, proxy.url)
@@ -133,6 +133,13 @@
                 if let user = proxy.user { handle.set(NAUTILUS_CURL_PROXYUSERNAME, user) }
                 if let password = proxy.password { handle.set(NAUTILUS_CURL_PROXYPASSWORD, password) }
             }
+        }
+
+        private func avoidProxies(on handle: CurlHandle) {
+            // Not by naming none, for which libcurl asks the environment as well.
+            handle.set(NAUTILUS_CURL_NOPROXY, "*")
+            handle.clear(NAUTILUS_CURL_PROXY_CAINFO)
+            handle.clear(NAUTILUS_CURL_PROXY_CAPATH)
         }
     }
 

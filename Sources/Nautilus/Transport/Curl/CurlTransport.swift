@@ -71,10 +71,10 @@
             if case .stream(let stream) = request.body, stream.sentAsBytes == nil {
                 return try await collect(open(request, context))
             }
-            let departure = try departure(of: request, CurlExchange(), context)
-            context.interruption?.onOccurrence(departure.end)
+            let transfer = try transfer(of: request, context)
+            context.interruption?.onOccurrence { transfer.stop() }
             defer { context.interruption?.ignore() }
-            let answer = try await departure.answer()
+            let answer = try await transfer.answer()
             var response = HttpResponse(
                 status: answer.head.status,
                 header: answer.head.header,
@@ -103,14 +103,13 @@
             let download = CurlDownload()
             var upload: CurlUpload?
             if case .stream(let stream) = request.body, stream.sentAsBytes == nil { upload = CurlUpload() }
-            let exchange = CurlExchange(download: download, upload: upload)
-            let departure = try departure(of: request, exchange, context)
+            let transfer = try transfer(of: request, context, download: download, upload: upload)
             if let upload, case .stream(let stream) = request.body {
                 // A task of the caller's, so that the body's maker finds the caller's task-local values.
-                upload.feed(by: Task { await upload.feed(stream) { departure.resume() } })
+                upload.feed(by: Task { await upload.feed(stream) { transfer.goOn() } })
             }
-            let answer = try await departure.answer()
-            let reader = CurlReader(download, departure)
+            let answer = try await transfer.answer()
+            let reader = CurlReader(download, transfer)
             let response = HttpResponse(
                 status: answer.head.status,
                 header: answer.head.header,
@@ -119,7 +118,7 @@
                 },
                 url: request.url
             )
-            return (response, exchange)
+            return (response, transfer.exchange)
         }
 
         /// The whole response of a request whose body was streamed.
@@ -136,15 +135,15 @@
             }
         }
 
-        private func departure(
+        private func transfer(
             of request: HttpRequest,
-            _ exchange: CurlExchange,
-            _ context: AttemptContext
-        ) throws -> CurlDeparture {
-            let request = try CurlRequest(request, configuration)
-            let lease = try runningLoop()
-            guard let handle = lease.loop.handle() else { throw TransportError.unusable }
-            return CurlDeparture(try request.transfer(exchange, handle, context), lease)
+            _ context: AttemptContext,
+            download: CurlDownload? = nil,
+            upload: CurlUpload? = nil
+        ) throws -> CurlTransfer {
+            let request = try CurlRequest(request)
+            let exchange = CurlExchange(try runningLoop(), download: download, upload: upload)
+            return CurlTransfer(exchange, of: request, context: context, configuration: configuration)
         }
 
         /// The loop, made when the first exchange comes.
@@ -166,64 +165,55 @@
         }
     }
 
-    /// A transfer that is ready to leave, and the loop that carries it.
-    struct CurlDeparture: Sendable {
-        private let transfer: CurlTransfer
-        private let lease: CurlLoop.Lease
-
-        init(_ transfer: CurlTransfer, _ lease: CurlLoop.Lease) {
-            self.transfer = transfer
-            self.lease = lease
-        }
-
+    /// Its caller's side.
+    extension CurlTransfer {
         /// Starts it, and waits for its answer.
         func answer() async throws -> CurlExchange.Answer {
             try await withTaskCancellationHandler {
-                try await withCheckedThrowingContinuation { continuation in
-                    guard transfer.exchange.awaitAnswer(continuation) else { return }
-                    lease.loop.start(transfer)
+                try await withUnsafeThrowingContinuation { continuation in
+                    guard exchange.awaitAnswer(continuation) else { return }
+                    exchange.lease?.loop.start(self)
                 }
             } onCancel: {
-                end()
+                stop()
             }
         }
 
         /// Ends it, unless it is over.
-        func end() {
-            guard !transfer.exchange.isOver else { return }
-            transfer.exchange.abandon()
-            lease.loop.end(transfer)
+        func stop() {
+            guard let lease = exchange.lease else { return }
+            exchange.abandon()
+            lease.loop.end(self)
         }
 
         /// Lets it go on where it has been paused.
-        func resume() {
-            guard !transfer.exchange.isOver else { return }
-            lease.loop.resume(transfer)
+        func goOn() {
+            exchange.lease?.loop.resume(self)
         }
     }
 
     /// The body of a streamed exchange, as its reader holds it: when it is released, the exchange ends.
     private final class CurlReader: Sendable {
         private let download: CurlDownload
-        private let departure: CurlDeparture
+        private let transfer: CurlTransfer
 
-        init(_ download: CurlDownload, _ departure: CurlDeparture) {
+        init(_ download: CurlDownload, _ transfer: CurlTransfer) {
             self.download = download
-            self.departure = departure
+            self.transfer = transfer
         }
 
         deinit {
-            departure.end()
+            transfer.stop()
         }
 
         func next() async throws -> Data? {
             try Task.checkCancellation()
             return try await withTaskCancellationHandler {
-                try await download.next { departure.resume() }
+                try await download.next { transfer.goOn() }
             } onCancel: {
                 // Even when all has come: the part that was read must not be taken for the whole.
                 download.abandon()
-                departure.end()
+                transfer.stop()
             }
         }
     }

@@ -75,20 +75,21 @@
 
         private func socket(_ request: WebSocketOpeningRequest) throws -> CurlSocket {
             let lease = try transport.runningLoop()
-            guard let handle = lease.loop.handle() else { throw TransportError.unusable }
-            handle.set(NAUTILUS_CURL_URL, request.connectionUrl)
+            let configuration = transport.configuration
+            guard let handle = CurlHandle(headerLimit: configuration.headerLimit) else { throw TransportError.unusable }
+            handle.prepare { configuration.apply(to: handle, isSecure: request.origin.scheme == "wss") }
+            configuration.applyAddresses(to: handle, of: request.origin)
+            handle.setUrl(request.connectionUrl)
             handle.set(NAUTILUS_CURL_CONNECT_ONLY, 1)
             // A connection of its own, and a tunnel where there is a proxy.
             handle.set(NAUTILUS_CURL_FRESH_CONNECT, 1)
             handle.set(NAUTILUS_CURL_HTTPPROXYTUNNEL, 1)
-            transport.configuration.apply(to: handle, for: request.origin)
-            handle.keepErrorText()
             guard handle.isComplete else {
                 let reason = "libcurl does not take a setting of the transport's."
                 throw TransportError.failed(.cannotConnectToHost, delivery: .notSent, reason: reason)
             }
-            let limit = transport.configuration.headerLimit
-            return CurlSocket(request, handle, lease, headerLimit: limit, configuration: configuration)
+            let limit = configuration.headerLimit
+            return CurlSocket(request, handle, lease, headerLimit: limit, configuration: self.configuration)
         }
     }
 
