@@ -102,7 +102,10 @@ let package = Package(
     package.targets.append(
         .testTarget(
             name: "CurlTransportTests",
-            dependencies: ["Nautilus", .product(name: "NautilusTesting", package: "Nautilus"), "ScriptedSockets"]
+            dependencies: [
+                "ChildProcesses", "Nautilus", "ScriptedSockets",
+                .product(name: "NautilusTesting", package: "Nautilus"),
+            ]
         )
     )
     package.targets.append(

@@ -46,4 +46,44 @@ struct ConnectingTests {
             #expect(first.connect > .zero && first.secure == .zero)
         }
     }
+
+    @Test(
+        "and how long each step of one has taken, that of TLS included",
+        .enabled(if: PythonTlsServer.isAvailable, "needs Python and openssl")
+    )
+    func steps() async throws {
+        try await PythonTlsServer.run { server in
+            let configuration = CurlTransport.Configuration(
+                connectTimeout: .seconds(120),
+                trust: .init(roots: server.certificate),
+                addresses: ["127.0.0.1": ["127.0.0.1"]]
+            )
+            let service = AnyHttpService(
+                apiUrl: server.url.absoluteString,
+                transport: CurlTransport(configuration: configuration)
+            )
+            let stopwatch = ContinuousClock.now
+            let trace = try await Probe().response(with: service).trace
+            let connection = try #require(trace.exchanges.first?.connection)
+            #expect(!connection.isReused)
+            #expect(connection.connect > .zero && connection.secure > .zero)
+            #expect(connection.nameLookup + connection.connect + connection.secure < stopwatch.duration(to: .now))
+        }
+    }
+
+    @Test("and an interim response is not the answer whose header is timed")
+    func interim() async throws {
+        let pause = Duration.milliseconds(50)
+        try await ScriptedServer.run { connection in
+            _ = try await connection.readRequest()
+            try await connection.write("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n")
+            try await Task.sleep(for: pause)
+            try await connection.respond()
+        } whileOpen: { server in
+            let service = AnyHttpService(apiUrl: server.url.absoluteString, transport: TransportUnderTest.make())
+            let exchange = try #require(try await Probe().response(with: service).trace.exchanges.first)
+            #expect(exchange.status == 200)
+            #expect(try #require(exchange.latency) >= pause)
+        }
+    }
 }

@@ -74,6 +74,26 @@ struct KeptConnectionTests {
     }
 
     @Test(
+        "and over TLS, with a farewell that nobody has read: costs one new connection",
+        .enabled(if: PythonTlsServer.isAvailable, "needs Python and openssl")
+    )
+    func farewell() async throws {
+        // libcurl takes such a connection for alive, and waits on it for ever.
+        try await PythonTlsServer.run { server in
+            let configuration = CurlTransport.Configuration(
+                connectTimeout: .seconds(120),
+                trust: .init(roots: server.certificate)
+            )
+            let transport = CurlTransport(configuration: configuration)
+            for number in 1...3 {
+                let text = try await send(.post, server.url, through: transport).text
+                #expect(text == "\(number)")
+                await server.farewell()
+            }
+        }
+    }
+
+    @Test(
         "never brings what came behind an answer as the next one",
         arguments: [
             (

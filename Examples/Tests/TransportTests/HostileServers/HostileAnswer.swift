@@ -316,7 +316,31 @@ extension HostileAnswer {
             isSurvivedByFoundation: false,
             answering: coded("zstd", zstd.dropLast() + [0])
         ),
+        HostileAnswer("a bomb of gzip", .tooLarge, answering: coded("gzip", gzipBomb)),
+        HostileAnswer(
+            "a bomb of zstd",
+            .tooLarge,
+            isSurvivedByFoundation: false,
+            answering: coded("zstd", zstdBomb)
+        ),
     ]
+
+    /// 20 MiB of zeros in 130 kB: one literal, and then the longest match of what stands before it, again and again (RFC
+    /// 1951 §3.2.6).
+    private static let gzipBomb: Data = {
+        let match: [UInt8] = [1, 1, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0]
+        let bits: [UInt8] = [1, 1, 0, 0, 0, 1, 1, 0, 0, 0, 0] + (0..<80_000).flatMap { _ in match }
+        let bytes = stride(from: 0, to: bits.count, by: 8).map { start in
+            bits[start..<min(start + 8, bits.count)].reversed().reduce(0) { $0 << 1 | $1 }
+        }
+        return gzip.prefix(10) + Data(bytes)
+    }()
+
+    /// 4 GiB of zeros in 128 KiB: blocks of one byte that is repeated 131 072 times (RFC 8878 §3.1.1.2).
+    private static let zstdBomb: Data = {
+        let block = Data([0x02, 0x00, 0x10, 0x00])
+        return Data([0x28, 0xB5, 0x2F, 0xFD, 0x00, 0x58]) + (0..<32_768).reduce(into: Data()) { all, _ in all += block }
+    }()
 
     private static let endings = [
         HostileAnswer("a body without end", .tooLarge, endless: "nautilus", behind: head + "\r\n"),

@@ -1,0 +1,90 @@
+import ChildProcesses
+import Foundation
+import ScriptedSockets
+
+/// A TLS server that answers each request, then says farewell (`close_notify`) and leaves the connection open.
+final class PythonTlsServer: Sendable {
+    /// Where it listens.
+    let url: URL
+    /// Its certificate, a root for those that trust it.
+    let certificate: Data
+    private let lines: AsyncStream<String>
+
+    private init(url: URL, certificate: Data, lines: AsyncStream<String>) {
+        (self.url, self.certificate, self.lines) = (url, certificate, lines)
+    }
+
+    /// Whether there is what it needs.
+    static let isAvailable = python != nil && UntrustedTlsServer.openssl != nil
+
+    private static let python: URL? = ["/usr/bin/python3", "/usr/local/bin/python3"]
+        .first { FileManager.default.isExecutableFile(atPath: $0) }
+        .map { URL(fileURLWithPath: $0) }
+
+    /// Returns once it has said farewell once more.
+    func farewell() async {
+        _ = await lines.first { _ in true }
+    }
+
+    /// Serves until `body` returns; then ends the process that it started.
+    static func run(whileOpen body: (PythonTlsServer) async throws -> Void) async throws {
+        try await UntrustedTlsServer.run { identity in
+            guard let python else { throw CocoaError(.fileNoSuchFile) }
+            let file = FileManager.default.temporaryDirectory.appendingPathComponent(
+                "nautilus-\(UUID().uuidString).pem"
+            )
+            defer { try? FileManager.default.removeItem(at: file) }
+            try (identity.certificate + identity.key).write(to: file)
+            let process = try ChildProcess(python, ["-c", script, file.path])
+            let result: Result<Void, any Error>
+            do {
+                // Its first line is the port.
+                guard let port = await process.lines.first(where: { _ in true }).flatMap({ Int($0) }),
+                    let url = URL(string: "https://127.0.0.1:\(port)/")
+                else { throw CocoaError(.fileReadCorruptFile) }
+                let server = PythonTlsServer(url: url, certificate: identity.certificate, lines: process.lines)
+                result = .success(try await body(server))
+            } catch {
+                result = .failure(error)
+            }
+            await process.kill()
+            try result.get()
+        }
+    }
+
+    /// A thread for each connection, in which it is told how many there have been.
+    private static let script = """
+        import socket, ssl, sys, threading
+
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(sys.argv[1])
+        listener = socket.create_server(("127.0.0.1", 0))
+        open_ones = []
+
+        def serve(plain, number):
+            secure = context.wrap_socket(plain, server_side=True)
+            open_ones.append(secure)
+            text = b""
+            while b"\\r\\n\\r\\n" not in text:
+                read = secure.recv(4096)
+                if not read:
+                    return
+                text += read
+            body = str(number).encode()
+            secure.sendall(b"HTTP/1.1 200 OK\\r\\nContent-Length: %d\\r\\n\\r\\n%s" % (len(body), body))
+            secure.setblocking(False)
+            try:
+                secure.unwrap()
+            except (ssl.SSLError, OSError):
+                # The client's own farewell has not come.
+                pass
+            print("farewell", flush=True)
+
+        print(listener.getsockname()[1], flush=True)
+        number = 0
+        while True:
+            plain, _ = listener.accept()
+            number += 1
+            threading.Thread(target=serve, args=(plain, number), daemon=True).start()
+        """
+}
