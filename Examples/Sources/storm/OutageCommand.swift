@@ -87,7 +87,7 @@ struct OutageCommand: AsyncParsableCommand {
 
 extension FleetServer {
     /// Ten workers, a queue that is two seconds long, and an outage of ten seconds.
-    fileprivate static func withOutage(_ kind: FleetOutage.Kind, capacity: Int) -> FleetServer {
+    static func withOutage(_ kind: FleetOutage.Kind, capacity: Int) -> FleetServer {
         FleetServer(
             workers: 10,
             serviceTime: .constant(.seconds(10) / capacity),

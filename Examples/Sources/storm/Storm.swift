@@ -10,7 +10,7 @@ struct Storm: AsyncParsableCommand {
             Every call takes the whole path of a call through Nautilus; only the server, the network and time are \
             modelled. The same seed gives the same output, byte for byte.
             """,
-        subcommands: [OutageCommand.self, ContentionCommand.self],
+        subcommands: [OutageCommand.self, BudgetCommand.self, ContentionCommand.self],
         defaultSubcommand: OutageCommand.self
     )
 }

@@ -41,7 +41,7 @@ struct ExchangeAccountTests {
     func sharedRefused() async throws {
         for isShared in [false, true] {
             let empty = TokenBucketBudget(capacity: 0)
-            let full = TokenBucketBudget()
+            let full = TokenBucketBudget(depositOfSuccess: 0.1)
             let outcome = try await outcome(
                 of: Ping.get,
                 retrier: ComposedRetrier.factory(
@@ -195,7 +195,7 @@ struct ExchangeAccountTests {
     @Test("an error that a caller keeps keeps no permit for a retry that is not made")
     func permitInError() async throws {
         try await simulate { simulation in
-            let budget = TokenBucketBudget()
+            let budget = TokenBucketBudget(depositOfSuccess: 0.1)
             let sharing = ClosureInterceptor { request, _, next in
                 var response = try await next(request)
                 response.sharedAnswer = SharedAnswer()

@@ -15,7 +15,7 @@ struct ReopenedCallTests {
     func events() async throws {
         try await simulate { simulation in
             let clock = simulation.clock
-            let budget = TokenBucketBudget()
+            let budget = TokenBucketBudget(depositOfSuccess: 0.1)
             let transport = ScriptedTransport(
                 .reply(header: ["Content-Type": "text/event-stream"], text: "data: one\n\n"),
                 clock: clock

@@ -149,7 +149,7 @@ struct OfflineRetryTests {
 
     @Test("attempts without a network use up none of the attempts, and none of the budget")
     func free() async throws {
-        let budget = TokenBucketBudget()
+        let budget = TokenBucketBudget(depositOfSuccess: 0.1)
         let balance = budget.balance
         let (outcome, starts) = try await Self.outcome(
             // Online at 10 s and offline before the retry, twice; then for good.

@@ -29,7 +29,7 @@ struct OriginBudgetsTests {
 
     @Test("ever new origins make nobody forget a budget that is drawn on")
     func drawnOn() throws {
-        let budgets = OriginBudgets(limit: 10) { _ in TokenBucketBudget() }
+        let budgets = OriginBudgets(limit: 10) { _ in TokenBucketBudget(depositOfSuccess: 0.1) }
         let failing = try testOrigin("https://failing.test")
         for _ in 0..<5 { #expect(budgets.budget(of: failing).spend()) }
         for number in 0..<10_000 { _ = try budgets.budget(of: origin(number)) }
@@ -57,7 +57,7 @@ struct OriginBudgetsTests {
         "C18: when all are drawn on, the others share one: ten thousand failing origins do not make fifty thousand retries"
     )
     func overflow() throws {
-        let budgets = OriginBudgets(limit: 10) { _ in TokenBucketBudget() }
+        let budgets = OriginBudgets(limit: 10) { _ in TokenBucketBudget(depositOfSuccess: 0.1) }
         var retries = 0
         for number in 0..<10_000 {
             for _ in 0..<10 where try budgets.budget(of: origin(number)).spend() { retries += 1 }

@@ -23,7 +23,7 @@ struct PatienceTests {
     ) async throws -> Run {
         try await simulate(seed: seed) { simulation in
             let (clock, server) = (simulation.clock, makeServer(simulation.clock))
-            let budget = TokenBucketBudget()
+            let budget = TokenBucketBudget(depositOfSuccess: 0.1)
             let retrier = BackoffRetrier.factory(
                 .standard.with {
                     $0.budget = .shared(budget)
@@ -105,10 +105,10 @@ struct PatienceTests {
 
     @Test("the patience of a bucket is another one of its size: a tenth for a 429, a whole token for a 503")
     func bucket() {
-        let budget = TokenBucketBudget()
+        let budget = TokenBucketBudget(depositOfSuccess: 0.1)
         var counts: [Int] = []
         for charge in [RetryCharge.postponed, .unavailable, .failure] {
-            let budget = TokenBucketBudget()
+            let budget = TokenBucketBudget(depositOfSuccess: 0.1)
             counts.append((0..<1_000).filter { _ in budget.spend(charge) }.count)
         }
         #expect(counts == [100, 10, 5])

@@ -12,7 +12,7 @@ struct RetryPermitTests {
         func make(clock: ManualClock) -> (any RetryBudget, balance: @Sendable () -> Double) {
             switch self {
             case .tokens:
-                let budget = TokenBucketBudget()
+                let budget = TokenBucketBudget(depositOfSuccess: 0.1)
                 return (budget, { budget.balance })
             case .quota:
                 let budget = QuotaBudget(cost: 1)
@@ -73,7 +73,7 @@ struct RetryPermitTests {
     @Test("C12: a call that is cancelled while it waits for its retry takes nothing")
     func cancelledInBackoff() async throws {
         try await simulate { simulation in
-            let budget = TokenBucketBudget()
+            let budget = TokenBucketBudget(depositOfSuccess: 0.1)
             let service = AnyHttpService(
                 apiUrl: "api.example.com",
                 retrierFactory: steadyBackoff(budget: .shared(budget)),
@@ -97,7 +97,7 @@ struct RetryPermitTests {
             var method: HttpMethod { .put }
             var body: HttpBody { .stream(AsyncStream { $0.finish() }) }
         }
-        let budget = TokenBucketBudget()
+        let budget = TokenBucketBudget(depositOfSuccess: 0.1)
         let outcome = try await outcome(
             of: OneShot(),
             retrier: steadyBackoff(budget: .shared(budget)),
@@ -117,7 +117,7 @@ struct RetryPermitTests {
                 return try await next(request)
             }
         }
-        let budget = TokenBucketBudget()
+        let budget = TokenBucketBudget(depositOfSuccess: 0.1)
         let outcome = try await outcome(
             of: Ping.get,
             retrier: steadyBackoff(budget: .shared(budget)),
@@ -173,7 +173,7 @@ struct RetryPermitTests {
 
     @Test("C7: calls that were given one answer make one retry: one permit, one delay, whichever draw comes first")
     func sharedAnswer() async throws {
-        let budget = TokenBucketBudget()
+        let budget = TokenBucketBudget(depositOfSuccess: 0.1)
         let shared = SharedAnswer()
         var error = HttpError(
             .status(503),

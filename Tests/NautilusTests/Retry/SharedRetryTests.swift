@@ -69,7 +69,7 @@ struct SharedRetryTests {
                 _ = try await Ping.get.schedule(with: service)
                 return clock.now.offset
             }
-            let budget = TokenBucketBudget()
+            let budget = TokenBucketBudget(depositOfSuccess: 0.1)
             async let one = end(of: first)
             try await clock.sleep(for: .milliseconds(1))
             async let other = end(of: second)

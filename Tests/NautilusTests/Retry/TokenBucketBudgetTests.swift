@@ -22,7 +22,7 @@ struct TokenBucketBudgetTests {
 
     @Test("a retry takes a token, a success brings a tenth, and a refusal takes nothing")
     func amounts() {
-        let budget = TokenBucketBudget()
+        let budget = TokenBucketBudget(depositOfSuccess: 0.1)
         #expect(budget.spend())
         #expect(budget.balance == 9)
         budget.deposit()
@@ -53,7 +53,7 @@ struct TokenBucketBudgetTests {
 
     @Test("after an outage every tenth success pays for a retry, exactly, however many there are")
     func longRun() {
-        let budget = TokenBucketBudget()
+        let budget = TokenBucketBudget(depositOfSuccess: 0.1)
         var retries = drain(budget)
         #expect(retries == 5)
         for _ in 1...1000 {
@@ -73,6 +73,15 @@ struct TokenBucketBudgetTests {
         #expect(budget.spend())
         budget.deposit()
         #expect(budget.balance == min(10, 9 + deposit))
+    }
+
+    @Test("by default a client makes five retries before it has had a success, and one for every five successes")
+    func standard() {
+        let budget = TokenBucketBudget()
+        #expect(drain(budget) == 5)
+        #expect(budget.balance == 5)
+        budget.deposit()
+        #expect(budget.balance == 5.2)
     }
 
     @Test("parameters that make no sense are cut to ones that do", arguments: [-1, -Double.infinity, .nan, 0.0004])
