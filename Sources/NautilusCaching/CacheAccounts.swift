@@ -16,11 +16,11 @@ public enum CacheAccounts: Sendable {
     /// (`ServicePart/noteFacts(of:in:)`). The closure is asked again with each attempt, when it has been stamped, and
     /// when its answer has come: as soon as it names another, the call passes by, is given nothing of either account,
     /// and leaves nothing to any. It names the account that the credential stands for, or nil when nobody is signed in,
-    /// and must answer at once. It is given the request as it was declared, for a service whose requests name their
-    /// user.
+    /// and must answer at once. An empty name tells no users apart: such a call passes by. The closure is given the request
+    /// as it was declared, for a service whose requests name their user.
     ///
     /// ```swift
-    /// let cache = HttpCache(accounts: .separate { _ in session.userId })
+    /// let cache = HttpCache(accounts: .separate { _ in session.id?.uuidString })
     /// ```
     case separate(@Sendable (any Request) -> String?)
 
@@ -34,7 +34,7 @@ public enum CacheAccounts: Sendable {
     func account(of context: AttemptContext, notedBy owner: any AnyObject & Sendable) -> CallAccount? {
         switch self {
         case .anonymousOnly: CallAccount(nil) { nil }
-        case .separate: context.facts.fact(notedBy: owner) as? CallAccount
+        case .separate: (context.facts.fact(notedBy: owner) as? CallAccount).flatMap { $0.isNamed ? $0 : nil }
         }
     }
 }
@@ -50,6 +50,9 @@ struct CallAccount: Sendable {
     init(_ account: String?, at name: @escaping @Sendable () -> String?) {
         (self.partition, self.name) = (CachePartition(account: account), name)
     }
+
+    /// Whether it has a name, or is no account at all.
+    var isNamed: Bool { partition.account?.isEmpty != true }
 
     /// Whether the account is still the same, so that what comes may be kept, and what is kept given.
     var isCurrent: Bool { name() == partition.account }

@@ -123,6 +123,12 @@ struct CacheCore: Sendable {
         for target in Array(entries.keys) { remove(target) { $0.partition == partition } }
     }
 
+    /// Removes all that is not of one of these partitions, and has the fetches of others count for nothing.
+    mutating func removeAll(except kept: Set<CachePartition>) {
+        fetches = fetches.filter { kept.contains($0.value.partition) }
+        for target in Array(entries.keys) { remove(target) { !kept.contains($0.partition) } }
+    }
+
     /// Removes everything.
     mutating func removeAll() {
         (entries, fetches, size) = ([:], [:], 0)

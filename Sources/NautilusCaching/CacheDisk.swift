@@ -54,6 +54,15 @@ final class CacheDisk: Sendable {
         removeAll { $0.split(separator: ".").dropFirst().first == name }
     }
 
+    /// Removes all that is not of one of these partitions, later.
+    func removeAll(except kept: Set<CachePartition>) {
+        let names = Set(kept.map { Substring($0.digest) })
+        removeAll { name in
+            guard let partition = name.split(separator: ".").dropFirst().first else { return false }
+            return !names.contains(partition)
+        }
+    }
+
     /// Removes everything that is the cache's, later.
     func removeAll() {
         removeAll { _ in true }

@@ -155,6 +155,19 @@ extension HttpCache {
         await disk?.flush()
     }
 
+    /// Removes the responses of all accounts but one, on disk as well: call it at the launch, since a user may have been
+    /// signed out while nobody was there to remove theirs. What belongs to no account stays.
+    ///
+    /// - Parameter account: The account that is kept; nil for none.
+    public func removeAll(exceptAccount account: String?) async {
+        let kept = Set([CachePartition(account: nil), CachePartition(account: account)])
+        core.withLock { core in
+            core.removeAll(except: kept)
+            disk?.removeAll(except: kept)
+        }
+        await disk?.flush()
+    }
+
     /// Forgets everything, on disk as well, and returns once it is gone.
     ///
     /// Another process that shares the folder still has what it has in memory.

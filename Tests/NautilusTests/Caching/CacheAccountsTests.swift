@@ -67,6 +67,35 @@ struct CacheAccountsTests {
         #expect(await world.get() == "200 Bearer anna")
     }
 
+    @Test("at the launch, the responses of all accounts but the present one go, and what belongs to none stays")
+    func exceptOne() async throws {
+        let user = Locked<String?>(nil)
+        let world = Self.world(user, .separate { _ in user.withLock { $0 } }, vary: "Accept")
+        for name in ["anna", "bert", nil] {
+            user.withLock { $0 = name }
+            _ = await world.get()
+        }
+        #expect(world.cache.responseCount == 3)
+        await world.cache.removeAll(exceptAccount: "bert")
+        #expect(world.cache.responseCount == 2)
+        for (name, answer) in [
+            ("anna", "200 Bearer anna"), ("bert", "200 Bearer bert age 0"), (nil, "200 nobody age 0"),
+        ] {
+            user.withLock { $0 = name }
+            #expect(await world.get() == answer)
+        }
+        await world.cache.removeAll(exceptAccount: nil)
+        #expect(world.cache.responseCount == 1)
+    }
+
+    @Test("an empty name is no account: nothing is stored for it, and nothing stored given")
+    func emptyName() async throws {
+        let user = Locked<String?>("")
+        let world = Self.world(user, .separate { _ in user.withLock { $0 } })
+        for _ in 1...2 { #expect(await world.get() == "200 Bearer ") }
+        #expect((world.transport.count, world.cache.responseCount) == (2, 0))
+    }
+
     @Test("what varies by the credential is not stored for nobody in particular: who signs in must not get it")
     func variesByCredential() async throws {
         let user = Locked<String?>(nil)

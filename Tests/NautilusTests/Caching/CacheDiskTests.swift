@@ -109,6 +109,23 @@ struct CacheDiskTests {
         #expect(place.names == ["other"])
     }
 
+    @Test("what a launch before has left of other accounts is gone from the disk as well")
+    func removalExceptOne() async throws {
+        let (place, user) = (Place(), Locked<String?>(nil))
+        let world = Self.world(place, accounts: .separate { _ in user.withLock { $0 } })
+        for name in ["anna", "bert", nil] {
+            user.withLock { $0 = name }
+            _ = await world.get()
+        }
+        await world.cache.flush()
+        #expect(place.names.count == 3)
+        let next = Self.world(place, accounts: .separate { _ in "bert" })
+        await next.cache.removeAll(exceptAccount: "bert")
+        #expect(place.names.count == 2)
+        _ = await next.get()
+        #expect(next.transport.count == 0)
+    }
+
     @Test("what a killed process has left of an account goes with the account")
     func removalOfTorn() async throws {
         let place = Place()
