@@ -174,6 +174,9 @@ struct ReplyFields: Sendable {
         ["application/x-www-form-urlencoded", "text/plain"].contains(mediaType(contentType))
     }
 
+    /// Whether a media type is one of those in which a reply may come.
+    static func mayBeReply(contentType: String) -> Bool { isJson(contentType) || mayBeForm(contentType) }
+
     private static func mediaType(_ contentType: String) -> String {
         contentType.prefix { $0 != ";" && $0 != "," }.lowercased().trimmingCharacters(in: .whitespaces)
     }

@@ -122,13 +122,11 @@ extension RenewalFailure {
 }
 
 extension HttpResponse<Data> {
-    /// Whether it says that there is a token, though none can be read from it. A page of a hotel's network says no such
-    /// thing.
+    /// Whether it may be what is left of a token reply, though none can be read from it: it is called what those are, or
+    /// nothing. A page of a hotel's network is called one.
     fileprivate var isCutTokenReply: Bool {
         (200...299).contains(status)
-            && header.values(of: .contentType).first.map { type in
-                ["json", "x-www-form-urlencoded"].contains { type.lowercased().contains($0) }
-            } ?? false
+            && header.values(of: .contentType).first.map { ReplyFields.mayBeReply(contentType: $0) } ?? true
     }
 }
 
