@@ -54,7 +54,7 @@ struct SaveStepTests {
             let child = try await world.start()
             _ = try await child.ask(.watch)
             #expect(try await child.ask(.signOut).failure == [])
-            let note = ["open .ended", "fsync .ended", "fsync folder"]
+            let note = ["open .ended", "write .ended", "fsync .ended", "fsync folder"]
             let removal = ["open .lock", "unlink .json", "fsync folder", "unlink .ended"]
             #expect(try await child.ask(.tellCalls).calls == note + removal)
         }

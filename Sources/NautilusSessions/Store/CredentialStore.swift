@@ -34,7 +34,8 @@ public protocol CredentialStore: Sendable {
     /// Ends a session for every process that shares the store, without the key's lock, which may be held for long: no
     /// load shows a record of it any more, be it stored already or saved later by a process that does not know of the
     /// end, until ``delete(_:)``. Records of other sessions stay. The ``version(of:)`` is another one afterwards, if
-    /// the session was stored.
+    /// the session was stored, and at the same moment: a process that is killed in the middle must not leave an end of
+    /// which the others hear nothing.
     ///
     /// - Returns: The stored record of the session; nil when there was none, or it cannot be read.
     /// - Throws: ``CredentialStoreError`` when the session may still be shown.
@@ -64,8 +65,18 @@ public protocol CredentialStore: Sendable {
 /// Exclusive access to one key of a ``CredentialStore``. It ends with ``unlock()``, with the value, or with the
 /// process.
 public protocol CredentialLock: AnyObject, Sendable {
+    /// Whether the access is still this lock's alone: false once it has been given back, and where the system or somebody
+    /// else has taken it away. A ``Session`` asks right before each save and delete, and looks anew when it is not.
+    /// Default: true, for locks that cannot be lost.
+    var isHeld: Bool { get }
+
     /// Gives the access back; nothing when that has happened before.
     func unlock()
+}
+
+extension CredentialLock {
+    /// True.
+    public var isHeld: Bool { true }
 }
 
 /// A mark that changes whenever a stored credential does.
@@ -76,6 +87,9 @@ public struct CredentialVersion: Hashable, Sendable {
     public init(_ mark: String) {
         self.mark = mark
     }
+
+    /// This one, and what else tells a change; itself for nil.
+    func with(_ addition: String?) -> CredentialVersion { addition.map { CredentialVersion("\(mark) \($0)") } ?? self }
 
     /// The version of what was not seen: like no other.
     static var unseen: CredentialVersion { CredentialVersion(UUID().uuidString) }

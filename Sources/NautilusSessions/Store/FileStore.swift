@@ -6,7 +6,8 @@ import Nautilus
 /// The folder and its files are for this user alone; for encryption, wrap the store in an ``EncryptedStore``. A save
 /// writes a new file beside the old one and puts it in its place once it would survive a power failure, so that a
 /// process which is killed, or a disk which is full, leaves the old one. Keep the folder on a local disk: a network file
-/// system that is away stops the threads that ask for it, and its locks may not count for other machines.
+/// system that is away stops the threads that ask for it, and its locks may not count for other machines. Keep it where
+/// nobody cleans up: a record that has gone is a sign-out, since on a full disk its removal is the only way to tell one.
 ///
 /// On Apple's platforms, prefer `KeychainStore`, whose items never leave the device; files are readable there from the first
 /// unlock after a restart, and a folder that the store has created is kept out of backups.
@@ -61,7 +62,9 @@ public final class FileStore: CredentialStore {
         }
     }
 
-    /// Ends a session, by an empty file that has its name, and returns once that would survive a power failure.
+    /// Ends a session, by a line with its name in a file beside the record, and returns once that would survive a power
+    /// failure. That file is part of the ``version(of:)``, so whoever shares the folder knows at the same time that there
+    /// is something new and what it is, though this process may be killed at any moment.
     ///
     /// - Returns: The stored record of the session; nil when there was none, or it cannot be read.
     /// - Throws: ``CredentialStoreError``.
@@ -75,7 +78,6 @@ public final class FileStore: CredentialStore {
             try folder.create()
             try file.noteEnd(of: session)
             try folder.synchronize()
-            try file.touch()
             guard let content = try? file.read() else { return nil }
             let stored = try? CredentialFormat.decode(content.data, for: key, place: file.place)
             return stored?.session == session ? stored : nil
@@ -95,18 +97,20 @@ public final class FileStore: CredentialStore {
                 try folder.synchronize()
             }
             folder.removeLeftovers(of: file)
-            folder.removeEnds(of: file)
+            file.removeEnds()
         }
     }
 
-    /// A mark made of the file's number, times and size: one question to the system, which is asked on the caller's
-    /// thread. That takes less time than a change of threads, and on the store's queue every call would wait for a save
-    /// to reach the disk.
+    /// A mark made of the file's number, times and size, and of how many sessions have been ended: two questions to the
+    /// system, which are asked on the caller's thread. That takes less time than a change of threads, and on the store's
+    /// queue every call would wait for a save to reach the disk.
     ///
     /// - Returns: Nil when nothing is stored.
     /// - Throws: ``CredentialStoreError``.
     public func version(of key: CredentialKey) throws(CredentialStoreError) -> CredentialVersion? {
-        try folder.file(of: key).status()?.version
+        let file = folder.file(of: key)
+        guard let status = try file.status() else { return nil }
+        return status.version.with(try file.endsStatus().map { "ended \($0.size)" })
     }
 
     /// Takes the key's lock if it is free, and does not wait. With the first lock of a key, the files that killed saves
@@ -140,7 +144,7 @@ public final class FileStore: CredentialStore {
 }
 
 extension FileStatus {
-    /// Another one after each save: the file is a new one, and changed later than the one before.
+    /// Another one after each save: the file is a new one, and dated later than the one before.
     var version: CredentialVersion {
         let (inode, modified, changed) = (inode, modified, changed)
         return CredentialVersion(

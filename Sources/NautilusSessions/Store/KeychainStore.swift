@@ -45,7 +45,8 @@
             }
         }
 
-        /// Ends a session, by an item that has its name.
+        /// Ends a session, by an item that has its name. Such items are part of the ``version(of:)``, so whoever shares the
+        /// keychain knows at the same time that there is something new and what it is.
         ///
         /// - Returns: The stored record of the session; nil when there was none, or it cannot be read.
         /// - Throws: ``CredentialStoreError``.
@@ -59,10 +60,6 @@
                 added[kSecAttrAccessible as String] = kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly
                 let status = SecItemAdd(added as CFDictionary, nil)
                 if status != errSecDuplicateItem { try Self.check(status, "end", key) }
-                // So that others look at it anew.
-                let mark = [kSecAttrGeneric as String: Data(UUID().uuidString.utf8)]
-                let touched = SecItemUpdate(self.item(key) as CFDictionary, mark as CFDictionary)
-                if touched != errSecItemNotFound { try Self.check(touched, "end", key) }
                 guard let stored = try? self.stored(key), stored.session == session else { return nil }
                 return stored
             }
@@ -101,12 +98,16 @@
             }
         }
 
-        /// A mark made of the item's attributes; its content is not decrypted.
+        /// A mark made of the item's attributes, and of how many sessions have been ended; no content is decrypted.
         ///
         /// - Returns: Nil when nothing is stored.
         /// - Throws: ``CredentialStoreError``.
         public func version(of key: CredentialKey) async throws(CredentialStoreError) -> CredentialVersion? {
-            try await run { () throws(CredentialStoreError) in try self.mark(key, "version") }
+            try await run { () throws(CredentialStoreError) in
+                guard let mark = try self.mark(key, "version") else { return nil }
+                let ends = try self.endCount(key)
+                return mark.with(ends > 0 ? "ended \(ends)" : nil)
+            }
         }
 
         /// Takes the key's lock if it is free, and does not wait.
@@ -148,6 +149,17 @@
             guard status != errSecItemNotFound else { return false }
             try Self.check(status, "load", key)
             return true
+        }
+
+        private func endCount(_ key: CredentialKey) throws(CredentialStoreError) -> Int {
+            var query = end(of: nil, key)
+            query[kSecReturnAttributes as String] = true
+            query[kSecMatchLimit as String] = kSecMatchLimitAll
+            var found: CFTypeRef?
+            let status = SecItemCopyMatching(query as CFDictionary, &found)
+            guard status != errSecItemNotFound else { return 0 }
+            try Self.check(status, "version", key)
+            return (found as? [Any])?.count ?? 0
         }
 
         private func checkReplaceable(_ key: CredentialKey) throws(CredentialStoreError) {

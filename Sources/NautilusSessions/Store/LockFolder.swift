@@ -8,7 +8,8 @@ import Nautilus
 ///
 /// iOS and its like end a process that is suspended while it holds a lock in a container which an app shares with its
 /// extensions (exception code 0xdead10cc). So a lock is held there within an expiring activity of `ProcessInfo`: the system
-/// suspends the process later, and a lock that is still held when the time is up is given back.
+/// suspends the process later, and a lock that is still held when the time is up is given back. Then, and when somebody has
+/// removed its file, ``CredentialLock/isHeld`` is false.
 public struct LockFolder: Sendable {
     private let folder: StoreFolder
     private let activity: ExpiringActivity?
@@ -45,7 +46,7 @@ public struct LockFolder: Sendable {
             // yet.
             if status.mode != 0o600 { try? file.setMode(0o600) }
             let current = try FileStatus(of: path, followsLinks: false)
-            if current?.isSameFile(as: status) == true { return FileLock(file, within: activity) }
+            if current?.isSameFile(as: status) == true { return FileLock(file, at: path, within: activity) }
         }
         throw SystemFailure("flock", code: EAGAIN)
     }
@@ -66,19 +67,33 @@ public struct LockFolder: Sendable {
 /// A locked file. The system gives the lock back when the process ends, however it ends.
 final class FileLock: CredentialLock {
     private let descriptor: Locked<Int32?>
+    private let path: String
     private let end = DispatchSemaphore(value: 0)
 
     /// Keeps the lock that `file` has.
     ///
-    /// - Parameter activity: The lock is held within it, and given back when its time is up; nil for no such limit.
-    init(_ file: consuming OpenFile, within activity: ExpiringActivity?) {
+    /// - Parameters:
+    ///   - file: The file, locked.
+    ///   - path: Where others look for it.
+    ///   - activity: The lock is held within it, and given back when its time is up; nil for no such limit.
+    init(_ file: consuming OpenFile, at path: String, within activity: ExpiringActivity?) {
         descriptor = Locked(file.release())
+        self.path = path
         activity?.perform { [weak self, end] hasExpired in
             if hasExpired { self?.unlock() } else { end.wait() }
         }
     }
 
     deinit { unlock() }
+
+    /// Whether it is locked, and its file is still the one that others lock.
+    var isHeld: Bool {
+        descriptor.withLock { descriptor in
+            var status = stat()
+            guard let descriptor, fstat(descriptor, &status) == 0 else { return false }
+            return (try? FileStatus(of: path, followsLinks: false))?.isSameFile(as: FileStatus(status)) ?? false
+        }
+    }
 
     func unlock() {
         let descriptor = self.descriptor.withLock { descriptor in

@@ -28,13 +28,8 @@ struct StoreFile: Sendable {
         "\(folder)/\(stem).\(String(UInt64.random(in: 0...UInt64.max), radix: 16)).tmp"
     }
 
-    /// The file whose presence says that a session has been ended.
-    func endPath(of session: UUID) -> String { "\(folder)/\(stem).\(session.uuidString).ended" }
-
-    /// Whether a file of this name says that a session has been ended.
-    func isEnd(_ name: String) -> Bool {
-        name.hasPrefix(stem + ".") && name.hasSuffix(".ended")
-    }
+    /// The file that names the sessions which have been ended.
+    private var endsPath: String { "\(folder)/\(stem).ended" }
 
     /// Whether a file of this name was left by a save that was killed.
     func isTemporary(_ name: String) -> Bool {
@@ -101,34 +96,48 @@ extension StoreFile {
         }
     }
 
-    /// Whether a session has been ended.
-    func isEnded(_ session: UUID) throws(CredentialStoreError) -> Bool {
-        let path = endPath(of: session)
-        return try at(place) { () throws(SystemFailure) in try FileStatus(of: path, followsLinks: false) } != nil
+    /// The status of the file that names ended sessions; nil when there is none.
+    func endsStatus() throws(CredentialStoreError) -> FileStatus? {
+        let path = endsPath
+        return try at(place) { () throws(SystemFailure) in try FileStatus(of: path, followsLinks: false) }
     }
 
-    /// Notes that a session has been ended, in an empty file of its own: nothing is read or replaced for it, so it
-    /// needs no lock.
+    /// Whether a session has been ended.
+    func isEnded(_ session: UUID) throws(CredentialStoreError) -> Bool {
+        let path = endsPath
+        return try at(place) { () throws(SystemFailure) in
+            do throws(SystemFailure) {
+                return Self.names(session, in: try OpenFile(path, O_RDONLY).read(upTo: .max))
+            } catch {
+                guard error.code == ENOENT else { throw error }
+                return false
+            }
+        }
+    }
+
+    /// Notes that a session has been ended, at the end of a file: nothing is replaced for it, so it needs no lock. A line
+    /// that breaks off names no session, and the next one is whole all the same.
     func noteEnd(of session: UUID) throws(CredentialStoreError) {
-        let path = endPath(of: session)
+        let path = endsPath
         try at(place) { () throws(SystemFailure) in
-            let file = try OpenFile(path, O_WRONLY | O_CREAT, mode: 0o600)
+            let file = try OpenFile(path, O_RDWR | O_CREAT | O_APPEND, mode: 0o600)
+            let content = try file.read(upTo: .max)
+            // It may be asked for again and again, until the record is removed as well.
+            if !Self.names(session, in: content) { try file.write(Data("\(session.uuidString)\n".utf8)) }
             try file.synchronize()
             try file.finish()
         }
     }
 
-    /// Dates the file later than it is, so that others look at it anew; nothing when there is none.
-    func touch() throws(CredentialStoreError) {
-        guard let status = try status() else { return }
-        let modified = timespec.now(after: status.modified)
-        try at(place) { () throws(SystemFailure) in
-            do throws(SystemFailure) {
-                _ = try repeating("utimensat") { utimensat(AT_FDCWD, path, [modified, modified], AT_SYMLINK_NOFOLLOW) }
-            } catch {
-                guard error.code == ENOENT else { throw error }
-            }
-        }
+    /// Removes the file that names ended sessions: nothing of them is stored any more. The caller holds the lock, so no
+    /// save is about to begin.
+    func removeEnds() {
+        // One that stays does no harm: its sessions never come back.
+        _ = unlink(endsPath)
+    }
+
+    private static func names(_ session: UUID, in content: Data) -> Bool {
+        content.range(of: Data(session.uuidString.utf8)) != nil
     }
 
     /// Removes the file; nothing when there is none.

@@ -76,14 +76,6 @@ final class StoreFolder: Sendable {
         for name in names where file.isTemporary(name) { _ = unlink(path + "/" + name) }
     }
 
-    /// Removes the notes of which sessions of `file` have been ended: nothing of them is stored any more. The caller
-    /// holds its lock, so no save is about to begin.
-    func removeEnds(of file: StoreFile) {
-        // One that stays does no harm: its session never comes back.
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-        for name in names where file.isEnd(name) { _ = unlink(path + "/" + name) }
-    }
-
     /// - Returns: Whether it was created; false when it was there.
     private static func create(_ path: String, mode: mode_t) throws(SystemFailure) -> Bool {
         let parent = (path as NSString).deletingLastPathComponent

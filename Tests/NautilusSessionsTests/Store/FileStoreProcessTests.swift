@@ -118,6 +118,27 @@ import Testing
             }
         }
 
+        @Test("an end that was noted, and got no further, is noticed by whoever knows the record")
+        func halfEnded() async throws {
+            let folder = try TestFolder()
+            // Root may read every folder, so the process becomes nobody.
+            if geteuid() == 0 { #expect(chown(folder.url.path, 65_534, 65_534) == 0) }
+            await #expect(processExitsWith: .success) { [url = folder.store as URL] in
+                if geteuid() == 0 { #expect(setuid(65_534) == 0) }
+                let store = FileStore(folder: url)
+                try await store.save(.first, for: Self.key)
+                let version = try store.version(of: Self.key)
+                // It can be written to, and not be opened to be synchronised: the end comes to a stop in the middle, as
+                // that of a process does which is killed there.
+                #expect(chmod(url.path, 0o300) == 0)
+                let session = try #require(try await store.load(Self.key)?.session)
+                await Self.expectNotPermitted { try await store.end(session, for: Self.key) }
+                #expect(try await store.load(Self.key) == nil)
+                #expect(try store.version(of: Self.key) != version)
+                #expect(chmod(url.path, 0o700) == 0)
+            }
+        }
+
         private static func expectNotPermitted(_ work: () async throws -> Void) async {
             await #expect {
                 try await work()

@@ -104,6 +104,29 @@ struct LockFolderTests {
         next.unlock()
     }
 
+    @Test("a lock knows that it has gone: given back, taken by the system, or its file removed, or put anew")
+    func isHeld() throws {
+        let lock = try #require(try locks.lock(key))
+        #expect(lock.isHeld)
+        lock.unlock()
+        #expect(!lock.isHeld)
+
+        let activities = Activities()
+        let expiring = try #require(try LockFolder(StoreFolder(folder.store), within: activities.activity).lock(key))
+        #expect(expiring.isHeld)
+        let block = try #require(activities.block.withLock { $0 })
+        block(true)
+        #expect(!expiring.isHeld)
+
+        let path = try lockPath
+        let removed = try #require(try locks.lock(key))
+        _ = unlink(path)
+        #expect(!removed.isHeld)
+        let next = try #require(try locks.lock(key))
+        #expect(!removed.isHeld)
+        #expect(next.isHeld)
+    }
+
     @Test("where the system gives no time at all, nothing stays locked")
     func noTime() throws {
         let lock = try #require(

@@ -52,6 +52,24 @@ struct StorePromiseTests {
         withExtendedLifetime(held) {}
     }
 
+    @Test("each end is a change, and the same one again is none", arguments: StoreSubject.all)
+    func endedTwice(_ subject: StoreSubject) async throws {
+        let place = try subject.open()
+        let store = place.store()
+        let sessions = [UUID(), UUID()]
+        for session in sessions {
+            try await store.save(StoredCredential(session: session, content: Data("token".utf8)), for: place.key)
+            try await store.end(session, for: place.key)
+            let version = try await store.version(of: place.key)
+            try await store.end(session, for: place.key)
+            #expect(try await store.version(of: place.key) == version)
+        }
+        for session in sessions {
+            try await store.save(StoredCredential(session: session, content: Data("token".utf8)), for: place.key)
+            #expect(try await store.load(place.key) == nil)
+        }
+    }
+
     @Test("a lock ends with its value", arguments: StoreSubject.all)
     func forgotten(_ subject: StoreSubject) async throws {
         let place = try subject.open()

@@ -91,6 +91,7 @@ package final class KeychainStandIn: @unchecked Sendable {
     }
 
     func find(_ query: CFDictionary) -> (OSStatus, Any?) {
+        if query[kSecMatchLimit] as? String == kSecMatchLimitAll { return findAll(query) }
         let known = Self.itemKeys + [kSecMatchLimit, kSecReturnData, kSecReturnAttributes]
         var found: Any?
         let status = answer(query, known, .find) { service, account, group in
@@ -116,6 +117,23 @@ package final class KeychainStandIn: @unchecked Sendable {
             return errSecSuccess
         }
         return (status, found)
+    }
+
+    /// The attributes of all items of a service that have a label, whichever their account.
+    private func findAll(_ query: CFDictionary) -> (OSStatus, Any?) {
+        guard let label = query[kSecAttrLabel] as? String, query[kSecAttrAccount] == nil,
+            query[kSecReturnAttributes] as? Bool == true
+        else { return (errSecParam, nil) }
+        var found: [[String: Any]] = []
+        let known = Self.itemKeys + [kSecMatchLimit, kSecReturnAttributes]
+        let status = answer(query.merging([kSecAttrAccount: ""]) { $1 }, known, .find) { service, _, group in
+            let groups = group.map { [$0] } ?? Self.accessGroups
+            found = items.filter {
+                groups.contains($0.key.group) && $0.key.service == service && $0.value.label == label
+            }.map { [kSecAttrService: service, kSecAttrAccount: $0.key.account] }
+            return found.isEmpty ? errSecItemNotFound : errSecSuccess
+        }
+        return (status, status == errSecSuccess ? found : nil)
     }
 
     func update(_ query: CFDictionary, _ changes: CFDictionary) -> OSStatus {
