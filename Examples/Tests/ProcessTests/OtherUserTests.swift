@@ -5,7 +5,7 @@ import Testing
 /// In each of them, access token 1 is the first user's, 2 the second one's, and 3 what a refresh brings.
 @Suite("A sign-in or sign-out in another process", .serialized, .timeLimit(.minutes(10)))
 struct OtherUserTests {
-    @Test("during a refresh waits until its result is stored, and takes its place")
+    @Test("during a refresh ends its session at once, and is stored when the refresh is over")
     func signIn() async throws {
         let refresh = Barrier()
         try await SessionWorld.run(barriers: .init(refresh: refresh)) { world in
@@ -17,9 +17,10 @@ struct OtherUserTests {
             try second.tell(.signIn(tokens))
             await refresh.open()
 
+            // Whether the other one's session has ended by the end of its refresh is chance.
             let call = try await first.reply()
-            #expect(call.failure == [])
-            #expect(call.sent == [3])
+            #expect([[], ["authorization", "superseded"]].contains(call.failure))
+            #expect(call.sent == (call.failure.isEmpty ? [3] : []))
             #expect(try await second.reply().failure == [])
             #expect(try await world.hasStored(tokens))
             for child in [first, second] { #expect(try await child.ask(.call).sent == [2]) }
@@ -27,7 +28,7 @@ struct OtherUserTests {
         }
     }
 
-    @Test("during a refresh that takes too long begins the session here, and stores it as soon as it can")
+    @Test("during a refresh that takes too long begins the session here, ends the other at once, and is stored later")
     func impatientSignIn() async throws {
         let refresh = Barrier()
         try await SessionWorld.run(barriers: .init(refresh: refresh)) { world in
@@ -42,8 +43,8 @@ struct OtherUserTests {
 
             await refresh.open()
             let call = try await first.reply()
-            #expect(call.failure == [])
-            #expect(call.sent == [3])
+            #expect(call.failure == ["authorization", "superseded"])
+            #expect(call.sent == [])
             let recovery = try await second.ask(.awaitEvent("storeRecovered"))
             #expect(recovery.events == ["signedIn", "storeFailed lockTimeout", "storeRecovered"])
             #expect(try await world.hasStored(tokens))
@@ -76,7 +77,7 @@ struct OtherUserTests {
         }
     }
 
-    @Test("while a renewal cannot be saved is stored after it")
+    @Test("while a renewal cannot be saved is stored in its place")
     func signInOnFullDisk() async throws {
         guard SessionFault.reachesSystemCalls else { return }
         try await SessionWorld.run { world in
@@ -86,7 +87,7 @@ struct OtherUserTests {
             _ = try await first.ask(DiskFailure.full.plan(fromSave: 2))
             #expect(try await first.ask(.call).sent == [3])
             #expect(try await second.ask(.signIn(tokens)).failure == ["lockTimeout"])
-            #expect(try await first.ask(.call).sent == [3])
+            #expect(try await first.ask(.call).failure == ["authorization", "signedOut"])
 
             _ = try await first.ask(.mend)
             _ = try await second.ask(.awaitEvent("storeRecovered"))

@@ -204,6 +204,9 @@ extension Session: CredentialSource {
 extension Session {
     /// Begins a session, in place of the one before: in this process at once, in the others as soon as it is saved.
     ///
+    /// The one before ends in all processes at once, as by ``signOut()``: that needs no lock, and should this process end
+    /// before it has saved the new one, nobody is signed in, and not the user before.
+    ///
     /// Calls of the session before fail, and never go out with the new credential; a renewal of it that is under way
     /// comes to nothing.
     ///
@@ -229,9 +232,15 @@ extension Session {
     /// No store keeps the user signed in here: one that hangs, cannot be read or is locked elsewhere only delays what
     /// is left to do, and a damaged record is removed. A user who signs in while this goes on stays signed in.
     ///
+    /// Where the session is over already, signed out or expired, here or elsewhere, nothing is left to end, and a user who
+    /// has signed in elsewhere since, of whom this process has not heard, is not meant. A process that has not read the
+    /// store yet signs out whoever is stored; if it cannot be read now, whoever is stored when it can.
+    ///
     /// - Throws: ``SessionError`` of the removal, or else of kind ``SessionError/Kind/notRevoked``, when they failed;
     ///   both were tried. The user is signed out all the same, and what could not be done now is tried again in the
-    ///   background.
+    ///   background, with two exceptions. A record that is foreign or of a newer format is left alone. And the revocation
+    ///   is tried as long as this object lives, and not by the next launch: for that the credential would have to be
+    ///   kept, on a device whose user has asked for it to be gone.
     public func signOut() async throws(SessionError) {
         let ended = await shared.signOut()
         async let revocation = revocation(of: ended)

@@ -10,6 +10,9 @@ public struct SessionError: RefreshFailure, Sendable {
         case store(CredentialStoreError)
         /// Another process has held the store's lock for longer than this one waits.
         case lockTimeout(Duration)
+        /// The store's lock was lost before what it protects could be saved: the system has suspended the process, or
+        /// somebody has removed the lock's file.
+        case lockLost
         /// The store has not answered for this long, and is not waited for any more: what was asked of it may still
         /// happen.
         case storeTimeout(Duration)
@@ -42,7 +45,7 @@ public struct SessionError: RefreshFailure, Sendable {
     /// out of reach.
     public var isTransient: Bool {
         switch kind {
-        case .lockTimeout, .storeTimeout: true
+        case .lockTimeout, .lockLost, .storeTimeout: true
         case .notRevoked: underlying.map { ($0 as? any RefreshFailure)?.isTransient ?? false } ?? true
         case .store, .superseded, .expired, .cancelled: false
         }
@@ -65,6 +68,8 @@ extension SessionError: PrintableError, Redacted, LocalizedError {
             "The credential store failed: \(error)"
         case .lockTimeout(let limit):
             "Another process has held the credential's lock for more than \(limit.brief); try again later."
+        case .lockLost:
+            "The credential's lock was lost while it was held; try again, and let nobody remove its file."
         case .storeTimeout(let limit):
             "The credential store has not answered for \(limit.brief); see why it hangs, and try again later."
         case .superseded:

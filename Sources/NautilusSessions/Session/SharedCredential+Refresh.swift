@@ -23,16 +23,18 @@ extension SharedCredential {
         case .locked(let taken): lock = taken
         }
         defer { release(lock) }  // 6
-        await saveSignIn(with: tried)
+        await saveSignIn(with: tried, under: lock)
         await heedEndWhileUnsaved()
         let base = try await latest(after: tried)  // 2
         // A sign-in of another process has come before that of this one.
         guard base.session == session else { throw SessionError(.superseded) }
         if base.credential != tried && serves(base.credential) { return base.credential }
         do {
-            let renewed = try await renew(base, watch)  // 3 to 5
+            let renewed = try await renew(base, lock, watch)  // 3 to 5
             try await heedEnd(of: renewed)
-            return renewed.credential
+            // Another process's, where the lock was lost, and it has renewed as well.
+            return state.withLock { $0.record?.session == renewed.session ? $0.record?.credential : nil }
+                ?? renewed.credential
         } catch {
             // The server's word goes for this very credential only: another process may have a newer one.
             if !(error is TerminalRefreshFailure) { await endIfOver(base.session) }
@@ -41,10 +43,10 @@ extension SharedCredential {
     }
 
     /// Saves a sign-in that could not be saved before. If that fails again, it is refreshed in memory.
-    private func saveSignIn(with credential: Credential) async {
+    private func saveSignIn(with credential: Credential, under lock: any CredentialLock) async {
         guard case .signIn(let record) = state.withLock({ $0.unsaved }), record.credential == credential else { return }
         do throws(SessionError) {
-            try await saveSignIn(record.session)
+            try await saveSignIn(record.session, under: lock)
         } catch {
             storeFailed(error)
         }
@@ -72,8 +74,7 @@ extension SharedCredential {
         // An unsaved record is not looked for; a store that cannot be read tells nothing.
         guard known.unsaved == nil, let look = try? await store.look() else { return }
         guard look.stored?.session != renewed.session, follow(look, from: known, since: epoch) else { return }
-        // The process where the user has signed out does not know of this credential.
-        if look.stored == nil, !look.hasExpired { revokeInBackground(renewed.credential) }
+        if look.isSignOut { revokeUnlessReplaced(renewed.credential) }
         throw SessionError(.superseded)
     }
 
@@ -100,10 +101,10 @@ extension SharedCredential {
             let (epoch, known) = present()
             guard let record = known.record else { throw SessionError(.superseded) }
             switch known.unsaved {
-            case .renewal: return record
+            case .renewal(let record, _): return record
             case .signIn(let record) where record.credential == tried: return record
             // The refresh is of the session before.
-            case .signIn, .signOut: throw SessionError(.superseded)
+            case .signIn, .signOut, .expiry: throw SessionError(.superseded)
             case nil: break
             }
             let look = try await store.look()

@@ -3,30 +3,32 @@ import Nautilus
 
 /// Steps 3 to 5 of a refresh: sending the credential, and acting on each answer.
 extension SharedCredential {
-    /// - Parameter watch: Runs since the refresh began.
-    func renew(_ base: Record, _ watch: Stopwatch) async throws -> Record {
-        guard rules.spendsCredential else { return try await repeatable(base) }
+    /// - Parameters:
+    ///   - lock: The store's lock.
+    ///   - watch: Runs since the refresh began.
+    func renew(_ base: Record, _ lock: any CredentialLock, _ watch: Stopwatch) async throws -> Record {
+        guard rules.spendsCredential else { return try await repeatable(base, lock) }
         let unsent = base
         var base = base
         var isFirst = true
         while true {
             base.unanswered += 1
-            await mark(base)
+            try await mark(base, lock)
             // The store has held it up, the note included, so long that the refresh may be cancelled before the answer has
             // come: that would be lost, and the credential with it.
             if isFirst, watch.elapsed > timeLimit / 2 {
-                _ = await saved(unsent)
+                _ = await saved(unsent, lock)
                 throw SessionError(.storeTimeout(store.limit))
             }
             isFirst = false
             do {
-                return await saved(base.replacing(try await renewed(base)))
+                return await saved(base.replacing(try await renewed(base)), lock)
             } catch {
                 let failure = rules.classify(error)
                 // The server has not taken it: as before.
                 guard failure != .notRenewed else {
                     base.unanswered -= 1
-                    _ = await saved(base)
+                    _ = await saved(base, lock)
                     throw error
                 }
                 // Another process, one that heeds no lock, may have been quicker.
@@ -35,7 +37,7 @@ extension SharedCredential {
                     base = successor
                     continue
                 }
-                if failure == .ended { throw await end(base, error) }
+                if failure == .ended { throw await end(base, error, lock) }
                 // The note stays. Only the server can tell whether the credential is spent, and it is asked after the
                 // cool-down.
                 guard failure == .answerLost, isSentAgain(base) else { throw error }
@@ -45,12 +47,12 @@ extension SharedCredential {
     }
 
     /// Nothing is spent: no note, and no harm in asking twice.
-    private func repeatable(_ base: Record) async throws -> Record {
+    private func repeatable(_ base: Record, _ lock: any CredentialLock) async throws -> Record {
         do {
-            return await saved(base.replacing(try await renewed(base)))
+            return await saved(base.replacing(try await renewed(base)), lock)
         } catch {
             guard rules.classify(error) == .ended else { throw error }
-            throw await end(base, error)
+            throw await end(base, error, lock)
         }
     }
 
@@ -65,26 +67,36 @@ extension SharedCredential {
 
     /// Notes how often the credential has been sent. Without the note the refresh goes on: what it prevents is rare,
     /// and a full disk is not.
-    private func mark(_ record: Record) async {
+    ///
+    /// - Throws: ``SessionError/Kind/lockLost``: another process may be sending it, or have ended the session.
+    private func mark(_ record: Record, _ lock: any CredentialLock) async throws(SessionError) {
         // No other process knows it.
         guard !replaceSignIn(by: record) else { return }
         do throws(SessionError) {
-            try await save(record)
+            try await save(record, under: lock)
         } catch {
+            guard error.kind != .lockLost else { throw error }
             storeFailed(error)
         }
     }
 
     /// The record, saved or, where the store fails, kept in memory: what the server has issued is never lost.
-    private func saved(_ record: Record) async -> Record {
+    private func saved(_ record: Record, _ lock: any CredentialLock) async -> Record {
         do throws(SessionError) {
             if replaceSignIn(by: record) {
-                try await saveSignIn(record.session)
+                try await saveSignIn(record.session, under: lock)
             } else {
-                try await save(record)
+                try await save(record, under: lock)
             }
+        } catch  where error.kind == .lockLost {
+            // It may be over by now, or another process's: the lock is taken again, and the store looked at.
+            keep(record)
+            state.withLock { $0.hasLostLock = true }
+            _ = try? await write()
         } catch {
-            keep(record, because: error)
+            keep(record)
+            storeFailed(error)
+            tryAgain()
         }
         return record
     }
@@ -117,18 +129,22 @@ extension SharedCredential {
 
     /// Ends the session: its credential goes from the record, if that is still the one that was tried, and other
     /// processes learn from it that the server has ended the session.
-    private func end(_ tried: Record, _ error: any Error) async -> TerminalRefreshFailure {
+    private func end(
+        _ tried: Record,
+        _ error: any Error,
+        _ lock: any CredentialLock
+    ) async -> TerminalRefreshFailure {
         let cause = HttpError.behind(error) ?? error
         let failure =
             error as? TerminalRefreshFailure
             ?? TerminalRefreshFailure("the server has refused to renew the credential", underlying: cause)
         state.withLock { state in
             guard state.record?.session == tried.session else { return }
-            (state.record, state.unsaved, state.failure) = (nil, .signOut(session: tried.session), failure)
+            (state.record, state.unsaved, state.failure) = (nil, .expiry(tried), failure)
         }
         tellEnds()
         do throws(SessionError) {
-            try await expire(tried)
+            try await expire(tried, under: lock)
         } catch {
             storeFailed(error)
             tryAgain()
@@ -181,6 +197,18 @@ extension SharedCredential {
     /// The same from the background, for a credential of which no caller waits to hear.
     func revokeInBackground(_ credential: Credential) {
         BackgroundTask.start { [weak self] in _ = await self?.revoke(credential) }
+    }
+
+    /// The same for a renewed credential of a session that has been ended elsewhere: the process where the user has
+    /// signed out does not know of it. Where the next session has taken this one's place, nothing is revoked: it may be
+    /// the same user's, and all that this one has ever been granted could end with the credential.
+    func revokeUnlessReplaced(_ credential: Credential) {
+        BackgroundTask.start { [weak self, store] in
+            // The sign-in waits for the lock that is held here, and is stored then.
+            try? await store.clock.sleep(for: .seconds(2))
+            guard (try? await store.glance())?.stored == nil else { return }
+            _ = await self?.revoke(credential)
+        }
     }
 
     /// Notes that the server is asked to forget the credential of a session, for a refresh of it that still runs. A

@@ -12,22 +12,32 @@ extension SharedCredential {
             defer { release(lock) }
             switch state.withLock({ $0.unsaved }) {
             case nil: break
-            case .renewal(let record):
-                await heedEndWhileUnsaved()
-                if state.withLock({ $0.unsaved != nil }) { try await save(record) }
-            case .signIn(let record): try await saveSignIn(record.session)
-            case .signOut(let session): try await remove(session)
+            case .renewal: try await saveRenewal(under: lock)
+            case .signIn(let record): try await saveSignIn(record.session, under: lock)
+            case .signOut(let session): try await remove(session, under: lock)
+            case .expiry(let record): try await expire(record, under: lock)
             }
         } catch {
             storeFailed(error)
-            tryAgain()
+            // Nothing is left to do for a sign-out over what is left alone.
+            if state.withLock({ $0.unsaved != nil }) { tryAgain() }
             throw error
         }
     }
 
+    /// Saves what a renewal has brought, with the lock held, unless the session has been ended or renewed elsewhere.
+    private func saveRenewal(under lock: any CredentialLock) async throws(SessionError) {
+        let failure = await heedEndWhileUnsaved()
+        let (unsaved, hasLostLock) = state.withLock { ($0.unsaved, $0.hasLostLock) }
+        // A damaged record is replaced; else it is not known whose place would be taken.
+        if let failure, hasLostLock, !failure.isDamage { throw failure }
+        guard case .renewal(let record, _) = unsaved else { return }
+        try await save(record, under: lock)
+    }
+
     /// Saves with the lock held, and notes that the store has what is known here.
-    func save(_ record: Record) async throws(SessionError) {
-        let glance = try await store.save(record) { [weak self] in self?.noteStored(record) }
+    func save(_ record: Record, under lock: any CredentialLock) async throws(SessionError) {
+        let glance = try await store.save(record, under: lock) { [weak self] in self?.noteStored(record) }
         state.withLock { state in
             // Somebody has signed in or out meanwhile, which has not been written yet: that goes on being known.
             guard state.record?.session == record.session else { return }
@@ -36,8 +46,8 @@ extension SharedCredential {
             // If another process has ended the session meanwhile, the next call looks anew.
             (state.record, state.version, state.isKnown) = (record, version, isStored)
             switch state.unsaved {
-            case .signIn, .renewal: (state.unsaved, state.overruled) = (nil, [])
-            case .signOut, nil: break
+            case .signIn, .renewal: (state.unsaved, state.overruled, state.hasLostLock) = (nil, [], false)
+            case .signOut, .expiry, nil: break
             }
         }
         if glance != nil { storeWorked() }
@@ -56,7 +66,7 @@ extension SharedCredential {
     }
 
     /// Saves a sign-in with the lock held, unless another process has signed in since, which counts then.
-    func saveSignIn(_ session: UUID) async throws(SessionError) {
+    func saveSignIn(_ session: UUID, under lock: any CredentialLock) async throws(SessionError) {
         let glance = try? await store.glance()
         if let glance { number(session, after: glance.stored) }
         let (epoch, known) = present()
@@ -66,36 +76,34 @@ extension SharedCredential {
         guard let look = try? glance?.look(), let other = look.stored, other.session != session,
             other.number >= record.number
         else {
-            return try await save(record)
+            return try await save(record, under: lock)
         }
         _ = follow(look, from: known, since: epoch)
     }
 
-    /// Keeps what could not be saved in memory, where it overrules the store until it is, and tries again.
-    func keep(_ record: Record, because error: SessionError) {
+    /// Keeps what could not be saved in memory, where it overrules the store until it is.
+    func keep(_ record: Record) {
         state.withLock { state in
-            guard state.record?.session == record.session else { return }
+            guard let before = state.record, before.session == record.session else { return }
             state.record = record
+            switch state.unsaved {
             // A sign-in stays one: the store still has the session before.
-            if case .signIn = state.unsaved {
-                state.unsaved = .signIn(record)
-            } else {
-                state.unsaved = .renewal(record)
+            case .signIn: state.unsaved = .signIn(record)
+            case .renewal(_, let earlier): state.unsaved = .renewal(record, of: earlier + [before.credential])
+            case .signOut, .expiry, nil: state.unsaved = .renewal(record, of: [before.credential])
             }
         }
-        storeFailed(error)
-        tryAgain()
     }
 
     /// Replaces the record of a session that the server has ended by one without a credential, with the lock held,
     /// unless something else has taken its place.
-    func expire(_ tried: Record) async throws(SessionError) {
+    func expire(_ tried: Record, under lock: any CredentialLock) async throws(SessionError) {
         let stored = try await store.glance().stored
         // A record that cannot be decoded is another one, renewed by another version of the app.
         if let stored, isCredential(of: tried, in: stored) || isOverruled(stored.session) {
-            try await store.expire(tried)
+            try await store.expire(tried, under: lock)
         }
-        noteRemoval(of: tried.session, isKnown: false)
+        noteStored(.expiry(tried), isKnown: false)
     }
 
     private func isCredential(of record: Record, in stored: StoredCredential) -> Bool {
@@ -105,18 +113,40 @@ extension SharedCredential {
     /// Removes a session from the store with the lock held, unless something else has taken its place.
     ///
     /// - Parameter session: The session; nil for whichever is stored.
-    func remove(_ session: UUID?) async throws(SessionError) {
-        let isRemovable = try await isRemovable(session)
-        if isRemovable { try await store.delete() }
-        noteRemoval(of: session, isKnown: isRemovable)
+    /// - Throws: ``SessionError``; nothing is left to do then for a record that is left alone, which never changes by
+    ///   itself.
+    func remove(_ session: UUID?, under lock: any CredentialLock) async throws(SessionError) {
+        let isRemovable: Bool
+        do throws(SessionError) {
+            isRemovable = try await self.isRemovable(session)
+        } catch {
+            if error.isLeftAlone { noteStored(.signOut(session: session), isKnown: false) }
+            throw error
+        }
+        if isRemovable { try await store.delete(under: lock) }
+        noteStored(.signOut(session: session), isKnown: isRemovable)
+    }
+
+    /// Removes a record of a session that has been ended by a process which has not come to its removal, if the lock is
+    /// free: else its holder looks after it, or whoever looks next.
+    func removeRemains() {
+        BackgroundTask.start { [store] in
+            guard let lock = await store.lockIfFree() else { return }
+            if let glance = try? await store.glance(), glance.stored == nil, !glance.hasExpired, glance.version != nil {
+                try? await store.delete(under: lock)
+            }
+            store.unlock(lock)
+        }
     }
 
     /// Notes that the end of a session is stored.
     ///
-    /// - Parameter isKnown: Whether nothing is stored; else what is, is looked at by the next call.
-    private func noteRemoval(of session: UUID?, isKnown: Bool) {
+    /// - Parameters:
+    ///   - end: The end.
+    ///   - isKnown: Whether nothing is stored; else what is, is looked at by the next call.
+    private func noteStored(_ end: Unsaved, isKnown: Bool) {
         state.withLock { state in
-            guard state.unsaved == .signOut(session: session) else { return }
+            guard state.unsaved == end else { return }
             (state.unsaved, state.isKnown, state.version) = (nil, isKnown, nil)
             state.overruled = []
         }
@@ -144,19 +174,23 @@ extension SharedCredential {
     /// Gives the lock back, unless what it protects is still unsaved.
     func release(_ lock: any CredentialLock) {
         let isKept = state.withLock { state in
-            guard case .renewal = state.unsaved else { return false }
+            guard case .renewal = state.unsaved, lock.isHeld else { return false }
             state.keptLock = lock
             return true
         }
         if !isKept { store.unlock(lock) }
     }
 
-    /// The lock that is kept; nil when none is, or it is in use.
+    /// The lock that is kept; nil when none is, or it is in use, or has been lost.
     func takeKeptLock() -> (any CredentialLock)? {
-        state.withLock { state in
+        let lock = state.withLock { state in
             defer { state.keptLock = nil }
             return state.keptLock
         }
+        guard let lock, !lock.isHeld else { return lock }
+        state.withLock { $0.hasLostLock = true }
+        lock.unlock()
+        return nil
     }
 
     /// The lock; nil when another task of this process has written meanwhile what was to be written.
@@ -193,132 +227,17 @@ extension SharedCredential {
     }
 }
 
-/// Sign-ins and sign-outs of this process. Both count here before anything is waited for, and whatever the store does.
-extension SharedCredential {
-    /// Begins a session: here at once, then in the store.
-    ///
-    /// - Parameter revokesReplaced: Whether the server is asked to forget the credential of the session before.
-    func signIn(_ credential: Credential, revokingReplaced revokesReplaced: Bool) async throws(SessionError) {
-        let (session, credential) = (UUID(), Record.asStored(credential))
-        let (replaced, isReplacedStored) = change { state in
-            let replaced = state.record
-            let isStored =
-                switch state.unsaved {
-                case .signIn, .renewal: false
-                case .signOut, nil: true
-                }
-            if revokesReplaced { noteRevocation(of: replaced?.session, in: &state) }
-            if let replaced { state.overruled.insert(replaced.session) }
-            if case .signOut(let session?) = state.unsaved { state.overruled.insert(session) }
-            state.lastNumber += 1
-            let record = Record(session: session, number: state.lastNumber, credential: credential)
-            // First: from here on the store is overruled, and nothing that it has is adopted any more.
-            (state.record, state.unsaved, state.isKnown) = (record, .signIn(record), true)
-            state.isNumbered = false
-            return (replaced, isStored)
-        } following: {
-            $0.signIn(credential)
-        }
-        // Before the wait for the lock, during which another process may sign in anew.
-        let glance = try? await store.glance()
-        if let glance { number(session, after: glance.stored) }
-        // Unless what is stored was replaced before, by a sign-in that asked for nothing, or is older than what is here.
-        let over = isReplacedStored ? try? glance?.stored?.credential(as: Credential.self) : nil
-        if revokesReplaced, let over = over ?? replaced?.credential { revokeInBackground(over) }
-        try await write()
-        guard state.withLock({ $0.record?.session == session }) else { throw SessionError(.superseded) }
+extension SessionError {
+    /// Whether the record cannot be read by anybody.
+    fileprivate var isDamage: Bool {
+        if case .store(.damaged) = kind { true } else { false }
     }
 
-    /// Numbers a sign-in after the session that it replaces: the one that was stored when it could be read first.
-    func number(_ session: UUID, after stored: StoredCredential?) {
-        state.withLock { state in
-            guard !state.isNumbered, let record = state.record, record.session == session else { return }
-            state.isNumbered = true
-            if let stored { state.overruled.insert(stored.session) }
-            state.lastNumber = max(state.lastNumber, (stored?.number ?? 0) + 1)
-            let numbered = Record(session: session, number: state.lastNumber, credential: record.credential)
-            (state.record, state.unsaved) = (numbered, .signIn(numbered))
-        }
-    }
-
-    /// Ends the session that goes on now: here before anything is waited for, then for the other processes, for which
-    /// no lock is needed. What is left to do is to remove its record, by ``write()``.
-    ///
-    /// - Returns: The last credential of the session, wherever it was; nil when none is known.
-    func signOut() async -> Credential? {
-        let (record, isNewer) = change { state in
-            let record = state.record
-            let isNewer = if case .renewal = state.unsaved { true } else { false }
-            noteRevocation(of: record?.session, in: &state)
-            var ended = record?.session
-            // Signed out of before, here or by the server: that is still to be stored, and the next user is not meant.
-            if ended == nil, case .signOut(let session?) = state.unsaved { ended = session }
-            // A sign-in that has not looked at the store yet takes the place of whatever is there.
-            if let session = ended, case .signIn = state.unsaved, !state.isNumbered {
-                state.overruled.insert(session)
-                ended = nil
-            }
-            // If no user is known here, the sign-out is meant for the stored session, whichever it is.
-            (state.record, state.unsaved, state.isKnown) = (nil, .signOut(session: ended), true)
-            return (record, isNewer)
-        } following: {
-            $0.signOut()
-        }
-        // The server is told whatever the store does. A session that waits for no lock gives the store time all the same.
-        let stored = await store.wait(atMost: store.limit) { [self] in await endForAll() } ?? nil
-        // Another session that is stored was replaced before, by a sign-in that has not been saved; and a renewed credential
-        // that has not been is newer than the stored one.
-        if let record, isNewer || stored?.session != record.session { return record.credential }
-        return (try? stored?.credential(as: Credential.self)) ?? record?.credential
-    }
-
-    /// Ends the session that was signed out of here in the store, without the lock.
-    ///
-    /// - Returns: The stored record; nil when there was none, or it cannot be read.
-    @discardableResult
-    func endForAll() async -> StoredCredential? {
-        let (unsaved, overruled) = state.withLock { ($0.unsaved, $0.overruled) }
-        guard case .signOut(let known) = unsaved else { return nil }
-        // If that fails, the removal of the record tells; a save of one that is under way would still bring it back.
-        var areEnded = true
-        for session in overruled {
-            do throws(SessionError) { _ = try await store.end(session) } catch { areEnded = false }
-        }
-        do throws(SessionError) {
-            if let known { return try await store.end(known) }
-            // A process that has just started has to learn which session it ends.
-            let glance = try await store.glance()
-            let session = glance.stored?.session
-            state.withLock { state in
-                guard state.unsaved == .signOut(session: nil) else { return }
-                if let session {
-                    state.unsaved = .signOut(session: session)
-                    noteRevocation(of: session, in: &state)
-                } else if glance.version == nil, areEnded {
-                    (state.unsaved, state.version) = (nil, nil)
-                }
-            }
-            return if let session { try await store.end(session) } else { nil }
-        } catch {
-            // The removal of its record tells if that fails as well.
-            return nil
-        }
-    }
-
-    /// Changes what is known and the coordinator at once: of two changes at a time, one comes before the other in both.
-    private func change<Value>(
-        _ change: (inout State) -> Value,
-        following follow: (Coordinator) -> Void
-    ) -> Value {
-        defer { tellEnds() }
-        return turn.withLock { _ in
-            let (value, coordinator) = state.withLock { state in
-                state.isChanging = true
-                return (change(&state), state.coordinator)
-            }
-            if let coordinator { follow(coordinator) }
-            state.withLock { $0.isChanging = false }
-            return value
+    /// Whether the record is neither replaced nor removed.
+    fileprivate var isLeftAlone: Bool {
+        switch kind {
+        case .store(.foreign), .store(.newerFormat): true
+        default: false
         }
     }
 }

@@ -18,11 +18,13 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
     enum Unsaved: Equatable, Sendable {
         /// A sign-in.
         case signIn(Record)
-        /// The result of a renewal. The store is wrong about its credential: the lock is kept, so that no process
-        /// spends it.
-        case renewal(Record)
+        /// The result of a renewal, and the credentials that it came of, one of which the store may still have. It is
+        /// wrong about that: the lock is kept, so that no process spends it.
+        case renewal(Record, of: [Credential])
         /// The end of this session; nil for whichever is stored, where it has not been read yet.
         case signOut(session: UUID?)
+        /// The server's end of a session, the record that it has refused to renew.
+        case expiry(Record)
     }
 
     struct State {
@@ -34,11 +36,14 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         /// The record that this process goes by; nil when nobody is signed in.
         var record: Record? {
             didSet {
-                if record != nil { failure = nil }
+                if let record { (failure, lastSession) = (nil, record.session) }
                 guard let before = oldValue?.session, before != record?.session else { return }
                 ended.append(before)
             }
         }
+        /// The last session that this process went by, for a sign-out that comes when it is over; nil when there was
+        /// none, or the one that has taken its place cannot be decoded here.
+        var lastSession: UUID?
         /// The failure that ended the last session here; nil when none did, or only another process knows.
         var failure: TerminalRefreshFailure?
         /// The sessions whose end has not been reported yet.
@@ -61,6 +66,9 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         }
         /// The store's lock, kept while a renewal is unsaved and not being saved.
         var keptLock: (any CredentialLock)?
+        /// Whether the lock was lost while a renewal was unsaved: another process may have renewed as well since, or
+        /// ended the session and removed every trace of it.
+        var hasLostLock = false
         var isFailing = false
         var isTryingAgain = false
     }
@@ -138,7 +146,10 @@ extension SharedCredential {
             // Before the look, so that what is adopted is never older than what is here.
             let (epoch, known) = present()
             // Memory is newer than the store.
-            guard known.unsaved == nil else { return await heedEndWhileUnsaved() }
+            guard known.unsaved == nil else {
+                await heedEndWhileUnsaved()
+                return
+            }
             do throws(SessionError) {
                 let version = try await store.version()
                 guard !known.isKnown || version != known.version || !isPublished(known.record) else {
@@ -155,21 +166,35 @@ extension SharedCredential {
         }
     }
 
-    /// Follows the end of a session whose renewed credential is still unsaved. Its record in the store is older than
-    /// that, but another process may sign out, for which it needs no lock.
-    func heedEndWhileUnsaved() async {
+    /// Follows what other processes have done to a session whose renewed credential is still unsaved. Its record in the
+    /// store is older than that, but another process may sign out, for which it needs no lock; and renew, where this one
+    /// has lost the lock.
+    ///
+    /// - Returns: The failure to read the store, which tells nothing then; nil when there was none.
+    @discardableResult
+    func heedEndWhileUnsaved() async -> SessionError? {
         while true {
             let (epoch, known) = present()
-            guard case .renewal(let record) = known.unsaved else { return }
-            // A store that cannot be read tells nothing.
-            guard let look = try? await store.look(), look.version != known.version else { return }
-            if look.stored?.session == record.session {
-                return state.withLock { if Baseline($0) == known { $0.version = look.version } }
+            guard case .renewal(let record, let earlier) = known.unsaved else { return nil }
+            let look: SharedStore<Credential>.Snapshot
+            do throws(SessionError) {
+                look = try await store.look(endingOf: record.session)
+            } catch {
+                return error
+            }
+            guard look.version != known.version else {
+                state.withLock { $0.hasLostLock = false }
+                return nil
+            }
+            if let stored = look.stored, stored.session == record.session, earlier.contains(stored.credential) {
+                state.withLock { state in
+                    if Baseline(state) == known { (state.version, state.hasLostLock) = (look.version, false) }
+                }
+                return nil
             }
             guard follow(look, from: known, since: epoch) else { continue }
-            // The process where the user has signed out does not know of this credential.
-            if look.stored == nil, !look.hasExpired { revokeInBackground(record.credential) }
-            return
+            if look.isSignOut { revokeUnlessReplaced(record.credential) }
+            return nil
         }
     }
 
@@ -218,13 +243,16 @@ extension SharedCredential {
                 // What cannot be decoded is told by the next look.
                 (state.isKnown, state.record, state.version) = (!look.isOfAnother, look.stored, look.version)
                 state.lastNumber = max(state.lastNumber, look.stored?.number ?? 0)
-                (state.unsaved, state.overruled) = (nil, [])
+                if look.isOfAnother { state.lastSession = nil }
+                (state.unsaved, state.overruled, state.hasLostLock) = (nil, [], false)
                 state.isChanging = false
                 return true
             }
         }
         // What it was kept for is over.
         if isFollowed, let lock = takeKeptLock() { store.unlock(lock) }
+        // A record that is not shown is one whose sign-out has not come to its removal, and may never do so.
+        if isFollowed, look.isSignOut, look.version != nil { removeRemains() }
         return isFollowed
     }
 

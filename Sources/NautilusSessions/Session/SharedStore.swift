@@ -38,6 +38,9 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
         var hasExpired = false
         /// Whether what is stored is another session, whose credential cannot be decoded here; then ``stored`` is nil.
         var isOfAnother = false
+
+        /// Whether nobody is signed in, since somebody has signed out, or never was.
+        var isSignOut: Bool { stored == nil && !hasExpired && !isOfAnother }
     }
 
     let store: any CredentialStore
@@ -97,16 +100,19 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
         }
     }
 
-    /// Saves, with the lock held.
+    /// Saves.
     ///
-    /// - Parameter noteStored: Called once the store has the record, be it after the wait for that was given up.
+    /// - Parameters:
+    ///   - lock: The lock, which has to be held still.
+    ///   - noteStored: Called once the store has the record, be it after the wait for that was given up.
     /// - Returns: The record that is stored then, none when another process has ended the session, for which it needs
     ///   no lock; nil when the store cannot be read.
     func save(
         _ record: Record,
+        under lock: any CredentialLock,
         noteStored: @escaping @Sendable () -> Void
     ) async throws(SessionError) -> Glance? {
-        try await write { [store, key] in
+        try await write(under: lock) { [store, key] in
             try await store.save(record.stored(), for: key)
             noteStored()
         }
@@ -114,14 +120,14 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
     }
 
     /// Saves, with the lock held, that the server has ended a session.
-    func expire(_ record: Record) async throws(SessionError) {
+    func expire(_ record: Record, under lock: any CredentialLock) async throws(SessionError) {
         let expired = StoredCredential(
             session: record.session,
             number: record.number,
             content: Data(),
             hasExpired: true
         )
-        try await write { [store, key] in try await store.save(expired, for: key) }
+        try await write(under: lock) { [store, key] in try await store.save(expired, for: key) }
     }
 
     /// Ends a session for all processes, without the lock.
@@ -132,8 +138,8 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
     }
 
     /// Deletes, with the lock held.
-    func delete() async throws(SessionError) {
-        try await write { [store, key] in try await store.delete(key) }
+    func delete(under lock: any CredentialLock) async throws(SessionError) {
+        try await write(under: lock) { [store, key] in try await store.delete(key) }
     }
 
     /// Waits for the lock.
@@ -161,6 +167,11 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
             try await sleep(for: min(left, pauses.delay(beforeRetry: turn, previous: .zero, random: random)))
         }
         throw SessionError(.lockTimeout(sharing.lockWait))
+    }
+
+    /// The lock, if it is free now.
+    func lockIfFree() async -> (any CredentialLock)? {
+        (try? await limited { [store, key] in try await store.lock(key) }) ?? nil
     }
 
     /// Sleeps before the next try of something, counted from 1.
@@ -242,8 +253,11 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
     }
 
     /// Saves or deletes within the time limit; not while a write that was given up still hangs, since that may happen
-    /// yet, and the later one has to count.
-    private func write(_ work: @escaping @Sendable () async throws -> Void) async throws(SessionError) {
+    /// yet, and the later one has to count; nor without the lock, since another process may have written meanwhile.
+    private func write(
+        under lock: any CredentialLock,
+        _ work: @escaping @Sendable () async throws -> Void
+    ) async throws(SessionError) {
         let (end, ending) = AsyncStream.makeStream(of: Never.self)
         let isFree = unfinished.withLock { write in
             guard write == nil else { return false }
@@ -256,6 +270,7 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
                 unfinished.withLock { $0 = nil }
                 ending.finish()
             }
+            guard lock.isHeld else { throw SessionError(.lockLost) }
             try await work()
         }
     }
@@ -265,6 +280,8 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
             return try await work()
         } catch let error as CredentialStoreError {
             throw SessionError(.store(error))
+        } catch let error as SessionError {
+            throw error
         } catch is CancellationError {
             throw SessionError(.cancelled)
         } catch {

@@ -151,6 +151,9 @@ extension Result where Success == String, Failure == HttpError {
         if case .failure(let error) = self { error } else { nil }
     }
     var refreshError: RefreshError? { error?.underlying as? RefreshError }
+    var isSignedOut: Bool {
+        if case .signedOut? = refreshError { true } else { false }
+    }
 
     /// The server's error that lies underneath, however deep.
     var oauthKind: OAuthError.Kind? { (authorizationError as? OAuthError)?.kind }

@@ -342,9 +342,3 @@ struct SignOutTests {
         }
     }
 }
-
-extension Result where Success == String, Failure == HttpError {
-    fileprivate var isSignedOut: Bool {
-        if case .signedOut? = refreshError { true } else { false }
-    }
-}

@@ -11,7 +11,9 @@ final class UnreliableStore: CredentialStore {
         var endTime = Duration.zero
         var saveError: CredentialStoreError?
         var loadError: CredentialStoreError?
+        var endError: CredentialStoreError?
         var saves = 0
+        var looks = 0
     }
 
     private let memory = MemoryStore()
@@ -26,6 +28,8 @@ final class UnreliableStore: CredentialStore {
     func failSaves(with error: CredentialStoreError?) { state.withLock { $0.saveError = error } }
     /// From now on every look fails with this; nil: none does.
     func failLoads(with error: CredentialStoreError?) { state.withLock { $0.loadError = error } }
+    /// From now on every end of a session fails with this; nil: those fail that come while saves do.
+    func failEnds(with error: CredentialStoreError?) { state.withLock { $0.endError = error } }
     /// From now on every save takes this long; what is saved is there at its end, unless saves fail by then.
     func slowSaves(to duration: Duration) { state.withLock { $0.saveTime = duration } }
     /// From now on every load takes this long; it brings what was there at its beginning.
@@ -34,9 +38,11 @@ final class UnreliableStore: CredentialStore {
     func slowEnds(to duration: Duration) { state.withLock { $0.endTime = duration } }
     /// How many saves have succeeded.
     var saves: Int { state.withLock { $0.saves } }
+    /// How often a version or a record was asked for.
+    var looks: Int { state.withLock { $0.looks } }
 
     func load(_ key: CredentialKey) async throws -> StoredCredential? {
-        if let error = state.withLock({ $0.loadError }) { throw error }
+        if let error = lookError() { throw error }
         let stored = memory.load(key)
         await wait(state.withLock { $0.loadTime })
         return stored
@@ -51,7 +57,7 @@ final class UnreliableStore: CredentialStore {
     }
 
     func end(_ session: UUID, for key: CredentialKey) async throws -> StoredCredential? {
-        if let error = state.withLock({ $0.saveError }) { throw error }
+        if let error = state.withLock({ $0.endError ?? $0.saveError }) { throw error }
         await wait(state.withLock { $0.endTime })
         return memory.end(session, for: key)
     }
@@ -70,8 +76,15 @@ final class UnreliableStore: CredentialStore {
     }
 
     func version(of key: CredentialKey) async throws -> CredentialVersion? {
-        if let error = state.withLock({ $0.loadError }) { throw error }
+        if let error = lookError() { throw error }
         return memory.version(of: key)
+    }
+
+    private func lookError() -> CredentialStoreError? {
+        state.withLock { state in
+            state.looks += 1
+            return state.loadError
+        }
     }
 
     func lock(_ key: CredentialKey) async throws -> (any CredentialLock)? { memory.lock(key) }

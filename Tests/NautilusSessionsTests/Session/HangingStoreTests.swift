@@ -296,7 +296,7 @@ struct HangingStoreTests {
             try await world.sleep(.seconds(900))
             await signIn.value
             #expect(world.store.lock(world.key) == nil)
-            #expect(try world.store.load(world.key)?.credential(as: ApiToken.self).value == "anna-1")
+            #expect(world.store.load(world.key) == nil, "that ends her session, which needs no lock")
             try await world.sleep(.seconds(1_000))
             #expect(try world.store.load(world.key)?.credential(as: ApiToken.self).value == "bert-1")
             #expect(world.store.lock(world.key) != nil)

@@ -100,7 +100,7 @@ struct SuccessionTests {
             let anna = try #require(known.record)
             // A renewal that has just ended could not be saved.
             let renewed = anna.replacing(ApiToken(value: "anna-2", expires: anna.credential.expires))
-            meanwhile.withLock { $0 = { shared.keep(renewed, because: SessionError(.store(.full(place: "disk")))) } }
+            meanwhile.withLock { $0 = { shared.keep(renewed) } }
             // It keeps the lock, so that no other process spends what it has spent.
             shared.state.withLock { $0.keptLock = world.store.lock(world.key) }
             #expect(shared.follow(look, from: known, since: epoch))

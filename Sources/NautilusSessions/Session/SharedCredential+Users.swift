@@ -1,0 +1,158 @@
+import Foundation
+import Nautilus
+
+/// Sign-ins and sign-outs of this process. Both count here before anything is waited for, and whatever the store does.
+extension SharedCredential {
+    /// Begins a session: here at once, then in the store.
+    ///
+    /// - Parameter revokesReplaced: Whether the server is asked to forget the credential of the session before.
+    func signIn(_ credential: Credential, revokingReplaced revokesReplaced: Bool) async throws(SessionError) {
+        let (session, credential) = (UUID(), Record.asStored(credential))
+        let (replaced, isReplacedStored) = change { state in
+            let replaced = state.record
+            let isStored =
+                switch state.unsaved {
+                case .signIn, .renewal: false
+                case .signOut, .expiry, nil: true
+                }
+            if revokesReplaced { noteRevocation(of: replaced?.session, in: &state) }
+            if let replaced { state.overruled.insert(replaced.session) }
+            switch state.unsaved {
+            case .signOut(let session?): state.overruled.insert(session)
+            case .expiry(let record): state.overruled.insert(record.session)
+            case .signIn, .renewal, .signOut(nil), nil: break
+            }
+            state.lastNumber += 1
+            let record = Record(session: session, number: state.lastNumber, credential: credential)
+            // First: from here on the store is overruled, and nothing that it has is adopted any more.
+            (state.record, state.unsaved, state.isKnown) = (record, .signIn(record), true)
+            state.isNumbered = false
+            return (replaced, isStored)
+        } following: {
+            $0.signIn(credential)
+        }
+        // Before the wait for the lock, during which another process may sign in anew.
+        let stored = await endReplaced(by: session, known: replaced?.session)
+        // Unless what is stored was replaced before, by a sign-in that asked for nothing, or is older than what is here.
+        let over = isReplacedStored ? try? stored?.credential(as: Credential.self) : nil
+        if revokesReplaced, let over = over ?? replaced?.credential { revokeInBackground(over) }
+        try await write()
+        guard state.withLock({ $0.record?.session == session }) else { throw SessionError(.superseded) }
+    }
+
+    /// Ends the session in whose place a sign-in comes for the other processes, and for the next launch, should this one
+    /// end before the sign-in is saved: that needs a lock, and this none. The sign-in is numbered after it.
+    ///
+    /// - Parameters:
+    ///   - session: The session that the sign-in has begun.
+    ///   - replaced: The session that went on here before; nil when nobody was known.
+    /// - Returns: The record that was stored; nil when there was none, or it cannot be read.
+    private func endReplaced(by session: UUID, known replaced: UUID?) async -> StoredCredential? {
+        var ended: StoredCredential?
+        if let replaced {
+            ended = try? await store.end(replaced)
+        }
+        let glance = try? await store.glance()
+        if glance != nil || ended != nil { number(session, after: glance?.stored ?? ended) }
+        guard let stored = glance?.stored, stored.session != session else { return ended }
+        if stored.session != replaced { _ = try? await store.end(stored.session) }
+        return stored
+    }
+
+    /// Numbers a sign-in after the session that it replaces: the one that was stored when it could be read first.
+    func number(_ session: UUID, after stored: StoredCredential?) {
+        state.withLock { state in
+            guard !state.isNumbered, let record = state.record, record.session == session else { return }
+            state.isNumbered = true
+            if let stored { state.overruled.insert(stored.session) }
+            state.lastNumber = max(state.lastNumber, (stored?.number ?? 0) + 1)
+            let numbered = Record(session: session, number: state.lastNumber, credential: record.credential)
+            (state.record, state.unsaved) = (numbered, .signIn(numbered))
+        }
+    }
+
+    /// Ends the session that goes on now: here before anything is waited for, then for the other processes, for which
+    /// no lock is needed. What is left to do is to remove its record, by ``write()``.
+    ///
+    /// - Returns: The last credential of the session, wherever it was; nil when none is known.
+    func signOut() async -> Credential? {
+        let (record, isNewer) = change { state in
+            let record = state.record
+            let isNewer = if case .renewal = state.unsaved { true } else { false }
+            noteRevocation(of: record?.session, in: &state)
+            var ended = record?.session
+            // Signed out of before, here, elsewhere or by the server: the next user is not meant, who may be stored by now.
+            if ended == nil, let last = state.lastSession { ended = last }
+            // A sign-in that has not looked at the store yet takes the place of whatever is there.
+            if let session = ended, case .signIn = state.unsaved, !state.isNumbered {
+                state.overruled.insert(session)
+                ended = nil
+            }
+            // If it is not known yet who is stored, the sign-out is meant for that session, whichever it is; where nobody
+            // was, for nobody.
+            let isForNobody = ended == nil && state.record == nil && state.unsaved == nil && state.isKnown
+            state.record = nil
+            if !isForNobody { (state.unsaved, state.isKnown) = (.signOut(session: ended), true) }
+            return (record, isNewer)
+        } following: {
+            $0.signOut()
+        }
+        // The server is told whatever the store does. A session that waits for no lock gives the store time all the same.
+        let stored = await store.wait(atMost: store.limit) { [self] in await endForAll() } ?? nil
+        // Another session that is stored was replaced before, by a sign-in that has not been saved; and a renewed credential
+        // that has not been is newer than the stored one.
+        if let record, isNewer || stored?.session != record.session { return record.credential }
+        return (try? stored?.credential(as: Credential.self)) ?? record?.credential
+    }
+
+    /// Ends the session that was signed out of here in the store, without the lock.
+    ///
+    /// - Returns: The stored record; nil when there was none, or it cannot be read.
+    @discardableResult
+    func endForAll() async -> StoredCredential? {
+        let (unsaved, overruled) = state.withLock { ($0.unsaved, $0.overruled) }
+        if case .signIn = unsaved { for session in overruled { _ = try? await store.end(session) } }
+        guard case .signOut(let known) = unsaved else { return nil }
+        // If that fails, the removal of the record tells; a save of one that is under way would still bring it back.
+        var areEnded = true
+        for session in overruled {
+            do throws(SessionError) { _ = try await store.end(session) } catch { areEnded = false }
+        }
+        do throws(SessionError) {
+            if let known { return try await store.end(known) }
+            // A process that has just started has to learn which session it ends.
+            let glance = try await store.glance()
+            let session = glance.stored?.session
+            state.withLock { state in
+                guard state.unsaved == .signOut(session: nil) else { return }
+                if let session {
+                    state.unsaved = .signOut(session: session)
+                    noteRevocation(of: session, in: &state)
+                } else if glance.version == nil, areEnded {
+                    (state.unsaved, state.version) = (nil, nil)
+                }
+            }
+            return if let session { try await store.end(session) } else { nil }
+        } catch {
+            // The removal of its record tells if that fails as well.
+            return nil
+        }
+    }
+
+    /// Changes what is known and the coordinator at once: of two changes at a time, one comes before the other in both.
+    private func change<Value>(
+        _ change: (inout State) -> Value,
+        following follow: (Coordinator) -> Void
+    ) -> Value {
+        defer { tellEnds() }
+        return turn.withLock { _ in
+            let (value, coordinator) = state.withLock { state in
+                state.isChanging = true
+                return (change(&state), state.coordinator)
+            }
+            if let coordinator { follow(coordinator) }
+            state.withLock { $0.isChanging = false }
+            return value
+        }
+    }
+}

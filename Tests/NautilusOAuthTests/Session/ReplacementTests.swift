@@ -1,0 +1,62 @@
+import Nautilus
+import NautilusOAuth
+import Testing
+
+@Suite("A sign-in in the place of another user")
+struct ReplacementTests {
+    @Test(
+        "ends that one's session for all processes at once, though the lock is held elsewhere, and in the next launch",
+        arguments: [true, false]
+    )
+    func atOnce(isKnown: Bool) async throws {
+        try await SessionWorld.run { world in
+            let (first, second) = (try await world.signedIn(), world.process())
+            if isKnown { try await second.restore() }
+            let lock = try await world.store.lock(second.key)
+            let bert = world.server.signIn("bert", at: world.date)
+            async let signIn: Void? = try? second.signIn(bert)
+            try await world.sleep(.milliseconds(1))
+            #expect(second.header[.authorization] == "Bearer bert-a1")
+            #expect(await world.call(first).isSignedOut)
+            // As if this process died before it had the lock.
+            #expect(await world.call(world.process()).isSignedOut)
+            #expect(world.server.carried.isEmpty)
+            lock?.unlock()
+            _ = await signIn
+            #expect(await world.calls([first, second, world.process()]).okCount == 3)
+            #expect(world.server.carried == ["bert-a1", "bert-a1", "bert-a1"])
+            #expect(try await world.stored(second)?.number == 2)
+            #expect(world.server.revoked.isEmpty)
+        }
+    }
+
+    @Test("waits for a store that hangs no longer for it than for a look, and ends the session when it can")
+    func hangingEnd() async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn()
+            world.store.slowEnds(to: .seconds(10))
+            let bert = world.server.signIn("bert", at: world.date)
+            try await session.signIn(bert)
+            #expect(try await world.stored(session)?.credential == bert)
+            #expect(try await world.stored(session)?.number == 2)
+        }
+    }
+
+    @Test("does not have revoked what another process has just renewed: it may be the same user, for a wider scope")
+    func renewedLate() async throws {
+        try await SessionWorld.run { world in
+            let (first, second) = (try await world.signedIn(), world.process())
+            try await world.sleep(.seconds(3_600))
+            world.store.slowSaves(to: .seconds(1))
+            async let call = world.call(first)
+            // The note takes a second, the token request a tenth: the fresh credential is being saved.
+            try await world.sleep(.milliseconds(1_500))
+            try await second.signIn(world.server.signIn("bert", at: world.date))
+            #expect(await call.refreshError.map { "\($0)" } == RefreshError.superseded.description)
+            try await world.sleep(.seconds(60))
+            #expect(world.server.revoked.isEmpty)
+            #expect(await world.call(first).isOk)
+            #expect(world.server.carried == ["bert-a1"])
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import Foundation
+import Nautilus
+import NautilusSessions
+import Testing
+
+@Suite("A sign-out from files")
+struct FileSignOutTests {
+    private let folder: TestFolder
+    private let key = CredentialKey(issuer: "api.test")
+
+    init() throws { folder = try TestFolder() }
+
+    /// A session as another process has it; none waits for a lock.
+    private func process() -> Session<String> {
+        Session(
+            key: key,
+            rules: SessionRules(stamp: { $1.header["X-Api-Token"] = $0 }, renew: { $0 }),
+            store: FileStore(folder: folder.store),
+            sharing: CredentialSharing(lockWait: .zero)
+        )
+    }
+
+    private func isSignedOut(_ session: Session<String>) async -> Bool {
+        do {
+            _ = try await session.grant()
+            return false
+        } catch RefreshError.signedOut {
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    enum Trouble: CaseIterable { case none, lockedElsewhere, damaged }
+
+    @Test("counts in this process, in one that knows the user, and in the next one", arguments: Trouble.allCases)
+    func everywhere(trouble: Trouble) async throws {
+        let (session, other) = (process(), process())
+        try await session.signIn("anna")
+        try await other.restore()
+        var lock: (any CredentialLock)?
+        switch trouble {
+        case .none: break
+        case .lockedElsewhere: lock = try await FileStore(folder: folder.store).lock(key)
+        case .damaged:
+            let file = try folder.credentialFile()
+            try Data(contentsOf: file).dropLast().write(to: file)
+        }
+        if trouble == .lockedElsewhere {
+            await #expect(throws: SessionError.self) { try await session.signOut() }
+        } else {
+            try await session.signOut()
+        }
+        for process in [session, other, process()] { #expect(await isSignedOut(process)) }
+        lock?.unlock()
+        if trouble == .lockedElsewhere { try await session.flush() }
+        #expect(try folder.names().allSatisfy { $0.hasSuffix(".lock") })
+        try await session.signIn("bert")
+        for process in [session, other, process()] { #expect(try await process.grant().credential == "bert") }
+    }
+
+    @Test("that was begun by a process which is gone is finished by whoever looks next")
+    func unfinished() async throws {
+        let (session, other) = (process(), process())
+        try await session.signIn("anna")
+        try await other.restore()
+        _ = try await FileStore(folder: folder.store).end(try #require(session.id), for: key)
+        #expect(await isSignedOut(other))
+        while try folder.names().contains(where: { $0.hasSuffix(".json") }) { await Task.yield() }
+        #expect(await isSignedOut(session))
+        try await other.signIn("bert")
+        #expect(try await session.grant().credential == "bert")
+    }
+}

@@ -1,0 +1,143 @@
+import Foundation
+import Nautilus
+import NautilusTesting
+import Testing
+
+@testable import NautilusSessions
+
+/// In each of them an app's extension has lost the lock, as iOS takes it from a process that it suspends.
+@Suite("A lock that is lost while it is held")
+struct LostLockTests {
+    @Test("what a renewal brings to a session that was signed out of meanwhile is not saved, but revoked")
+    func signedOutMeanwhile() async throws {
+        try await TokenWorld.run { world in
+            let store = LosableStore(world.store)
+            let (app, other) = (try await world.signedIn(), world.process(store: store))
+            try await other.restore()
+            try await world.sleep(.seconds(3_600))
+            async let call = world.call(other)
+            try await world.sleep(.milliseconds(50))
+            #expect(world.server.renewals == ["anna-1"])
+            store.loseLocks()
+            try await app.signOut()
+            #expect(world.store.version(of: world.key) == nil, "no note of the end is left either")
+
+            guard case .superseded? = await call.refreshError else {
+                Issue.record("\(await call)")
+                return
+            }
+            try await world.sleep(.seconds(60))
+            #expect(world.store.load(world.key) == nil)
+            #expect(!other.isSignedIn)
+            #expect(world.server.carried.isEmpty)
+            #expect(world.server.revoked == ["anna-1", "anna-2"])
+        }
+    }
+
+    @Test("what a renewal brings when another process has renewed meanwhile gives way to that")
+    func renewedMeanwhile() async throws {
+        try await TokenWorld.run { world in
+            let store = LosableStore(world.store)
+            let (app, other) = (try await world.signedIn(), world.process(store: store))
+            try await other.restore()
+            let stored = try #require(world.store.load(world.key))
+            try await world.sleep(.seconds(3_600))
+            async let call = world.call(other)
+            try await world.sleep(.milliseconds(50))
+            store.loseLocks()
+            let newer = world.server.signIn("anna-newer", at: world.date)
+            world.store.save(
+                try StoredCredential(session: stored.session, number: stored.number, credential: newer),
+                for: world.key
+            )
+            #expect(await call.token == newer.value)
+            #expect(other.current?.credential == newer)
+            #expect(await world.call(app).token == newer.value)
+            #expect(try world.store.load(world.key)?.credential() == newer)
+        }
+    }
+
+    @Test("what a renewal brings is saved all the same where nothing has happened meanwhile")
+    func nothingMeanwhile() async throws {
+        try await TokenWorld.run { world in
+            let store = LosableStore(world.store)
+            _ = try await world.signedIn()
+            let other = world.process(store: store)
+            try await other.restore()
+            try await world.sleep(.seconds(3_600))
+            async let call = world.call(other)
+            try await world.sleep(.milliseconds(50))
+            store.loseLocks()
+            #expect(await call.token == "anna-2")
+            #expect(try world.store.load(world.key)?.credential(as: ApiToken.self).value == "anna-2")
+            #expect(world.store.load(world.key)?.unanswered == 0)
+            #expect(world.store.lock(world.key) != nil)
+        }
+    }
+
+    @Test("a renewal that could not be saved gives way to what another process has renewed since")
+    func unsaved() async throws {
+        try await TokenWorld.run { world in
+            world.server.grantGrace()
+            let store = LosableStore(world.store)
+            let (app, other) = (try await world.signedIn(), world.process(store: store))
+            try await other.restore()
+            try await world.sleep(.seconds(3_600))
+            store.failSaves(with: .full(place: "disk"))
+            #expect(await world.call(other).token == "anna-2")
+            #expect(world.store.lock(world.key) == nil, "it is kept, so that nobody spends the old one")
+            store.loseLocks()
+            #expect(await world.call(app).token == "anna-2")
+            try await world.sleep(.seconds(3_600))
+            #expect(await world.call(app).token == "anna-3")
+            store.failSaves(with: nil)
+            try await world.sleep(.seconds(60))
+            #expect(try world.store.load(world.key)?.credential(as: ApiToken.self).value == "anna-3")
+            #expect(await world.call(other).token == "anna-3")
+            #expect(world.server.renewals == ["anna-1", "anna-1", "anna-2"])
+        }
+    }
+
+    @Test("a credential is neither noted nor sent where the lock has gone before")
+    func beforeSending() async throws {
+        try await TokenWorld.run { world in
+            let store = LosableStore(world.store)
+            let (app, other) = (try await world.signedIn(), world.process(store: store))
+            try await other.restore()
+            try await world.sleep(.seconds(3_600))
+            let lock = world.store.lock(world.key)
+            async let call = world.call(other)
+            try await world.sleep(.milliseconds(1))
+            // It looks once more when it has the lock.
+            store.afterNextLoad {
+                store.loseLocks()
+                #expect(await world.call(app).token == "anna-2")
+            }
+            lock?.unlock()
+            _ = await call
+            #expect(try world.store.load(world.key)?.credential(as: ApiToken.self).value == "anna-2")
+            #expect(world.store.load(world.key)?.unanswered == 0)
+            #expect(world.server.renewals == ["anna-1"])
+            try await world.sleep(.seconds(60))
+            #expect(await world.call(other).token == "anna-2")
+        }
+    }
+
+    @Test("a removal does not hit the user who has signed in since")
+    func removal() async throws {
+        try await TokenWorld.run { world in
+            let store = LosableStore(world.store)
+            let (app, other) = (try await world.signedIn(), world.process(store: store))
+            try await other.restore()
+            store.afterNextLoad {
+                store.loseLocks()
+                try? await app.signIn(world.server.signIn("bert", at: world.date))
+            }
+            _ = try? await other.signOut()
+            try await world.sleep(.seconds(60))
+            #expect(try world.store.load(world.key)?.credential(as: ApiToken.self).value == "bert-1")
+            #expect(await world.call(app).token == "bert-1")
+            #expect(await world.call(other).token == "bert-1")
+        }
+    }
+}
