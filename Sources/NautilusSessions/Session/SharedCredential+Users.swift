@@ -55,6 +55,8 @@ extension SharedCredential {
         let glance = try? await store.glance()
         if glance != nil || ended != nil { number(session, after: glance?.stored ?? ended) }
         guard let stored = glance?.stored, stored.session != session else { return ended }
+        // Of a later sign-in, here as well, which has been stored by now.
+        guard state.withLock({ $0.record?.session == session }) else { return stored }
         if stored.session != replaced { _ = try? await store.end(stored.session) }
         return stored
     }

@@ -42,6 +42,26 @@ struct ReplacementTests {
         }
     }
 
+    @Test("does not end the session of a later sign-in, which is stored before this one has looked")
+    func overtaken() async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn()
+            world.store.slowEnds(to: .seconds(1))
+            let (bert, carl) = (
+                world.server.signIn("bert", at: world.date), world.server.signIn("carl", at: world.date)
+            )
+            async let first: Void? = try? session.signIn(bert)
+            try await world.sleep(.milliseconds(1))
+            world.store.slowEnds(to: .zero)
+            try await session.signIn(carl)
+            _ = await first
+            #expect(try await world.stored(session)?.credential == carl)
+            #expect(await world.call(world.process()).isOk)
+            #expect(await world.call(session).isOk)
+            #expect(world.server.carried == ["carl-a1", "carl-a1"])
+        }
+    }
+
     @Test("does not have revoked what another process has just renewed: it may be the same user, for a wider scope")
     func renewedLate() async throws {
         try await SessionWorld.run { world in
