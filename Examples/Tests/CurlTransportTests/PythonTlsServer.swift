@@ -84,6 +84,8 @@ final class PythonTlsServer: Sendable {
         number = 0
         while True:
             plain, _ = listener.accept()
+            # Its farewell is to be there when it says so.
+            plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             number += 1
             threading.Thread(target=serve, args=(plain, number), daemon=True).start()
         """
