@@ -58,7 +58,9 @@ struct HostileServerTests {
         let before = try #require(try await OpenDescriptors.settled())
         let memory = try ResidentMemory.mebibytes()
         for _ in 0..<Self.storms { try await Self.storm() }
-        #expect(try await OpenDescriptors.settled(at: before) == before)
+        // A descriptor of a storm's would be there three times; the runtime opens one of its own when it first needs it.
+        let after = try #require(try await OpenDescriptors.settled(at: before))
+        #expect((before...(before + 1)).contains(after))
         let growth = try ResidentMemory.mebibytes() - memory
         #expect(growth < ResidentMemory.limit)
         print("\(Self.storms) storms of \(HostileAnswer.all.count) answers: \(before) descriptors, \(growth) MiB more")

@@ -182,7 +182,9 @@ struct HostileSocketTests {
         let before = try #require(try await OpenDescriptors.settled())
         let memory = try ResidentMemory.mebibytes()
         for _ in 0..<3 { try await Self.storm() }
-        #expect(try await OpenDescriptors.settled(at: before) == before)
+        // A descriptor of a storm's would be there three times; the runtime opens one of its own when it first needs it.
+        let after = try #require(try await OpenDescriptors.settled(at: before))
+        #expect((before...(before + 1)).contains(after))
         #expect(try ResidentMemory.mebibytes() - memory < ResidentMemory.limit)
     }
 

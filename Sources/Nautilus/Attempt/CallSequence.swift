@@ -11,22 +11,21 @@ final class CallSequence: Sendable {
         var environment: BaseUrl?
         var facts: CallFacts?
         /// The session of each lease that the first call's retrier has, in the order in which they were made.
-        var sessions: [Session] = []
+        var owners: [Owner<any Sendable>] = []
     }
 
-    private struct Session: Sendable {
-        let mark: any Hashable & Sendable
-        let isOver: @Sendable () -> Bool
+    /// A session of the first call, and how it is told when that is over.
+    struct Owner<Session: Sendable>: Sendable {
+        let session: Session
+        /// Why the session is over; nil while it goes on.
+        let end: @Sendable () -> (any Error)?
+        /// Begins to look whether it has been ended elsewhere.
+        let look: @Sendable () -> Void
+        /// Returns when the session is over, and when the task is cancelled.
         let waitForEnd: @Sendable () async -> Void
 
-        init<Mark: Hashable & Sendable>(
-            _ mark: Mark,
-            _ present: @escaping @Sendable () -> Mark,
-            _ waitForEnd: @escaping @Sendable (Mark) async -> Void
-        ) {
-            self.mark = mark
-            self.isOver = { present() != mark }
-            self.waitForEnd = { await waitForEnd(mark) }
+        fileprivate var erased: Owner<any Sendable> {
+            Owner<any Sendable>(session: session, end: end, look: look, waitForEnd: waitForEnd)
         }
     }
 
@@ -91,33 +90,22 @@ final class CallSequence: Sendable {
 
         /// The session that the first call's lease began in: `beginning` for the first call itself.
         ///
-        /// - Parameters:
-        ///   - present: The session that goes on at any time.
-        ///   - waitForEnd: Returns when a session is over, and when the task is cancelled.
         /// - Returns: Nil when the first call had none, or one of another kind: then nothing is known of it.
-        func session<Mark: Hashable & Sendable>(
-            orBeginning beginning: Mark,
-            _ present: @escaping @Sendable () -> Mark,
-            _ waitForEnd: @escaping @Sendable (Mark) async -> Void
-        ) -> (Mark, isFirst: Bool)? {
+        func session<Session>(orBeginning beginning: Owner<Session>) -> (Session, isFirst: Bool)? {
             sequence.state.withLock { state in
-                if index < state.sessions.count {
-                    return (state.sessions[index].mark as? Mark).map { ($0, false) }
+                if index < state.owners.count {
+                    return (state.owners[index].session as? Session).map { ($0, false) }
                 }
-                guard index == state.sessions.count else { return nil }
-                state.sessions.append(Session(beginning, present, waitForEnd))
-                return (beginning, true)
+                guard index == state.owners.count else { return nil }
+                state.owners.append(beginning.erased)
+                return (beginning.session, true)
             }
         }
 
         /// Notes that the first call turns out to have begun in another session.
-        func replaceSession<Mark: Hashable & Sendable>(
-            by mark: Mark,
-            _ present: @escaping @Sendable () -> Mark,
-            _ waitForEnd: @escaping @Sendable (Mark) async -> Void
-        ) {
+        func replaceSession<Session>(by owner: Owner<Session>) {
             sequence.state.withLock { state in
-                if index < state.sessions.count { state.sessions[index] = Session(mark, present, waitForEnd) }
+                if index < state.owners.count { state.owners[index] = owner.erased }
             }
         }
     }
@@ -125,17 +113,28 @@ final class CallSequence: Sendable {
 
 extension CallSequence {
     /// Whether its calls carry a user's credential.
-    var hasSession: Bool { state.withLock { !$0.sessions.isEmpty } }
+    var hasSession: Bool { state.withLock { !$0.owners.isEmpty } }
 
-    /// Whether one of the sessions is over that the first call began in.
-    var isSessionOver: Bool { state.withLock { $0.sessions }.contains { $0.isOver() } }
+    /// The failure of what continues the first call once one of the sessions is over that it began in; nil while they go on.
+    var endOfSession: HttpError? {
+        for owner in state.withLock({ $0.owners }) {
+            if let end = owner.end() { return HttpError(wrapping: end, stage: .prepare, delivery: .notSent) }
+        }
+        return nil
+    }
+
+    /// Begins to look whether one of the sessions has been ended elsewhere. For an open connection, over which
+    /// something comes or goes: a call looks by itself.
+    func lookForChanges() {
+        for owner in state.withLock({ $0.owners }) { owner.look() }
+    }
 
     /// Returns when one of the sessions is over that the first call began in, and when the task is cancelled; at once
     /// when it began in none.
     func waitForEndOfSession() async {
-        let sessions = state.withLock { $0.sessions }
+        let owners = state.withLock { $0.owners }
         await withTaskGroup(of: Void.self) { group in
-            for session in sessions { group.addTask { await session.waitForEnd() } }
+            for owner in owners { group.addTask { await owner.waitForEnd() } }
             await group.next()
             group.cancelAll()
         }

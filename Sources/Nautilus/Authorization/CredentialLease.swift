@@ -1,37 +1,3 @@
-/// A source of credentials that calls share, and that refreshes once for all of them.
-///
-/// ``RefreshCoordinator`` is one. Write another one around a coordinator when something has to be done before each use,
-/// as a session does that looks whether another process has refreshed.
-public protocol CredentialSource<Credential>: Sendable {
-    /// The credential that authorizes calls.
-    associatedtype Credential: Sendable
-
-    /// The session that a call which begins now belongs to; see ``RefreshCoordinator/session``. Asked when the call
-    /// begins, so it does not wait for anything.
-    var session: RefreshCoordinator<Credential>.Session { get }
-
-    /// Returns when a session is over, and when the task is cancelled; see ``RefreshCoordinator/waitForEnd(of:)``.
-    func waitForEnd(of session: RefreshCoordinator<Credential>.Session) async
-
-    /// The credential to stamp on an attempt; see ``RefreshCoordinator/grant(continuing:for:)``.
-    ///
-    /// - Parameters:
-    ///   - previous: The grant that the call was last stamped with; nil for its first request.
-    ///   - origin: Where it is sent.
-    func grant(
-        continuing previous: RefreshCoordinator<Credential>.Grant?,
-        for origin: HttpOrigin
-    ) async throws -> RefreshCoordinator<Credential>.Grant
-
-    /// The credential that takes the place of one that the server has rejected; see
-    /// ``RefreshCoordinator/refresh(rejecting:)``.
-    func refresh(
-        rejecting grant: RefreshCoordinator<Credential>.Grant
-    ) async throws -> RefreshCoordinator<Credential>.Grant
-}
-
-extension RefreshCoordinator: CredentialSource {}
-
 /// One call's share of a credential: it stamps the call's requests, remembers which of them carried which grant, and
 /// decides what a rejection means.
 ///
@@ -87,7 +53,7 @@ public struct CredentialLease<Source: CredentialSource> {
         self.source = source
         session = source.session
         guard let place = CallSequence.nextPlace(),
-            let (first, isFirst) = place.session(orBeginning: session, { source.session }, source.waitForEnd)
+            let (first, isFirst) = place.session(orBeginning: source.owner(of: session))
         else {
             return
         }
@@ -104,7 +70,7 @@ public struct CredentialLease<Source: CredentialSource> {
     public mutating func join(_ session: RefreshCoordinator<Source.Credential>.Session) {
         guard !isFixed, session.mark.changesHere == self.session.mark.changesHere else { return }
         self.session = session
-        place?.replaceSession(by: session, { [source] in source.session }, source.waitForEnd)
+        place?.replaceSession(by: source.owner(of: session))
     }
 
     /// Stamps a request that is about to be sent, and waits for a credential while a refresh is in flight. To be called
@@ -116,8 +82,9 @@ public struct CredentialLease<Source: CredentialSource> {
     /// name it.
     ///
     /// - Parameter stamp: Puts the credential on the request.
-    /// - Throws: ``RefreshError`` when there is no credential to be had, and ``RefreshError/superseded`` when a user
-    ///   has signed in since the call began; `CancellationError`; the error of `stamp`.
+    /// - Throws: ``RefreshError`` when there is no credential to be had, and that of
+    ///   ``CredentialSource/end(of:)`` when the session is over in which the call began; `CancellationError`; the error
+    ///   of `stamp`.
     public mutating func stamp(
         _ request: inout HttpRequest,
         context: AttemptContext,
@@ -125,7 +92,7 @@ public struct CredentialLease<Source: CredentialSource> {
     ) async throws {
         guard request.origin == context.serviceOrigin else { return }
         // Asked before as well, so that the call does not wait for another user's refresh.
-        guard source.session == session else { throw RefreshError.superseded }
+        if let end = source.end(of: session) { throw end }
         let grant = try await source.grant(continuing: latest, for: context.serviceOrigin)
         guard grant.session == session else { throw RefreshError.superseded }
         try stamp(grant.credential, &request)

@@ -67,15 +67,22 @@ extension RefreshCoordinator {
         let mark: SessionMark
     }
 
-    /// The session to which a call that begins now belongs: another one after each sign-in, also of the same user.
+    /// The session to which a call that begins now belongs: another one after each sign-in, also of the same user, and
+    /// after the end of a session.
     ///
     /// A call that begins while nobody is signed in belongs to no user, and does not go out as the one who signs in
     /// later. A call that begins before the first ``adopt(_:since:)`` of a coordinator that nothing has happened to yet
     /// belongs to the session which that brings: it was going on all along.
     public var session: Session { Session(mark: core.withLock { $0.machine.mark }) }
 
-    /// Returns when a session is over, because a user has signed in or out: for work that has to end with it, such as
-    /// an open connection. At once when it is over already; also when the task is cancelled.
+    /// Why a session is over: ``RefreshError/superseded`` when a user has signed in or out, in whichever process, and
+    /// ``RefreshError/sessionExpired(underlying:)`` when the server has ended it and nobody has signed in since. Nil
+    /// while it goes on.
+    public func end(of session: Session) -> RefreshError? { core.withLock { $0.machine.end(of: session.mark) } }
+
+    /// Returns when a session is over, because a user has signed in or out, in whichever process, or because the server
+    /// has ended it: for work that has to end with it, such as an open connection. At once when it is over already;
+    /// also when the task is cancelled.
     public func waitForEnd(of session: Session) async {
         // Before the look, so that no end falls between the two.
         let events = events

@@ -55,6 +55,8 @@ extension RefreshMachine {
         state = .signedOut(expiredBy: error)
         epoch += 1
         guard let session else { return released }
+        expiredMark = mark
+        mark.number += 1
         return released + [.announce(.session(.sessionExpired(generation: session.grant.generation, failure)))]
     }
 
@@ -160,6 +162,7 @@ extension RefreshMachine {
         }
         let released = release(resumingWith: .failure(.superseded))
         state = .signedOut(expiredBy: nil)
+        mark.number += 1
         return released + [.announce(.session(.signedOut(generation: session.grant.generation)))]
     }
 

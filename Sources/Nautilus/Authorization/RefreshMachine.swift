@@ -10,6 +10,8 @@ struct RefreshMachine: Sendable {
     var epoch = 0
     /// The session as calls note it at their beginning.
     var mark = SessionMark()
+    /// The session that a refresh has ended for good, while nobody has signed in or out since; nil for none.
+    var expiredMark: SessionMark?
     private var lastFlight = 0
     private var starts: [Duration] = []  // within the window; outlives sessions, as what it protects is the server
     private var running: [RefreshFlight] = []  // all that have not ended, those included that nobody waits for
@@ -135,6 +137,13 @@ extension RefreshMachine {
     /// From when on the window has room for another start.
     private var windowOpening: Duration {
         starts.count < limits.maxStarts ? .zero : starts[starts.count - limits.maxStarts] + limits.window
+    }
+
+    /// Why a session is over; nil while it goes on.
+    func end(of session: SessionMark) -> RefreshError? {
+        guard session != mark else { return nil }
+        guard session == expiredMark, case .signedOut(let cause?) = state else { return .superseded }
+        return .sessionExpired(underlying: cause)
     }
 
     private var signedOutError: RefreshError {

@@ -51,7 +51,8 @@ enum RefreshState: Sendable {
 struct SessionMark: Hashable, Sendable {
     /// Tells coordinators apart: an app may have one for each of its users.
     var coordinator = 0
-    /// Counts the sign-ins, wherever they were. Number 0 was going on before anything was known of it.
+    /// Counts the sign-ins and the ends of sessions, wherever they were. Number 0 was going on before anything was
+    /// known of it.
     var number = 0
     /// Counts the sign-ins and sign-outs in this process.
     var changesHere = 0

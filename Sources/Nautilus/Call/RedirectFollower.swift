@@ -151,7 +151,7 @@ struct RedirectFollower: Sendable {
         if origin != request.origin {
             // The request's own word: its body is a secret of the origin that it was made for.
             guard next.allowsBodyAcrossOrigins || next.body.isEmpty else { throw .bodyAcrossOrigins }
-            next.header = next.header.crossingOrigins
+            next.header = next.header.crossingOrigins(with: next.method)
         }
         return next
     }
@@ -171,22 +171,34 @@ extension HttpHeader {
     /// The fields that go along to another origin: those of HTTP that say what is wanted and what the body is, and
     /// tracing.
     ///
-    /// Whatever a service has of its own, `X-Sign`, `DPoP` or `X-Account`, was meant for the origin it was made for. An
-    /// `Idempotency-Key` goes along: without it what is repeated there would be done twice.
-    fileprivate var crossingOrigins: HttpHeader {
+    /// Whatever a service has of its own, `X-Sign`, `DPoP` or `Content-Account`, was meant for the origin it was made
+    /// for. So is `Sec-WebSocket-Protocol`, in which many a service carries its token.
+    ///
+    /// - Parameter method: The method of the request that goes there.
+    fileprivate func crossingOrigins(with method: HttpMethod) -> HttpHeader {
         HttpHeader(
             fields.filter { field in
                 let name = field.name.rawValue.lowercased()
-                let isAllowed = name.hasPrefix("accept") || name.hasPrefix("content-") || Self.allowed.contains(name)
-                return isAllowed && !field.name.isSensitive
+                return Self.carried.contains(name) || !method.isSafe && Self.conditions.contains(name)
             }
         )
     }
 
-    private static let allowed: Set<String> = [
-        "cache-control", "idempotency-key", "if-match", "if-modified-since", "if-none-match", "if-range",
-        "if-unmodified-since", "last-event-id", "prefer", "range", "sec-websocket-protocol", "traceparent",
+    /// By name, since `Accept-…` and `Content-…` are prefixes that anybody may use.
+    ///
+    /// The rest of a file is asked for where the file is, on another host as often as not; and a feed that has moved goes
+    /// on from its last event, as a browser's does.
+    private static let carried: Set<String> = [
+        "accept", "accept-charset", "accept-datetime", "accept-encoding", "accept-language", "cache-control",
+        "content-digest", "content-disposition", "content-encoding", "content-language", "content-length",
+        "content-location", "content-range", "content-type", "if-range", "last-event-id", "range", "traceparent",
         "tracestate", "user-agent",
+    ]
+
+    /// A change that is made under a condition must not be made without it, and one that is recognised when it comes
+    /// twice must be. A GET without its conditions brings the same and more bytes (RFC 9110 §15.4).
+    private static let conditions: Set<String> = [
+        "idempotency-key", "if-match", "if-modified-since", "if-none-match", "if-unmodified-since",
     ]
 }
 

@@ -19,8 +19,10 @@ public protocol Request: Sendable {
 
     /// A base URL in place of the service's; nil, the default, for the service's own.
     ///
-    /// The service's credentials do not go to another origin. When a redirect leads to one, only these fields go along: what
-    /// is accepted, what the body is, ranges and conditions, `User-Agent`, `Idempotency-Key` and the trace context.
+    /// The service's credentials do not go to another origin. When a redirect leads to one, only these fields go along, by
+    /// their names: what is accepted, what the body is, `Range` and `If-Range`, `Last-Event-ID`, `Cache-Control`,
+    /// `User-Agent` and the trace context; and with a method that changes something, its conditions (`If-Match` and the
+    /// like) and its `Idempotency-Key`.
     var url: (any UrlConvertible)? { get }
     /// Whether a base URL without scheme means `https`; nil, the default, for the service's choice.
     var usesSecureProtocol: Bool? { get }

@@ -7,6 +7,9 @@
 /// pages from the first one; several readers make calls of their own. After an error, and after the last page, comes
 /// nil.
 ///
+/// A list belongs to the session in which its first page was asked for. When that is over, it ends with the service's
+/// error for ``RefreshError/superseded``, also when the next page has come already: it is not the next user's.
+///
 /// It throws `Failure`: `next()` says so everywhere, a loop where the system's sequences can (macOS 15, iOS 18 and
 /// Linux), and before that the error is one by its type all the same.
 public struct PageSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, Sendable {
@@ -57,9 +60,12 @@ public struct PageSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, 
             case .page(let target):
                 let page: Element
                 do throws(Failure) {
+                    // Neither a page that is here already nor one that comes now is for the next user's screen.
+                    try checkSession()
                     page = try await self.page(at: target)
+                    try checkSession()
                 } catch {
-                    reader.end()
+                    end()
                     throw error
                 }
                 reader.advance(from: target, after: page)
@@ -75,6 +81,19 @@ public struct PageSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, 
         /// Whether a page is to be asked for next.
         var hasMore: Bool {
             if case .page = reader.position { true } else { false }
+        }
+
+        /// Looks whether the session goes on that the first page was read in.
+        ///
+        /// - Throws: The service's own error of its end.
+        func checkSession() throws(Failure) {
+            if let end = calls.endOfSession { throw service.mapped(end) }
+        }
+
+        /// Ends the reading.
+        mutating func end() {
+            prefetch = nil
+            reader.end()
         }
 
         /// Ends the reading, because of what has come so far.
@@ -132,6 +151,15 @@ public struct ItemSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, 
         /// - Throws: As the pages do, and of a ``PaginationError`` after too many pages without items.
         public mutating func next() async throws(Failure) -> R.Item? {
             while true {
+                if !items.isEmpty {
+                    do throws(Failure) {
+                        try pages.checkSession()
+                    } catch {
+                        items = []
+                        pages.end()
+                        throw error
+                    }
+                }
                 if let item = items.popFirst() { return item }
                 // Releases the page that was read before the next one comes.
                 items = []

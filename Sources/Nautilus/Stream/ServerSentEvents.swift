@@ -21,9 +21,11 @@ extension Request {
     /// ``HttpBodyStream/events(limit:)`` reads one, too, and takes its end for the end. So does this where the
     /// request's method is not safe, as of a POST that is answered by events: to ask again would be to do it again.
     /// When the task is cancelled, it ends with `CancellationError`. When the session in which it began is over, it
-    /// ends at once with the service's error, ``RefreshError/superseded`` underneath, whatever the server has sent or would
+    /// ends at once with the service's error, ``RefreshError/superseded`` underneath, or
+    /// ``RefreshError/sessionExpired(underlying:)`` when the server has ended it, whatever the server has sent or would
     /// still send, and also while it waits for its next connection. The first connection is waited for as any call is, and
-    /// brings no event then.
+    /// brings no event then. A session that has been ended in another process is over as soon as this one knows: each
+    /// call looks, each connection does, and so does what comes over it, once a second.
     ///
     /// An identifier of more than 8 KiB is not kept, since it would be sent with each connection, and few servers take
     /// a header field of that length: the one before it stays.
@@ -93,7 +95,7 @@ public struct ServerSentEvents<R: Request, Failure: Error>: AsyncSequence, Senda
         public mutating func next() async throws(Failure) -> ServerSentEvent? {
             do {
                 while !isOver {
-                    guard !calls.isSessionOver else { throw CallSequence.sessionIsOver }
+                    if let end = calls.endOfSession { throw end }
                     if var event = try parser.next() {
                         reconnection?.value.received()
                         event.coders = coders
@@ -129,7 +131,10 @@ public struct ServerSentEvents<R: Request, Failure: Error>: AsyncSequence, Senda
         private mutating func read() async throws {
             var failure: HttpError?
             do {
-                if let chunk = try await chunks?.next() { return parser.append(chunk) }
+                if let chunk = try await chunks?.next() {
+                    calls.lookForChanges()
+                    return parser.append(chunk)
+                }
             } catch let error as HttpError {
                 // Not the connection's end, but the session's.
                 guard !(error.underlying is RefreshError) else { throw error }
@@ -160,7 +165,7 @@ extension HttpError {
 extension CallSequence {
     /// Does a part of a stream's work, which is cancelled as soon as the session is over that the stream began in.
     ///
-    /// - Throws: The error of `work`; ``RefreshError/superseded`` underneath when the session is over.
+    /// - Throws: The error of `work`; ``endOfSession`` when the session is over.
     fileprivate func untilSessionIsOver<Value: Sendable>(
         _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -172,15 +177,16 @@ extension CallSequence {
                 return nil
             }
             defer { group.cancelAll() }
-            if let value = try await group.next() ?? nil { return value }
+            let value: Value?
+            do {
+                value = try await group.next() ?? nil
+            } catch let error as HttpError {
+                throw ending(error)
+            }
+            if let value { return value }
             try Task.checkCancellation()
-            throw Self.sessionIsOver
+            throw endOfSession ?? HttpError(.cancelled, stage: .prepare, delivery: .notSent)
         }
-    }
-
-    /// The failure of what belongs to a session that is over.
-    fileprivate static var sessionIsOver: HttpError {
-        HttpError(wrapping: RefreshError.superseded, stage: .send, delivery: .maybeExecuted)
     }
 }
 
@@ -206,7 +212,7 @@ private struct EventChunks {
 
     /// The next chunk; nil after the last.
     ///
-    /// - Throws: The body's error; ``RefreshError/superseded`` as soon as the session is over.
+    /// - Throws: The body's error; ``CallSequence/endOfSession`` as soon as the session is over.
     func next() async throws -> Data? {
         try await calls.untilSessionIsOver { [chunks] in try await chunks.value.next() }
     }

@@ -18,8 +18,11 @@ import Foundation
 /// - A message may be lost with the connection even after its sending has returned, as with any socket; if you must
 ///   know that it arrived, have the server answer it.
 ///
-/// A socket belongs to the session in which it was opened: when the user signs out, or another signs in, it is closed,
-/// and the stream ends with the service's error for ``RefreshError/superseded``.
+/// A socket belongs to the session in which it was opened. When the user signs out, or another signs in, it is closed,
+/// no message goes or comes over it any more, and the stream ends with the service's error for
+/// ``RefreshError/superseded``; for ``RefreshError/sessionExpired(underlying:)`` when the server has ended the session. A
+/// session that has been ended in another process is over as soon as this one knows: each call looks, each new connection
+/// does, and so does each message, once a second.
 ///
 /// One task reads; any may send. Keep reading, since only the reader finds out, behind the last message, that the
 /// server has closed the socket. Releasing the stream closes the socket, and so does cancelling the task that reads.
@@ -32,6 +35,7 @@ public final class MessageStream<R: StreamRequest, Failure: Error>: AsyncSequenc
     private let request: R
     private let coders: JsonCoders
     private let link: WebSocketLink
+    private let calls: CallSequence
     private let keeper: Task<Void, Never>
     /// The connection being read, to its end, also when a sender has found out that it is gone: messages may lie in it.
     /// Nil between two connections.
@@ -52,6 +56,7 @@ public final class MessageStream<R: StreamRequest, Failure: Error>: AsyncSequenc
         self.request = request
         self.coders = service.coders
         self.link = link
+        self.calls = calls
         self.unread = Locked(WebSocketLink.Open(connection: connection, number: 1))
         self.mapError = { service.mapped($0) }
         let stopwatch = Stopwatch(service.clock)
@@ -155,6 +160,9 @@ extension MessageStream {
                 continue
             }
             link.received(over: open)
+            calls.lookForChanges()
+            // It is the user's before, who has left while the reader waited.
+            if await endIfSessionIsOver() { continue }
             do {
                 return try coders.asCurrent { try request.decode(message) }
             } catch {
@@ -165,7 +173,10 @@ extension MessageStream {
     }
 
     private func onConnection(_ body: (any WebSocketConnection) async throws -> Void) async throws {
+        calls.lookForChanges()
         while let open = try await link.current() {
+            // Another user may write this.
+            if await endIfSessionIsOver() { continue }
             do {
                 return try await body(open.connection)
             } catch is CancellationError {
@@ -185,6 +196,7 @@ extension MessageStream {
     private func live() async throws -> WebSocketLink.Open? {
         do {
             try Task.checkCancellation()
+            if await endIfSessionIsOver() { unread.withLock { $0 = nil } }
             if let open = unread.withLock({ $0 }) { return open }
             let open = try await link.current()
             unread.withLock { $0 = open }
@@ -220,16 +232,19 @@ extension MessageStream {
     }
 
     /// Closes the socket when the session that it was opened in is over: the next user's messages do not belong on it.
-    private static func endWithSession(
-        _ link: WebSocketLink,
-        _ calls: CallSequence
-    ) async {
+    private static func endWithSession(_ link: WebSocketLink, _ calls: CallSequence) async {
         await calls.waitForEndOfSession()
-        guard !Task.isCancelled else { return }
-        let connection = link.end(
-            HttpError(wrapping: RefreshError.superseded, stage: .prepare, delivery: .notSent)
-        )
-        await connection?.close(WebSocketClosure(.goingAway))
+        guard let end = calls.endOfSession else { return }
+        await link.end(end)?.close(WebSocketClosure(.goingAway))
+    }
+
+    /// Does the same for a reader or a sender, who may come before the task that waits for the end has run.
+    ///
+    /// - Returns: Whether the session is over; the link has ended then, if it had not before.
+    private func endIfSessionIsOver() async -> Bool {
+        guard let end = calls.endOfSession else { return false }
+        await link.end(end)?.close(WebSocketClosure(.goingAway))
+        return true
     }
 
     /// Replaces connections that are lost, until the retrier gives up or the stream is released.
@@ -252,7 +267,7 @@ extension MessageStream {
                 guard link.reopened(connection) else { return await connection.close(.init(.goingAway)) }
                 reconnection.opened(response.trace)
             } catch {
-                link.end(error)
+                link.end(calls.ending(error))
                 return
             }
         }

@@ -17,8 +17,8 @@ struct WebSocketService: ForwardingService {
     var apiUrl: any UrlConvertible { WebSocketBase(base: forwarded.apiUrl) }
     /// None: two openings would be two connections.
     var hedging: Hedging? { nil }
-    var transport: any HttpTransport { handshake }
-    var webSocketTransport: any WebSocketTransport { handshake.transport }
+    /// The transport of the moment, as the URL is: the service may have moved since.
+    var transport: any HttpTransport { handshake.over(forwarded.webSocketTransport) }
     // The stream has chosen its service already, and makes the service's own error of the call's.
     var selectedService: AnyHttpService<HttpError>? { nil }
 
@@ -80,12 +80,19 @@ struct WebSocketCall<R: StreamRequest>: Request, RequestOfAnother {
 
 /// Opens a web socket where a call expects an exchange: the answer is its 101, and the connection waits for `take()`.
 struct WebSocketHandshake: HttpTransport {
-    let transport: any WebSocketTransport
+    private(set) var transport: any WebSocketTransport
     /// The connection that has been opened and not yet taken.
     private let opened = Locked<(any WebSocketConnection)?>(nil)
 
     init(transport: any WebSocketTransport) {
         self.transport = transport
+    }
+
+    /// The same opening by another transport.
+    func over(_ transport: any WebSocketTransport) -> WebSocketHandshake {
+        var other = self
+        other.transport = transport
+        return other
     }
 
     func take() -> (any WebSocketConnection)? { opened.withLock { $0.take() } }

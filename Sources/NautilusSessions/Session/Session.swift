@@ -67,7 +67,7 @@ public final class Session<Credential: Codable & Sendable & Equatable>: Sendable
             reportEnd: { ends.send($0) }
         )
         let coordinator = RefreshCoordinator<Credential>(
-            lifetime: rules.lifetime,
+            lifetime: { [shared] in shared.lifetime(of: $0) },
             origins: origins,
             limits: limits,
             clock: clock,
@@ -154,10 +154,20 @@ extension Session: CredentialSource {
     /// It does not look at the store and renews nothing: prefer ``grant(continuing:)``.
     public var current: Grant? { coordinator.current }
 
-    /// Returns when a session is over, because a user has signed in or out, and when the task is cancelled.
+    /// Why a session is over, as far as this process has seen; see `RefreshCoordinator.end(of:)`.
+    public func end(of session: RefreshCoordinator<Credential>.Session) -> RefreshError? {
+        coordinator.end(of: session)
+    }
+
+    /// Returns when a session is over, as far as this process has seen, and when the task is cancelled; see
+    /// `RefreshCoordinator.waitForEnd(of:)`.
     public func waitForEnd(of session: RefreshCoordinator<Credential>.Session) async {
         await coordinator.waitForEnd(of: session)
     }
+
+    /// Looks at the store in the background, and at most once a second: an open connection asks, when something goes or
+    /// comes over it, so that it ends when the user has signed out in another process.
+    public func lookForChanges() { shared.lookForChanges() }
 
     /// Looks at the store: a user who was signed in by an earlier run, or by another process, is signed in here, too.
     ///
@@ -225,8 +235,8 @@ extension Session {
         try await shared.signIn(credential, revokingReplaced: revokesReplaced)
     }
 
-    /// Ends the session that goes on when this is called: in this process at once, before anything is waited for, and
-    /// in the others as soon as the store takes a note of it, which needs no lock. Then the record is removed from the
+    /// Ends the session that goes on when this begins: in this process at once, before anything is waited for, and in
+    /// the others as soon as the store takes a note of it, which needs no lock. Then the record is removed from the
     /// store, and the server is asked to forget the credential where the ``SessionRules`` say how.
     ///
     /// No store keeps the user signed in here: one that hangs, cannot be read or is locked elsewhere only delays what
@@ -236,13 +246,43 @@ extension Session {
     /// has signed in elsewhere since, of whom this process has not heard, is not meant. A process that has not read the
     /// store yet signs out whoever is stored; if it cannot be read now, whoever is stored when it can.
     ///
+    /// To be awaited where it is called. In `Task { try? await session.signOut() }` it begins when the task does, which
+    /// may be after the next user has signed in, who is signed out then: call ``signOutNow()`` there.
+    ///
     /// - Throws: ``SessionError`` of the removal, or else of kind ``SessionError/Kind/notRevoked``, when they failed;
     ///   both were tried. The user is signed out all the same, and what could not be done now is tried again in the
     ///   background, with two exceptions. A record that is foreign or of a newer format is left alone. And the revocation
     ///   is tried as long as this object lives, and not by the next launch: for that the credential would have to be
     ///   kept, on a device whose user has asked for it to be gone.
     public func signOut() async throws(SessionError) {
-        let ended = await shared.signOut()
+        try await finish(shared.beginSignOut())
+    }
+
+    /// Ends the session that goes on now, without a wait: the user is signed out here when this returns. What
+    /// ``signOut()`` waits for goes on in the background, also when nobody waits for it.
+    ///
+    /// For a button, or any other place that cannot wait: a user who signs in afterwards stays signed in.
+    ///
+    /// ```swift
+    /// Button("Sign out") { session.signOutNow() }
+    /// ```
+    /// - Returns: The rest of it, to wait for.
+    @discardableResult
+    public func signOutNow() -> SignOut {
+        let ending = shared.beginSignOut()
+        let failure = Locked<SessionError?>(nil)
+        let task = BackgroundTask.start { [self] in
+            do throws(SessionError) {
+                try await finish(ending)
+            } catch {
+                failure.withLock { $0 = error }
+            }
+        }
+        return SignOut(task: task, failure: failure)
+    }
+
+    private func finish(_ ending: SharedCredential<Credential>.Ending) async throws(SessionError) {
+        let ended = await shared.endForOthers(ending)
         async let revocation = revocation(of: ended)
         var failure: SessionError?
         do throws(SessionError) {
@@ -273,6 +313,21 @@ extension Session {
             throw SessionError(.cancelled)
         }
         try await shared.write()
+    }
+}
+
+/// A sign-out that counts in this process already, and goes on in the background for the store, the other processes and
+/// the server.
+public struct SignOut: Sendable {
+    fileprivate let task: Task<Void, Never>
+    fileprivate let failure: Locked<SessionError?>
+
+    /// Returns when it has ended, as ``Session/signOut()`` does. Cancelling the task that waits does not end it.
+    ///
+    /// - Throws: The errors of ``Session/signOut()``.
+    public func finish() async throws(SessionError) {
+        await task.value
+        if let failure = failure.withLock({ $0 }) { throw failure }
     }
 }
 

@@ -4,13 +4,15 @@ import Nautilus
 /// A ``StoredCredential`` with its credential decoded, as a session goes by it.
 struct SessionRecord<Credential: Codable & Sendable & Equatable>: Equatable, Sendable {
     let session: UUID
-    let number: Int
+    var number: Int
     let credential: Credential
     var unanswered = 0
+    /// Whether the credential was over when it came from its renewal.
+    var cameExpired = false
 
     /// The same session with a renewed credential.
-    func replacing(_ fresh: Credential) -> SessionRecord {
-        SessionRecord(session: session, number: number, credential: fresh)
+    func replacing(_ fresh: Credential, cameExpired: Bool) -> SessionRecord {
+        SessionRecord(session: session, number: number, credential: fresh, cameExpired: cameExpired)
     }
 }
 
@@ -21,7 +23,8 @@ extension SessionRecord {
             session: stored.session,
             number: stored.number,
             credential: try stored.credential(),
-            unanswered: stored.unanswered
+            unanswered: stored.unanswered,
+            cameExpired: stored.cameExpired
         )
     }
 
@@ -37,7 +40,13 @@ extension SessionRecord {
     ///
     /// - Throws: The error of the credential's encoding.
     func stored() throws -> StoredCredential {
-        try StoredCredential(session: session, number: number, credential: credential, unanswered: unanswered)
+        try StoredCredential(
+            session: session,
+            number: number,
+            credential: credential,
+            unanswered: unanswered,
+            cameExpired: cameExpired
+        )
     }
 }
 

@@ -28,7 +28,7 @@ extension SharedCredential {
         let base = try await latest(after: tried)  // 2
         // A sign-in of another process has come before that of this one.
         guard base.session == session else { throw SessionError(.superseded) }
-        if base.credential != tried && serves(base.credential) { return base.credential }
+        if base.credential != tried && serves(base) { return base.credential }
         do {
             let renewed = try await renew(base, lock, watch)  // 3 to 5
             try await heedEnd(of: renewed)
@@ -81,8 +81,8 @@ extension SharedCredential {
     /// The lock; or, while another process holds it, the credential that it was taken for.
     private func lockForRefresh(of tried: Credential) async throws(SessionError) -> Locking<Credential> {
         try await store.lock(orKept: takeKeptLock) { () throws(SessionError) in
-            guard let stored = try await self.changed(since: tried)?.credential else { return nil }
-            return stored != tried && self.serves(stored) ? stored : nil
+            guard let stored = try await self.changed(since: tried) else { return nil }
+            return stored.credential != tried && self.serves(stored) ? stored.credential : nil
         }
     }
 
@@ -126,7 +126,7 @@ extension SharedCredential {
         }
     }
 
-    func serves(_ credential: Credential) -> Bool {
-        rules.lifetime(credential).map { $0 > .zero } ?? true
+    func serves(_ record: Record) -> Bool {
+        record.cameExpired || rules.lifetime(record.credential).map { $0 > .zero } ?? true
     }
 }

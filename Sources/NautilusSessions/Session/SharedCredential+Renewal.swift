@@ -22,7 +22,7 @@ extension SharedCredential {
             }
             isFirst = false
             do {
-                return await saved(base.replacing(try await renewed(base)), lock)
+                return await saved(try await renewed(base), lock)
             } catch {
                 let failure = rules.classify(error)
                 // The server has not taken it: as before.
@@ -33,7 +33,7 @@ extension SharedCredential {
                 }
                 // Another process, one that heeds no lock, may have been quicker.
                 if let successor = try await successor(of: base) {
-                    if serves(successor.credential) { return successor }
+                    if serves(successor) { return successor }
                     base = successor
                     continue
                 }
@@ -49,15 +49,16 @@ extension SharedCredential {
     /// Nothing is spent: no note, and no harm in asking twice.
     private func repeatable(_ base: Record, _ lock: any CredentialLock) async throws -> Record {
         do {
-            return await saved(base.replacing(try await renewed(base)), lock)
+            return await saved(try await renewed(base), lock)
         } catch {
             guard rules.classify(error) == .ended else { throw error }
             throw await end(base, error, lock)
         }
     }
 
-    private func renewed(_ base: Record) async throws -> Credential {
-        Record.asStored(try await rules.renew(base.credential))
+    private func renewed(_ base: Record) async throws -> Record {
+        let fresh = Record.asStored(try await rules.renew(base.credential))
+        return base.replacing(fresh, cameExpired: rules.lifetime(fresh).map { $0 <= .zero } ?? false)
     }
 
     /// Whether a credential whose answer was lost is sent again by the same refresh, within a server's period of grace.

@@ -68,17 +68,23 @@ extension SharedCredential {
             state.isNumbered = true
             if let stored { state.overruled.insert(stored.session) }
             state.lastNumber = max(state.lastNumber, (stored?.number ?? 0) + 1)
-            let numbered = Record(session: session, number: state.lastNumber, credential: record.credential)
+            var numbered = record
+            numbered.number = state.lastNumber
             (state.record, state.unsaved) = (numbered, .signIn(numbered))
         }
     }
 
-    /// Ends the session that goes on now: here before anything is waited for, then for the other processes, for which
-    /// no lock is needed. What is left to do is to remove its record, by ``write()``.
-    ///
-    /// - Returns: The last credential of the session, wherever it was; nil when none is known.
-    func signOut() async -> Credential? {
-        let (record, isNewer) = change { state in
+    /// A sign-out that counts here, and that the other processes have yet to hear of.
+    struct Ending: Sendable {
+        /// The session that went on; nil when none was known.
+        fileprivate let record: Record?
+        /// Whether its credential is newer than the stored one.
+        fileprivate let isNewer: Bool
+    }
+
+    /// Ends the session that goes on now, here: nothing is waited for.
+    func beginSignOut() -> Ending {
+        change { state in
             let record = state.record
             let isNewer = if case .renewal = state.unsaved { true } else { false }
             noteRevocation(of: record?.session, in: &state)
@@ -95,16 +101,23 @@ extension SharedCredential {
             let isForNobody = ended == nil && state.record == nil && state.unsaved == nil && state.isKnown
             state.record = nil
             if !isForNobody { (state.unsaved, state.isKnown) = (.signOut(session: ended), true) }
-            return (record, isNewer)
+            return Ending(record: record, isNewer: isNewer)
         } following: {
             $0.signOut()
         }
+    }
+
+    /// Ends the session for the other processes, for which no lock is needed. What is left to do is to remove its record, by
+    /// ``write()``.
+    ///
+    /// - Returns: The last credential of the session, wherever it was; nil when none is known.
+    func endForOthers(_ ending: Ending) async -> Credential? {
         // The server is told whatever the store does. A session that waits for no lock gives the store time all the same.
         let stored = await store.wait(atMost: store.limit) { [self] in await endForAll() } ?? nil
         // Another session that is stored was replaced before, by a sign-in that has not been saved; and a renewed credential
         // that has not been is newer than the stored one.
-        if let record, isNewer || stored?.session != record.session { return record.credential }
-        return (try? stored?.credential(as: Credential.self)) ?? record?.credential
+        if let record = ending.record, ending.isNewer || stored?.session != record.session { return record.credential }
+        return (try? stored?.credential(as: Credential.self)) ?? ending.record?.credential
     }
 
     /// Ends the session that was signed out of here in the store, without the lock.
@@ -147,9 +160,10 @@ extension SharedCredential {
         following follow: (Coordinator) -> Void
     ) -> Value {
         defer { tellEnds() }
-        return turn.withLock { _ in
+        return turn.take {
             let (value, coordinator) = state.withLock { state in
                 state.isChanging = true
+                state.changes += 1
                 return (change(&state), state.coordinator)
             }
             if let coordinator { follow(coordinator) }

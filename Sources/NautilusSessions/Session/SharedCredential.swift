@@ -50,6 +50,8 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         var ended: [UUID] = []
         /// Whether the record and the coordinator are changing, so that they may be of two sessions.
         var isChanging = false
+        /// Counts the sign-ins and sign-outs of this process.
+        var changes = 0
         var unsaved: Unsaved?
         /// The sessions whose place an unsaved sign-in takes: they may still be stored, and must not come back when it
         /// ends.
@@ -78,9 +80,12 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
     /// The longest that a refresh goes on before it is cancelled, whatever it has sent by then.
     let timeLimit: Duration
     let state = Locked(State())
-    /// Held while the state and the coordinator change together. The coordinator tells its listeners meanwhile, so
-    /// nothing that they may call takes it without a suspension.
-    let turn = Locked(())
+    /// The latest credential that was over when it came, here or in another process; nil when none was.
+    private let cameExpired = Locked<Credential?>(nil)
+    private let looking = Locked<(isUnderWay: Bool, latest: Duration?)>((false, nil))
+    private let watch: Stopwatch
+    /// Held while the state and the coordinator change together.
+    let turn = Turn()
     private let report: @Sendable (SessionEvent) -> Void
     private let reportEnd: @Sendable (UUID) -> Void
 
@@ -94,6 +99,7 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         self.store = store
         self.rules = rules
         self.timeLimit = timeLimit
+        self.watch = Stopwatch(store.clock)
         self.report = report
         self.reportEnd = reportEnd
     }
@@ -107,6 +113,12 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
     /// changes.
     var id: UUID? {
         state.withLock { $0.isChanging ? nil : $0.record?.session }
+    }
+
+    /// The rest of a credential's lifetime, as the coordinator goes by it; nil for one that serves until the server
+    /// rejects it.
+    func lifetime(of credential: Credential) -> Duration? {
+        cameExpired.withLock { $0 == credential } ? nil : rules.lifetime(credential)
     }
 
     /// Reports the sessions that have ended since the last report.
@@ -163,6 +175,22 @@ extension SharedCredential {
                 if error.kind == .cancelled { return }
                 return storeFailed(error)
             }
+        }
+    }
+
+    /// Catches up in the background, and at most once a second: asked when something comes over an open connection.
+    func lookForChanges() {
+        let now = watch.elapsed
+        let isDue = looking.withLock { looking in
+            guard !looking.isUnderWay, looking.latest.map({ now - $0 >= .seconds(1) }) ?? true else { return false }
+            looking = (true, now)
+            return true
+        }
+        guard isDue else { return }
+        BackgroundTask.start { [self] in
+            // Who asks for a credential hears that the store fails.
+            _ = try? await catchUp()
+            looking.withLock { $0.isUnderWay = false }
         }
     }
 
@@ -223,10 +251,13 @@ extension SharedCredential {
         since epoch: Coordinator.Epoch?
     ) -> Bool {
         defer { tellEnds() }
-        let isFollowed = turn.withLock { _ in
+        let isFollowed = turn.take { () -> Bool in
             // What is here may be newer than the look.
             guard state.withLock({ Baseline($0) == known }) else { return false }
             let adoption = epoch == nil ? nil : adoption(of: look, from: known)
+            // Another refresh would bring the same: the clock here is wrong, as it was there.
+            if let stored = look.stored, stored.cameExpired { cameExpired.withLock { $0 = stored.credential } }
+            let changes = state.withLock { $0.changes }
             if let adoption, let epoch {
                 let coordinator = state.withLock { state in
                     state.isChanging = true
@@ -240,6 +271,11 @@ extension SharedCredential {
             return state.withLock { state in
                 // What a refresh has changed since the coordinator went on is of the session before.
                 guard adoption != nil || Baseline(state) == known else { return false }
+                // An observer has signed the user out, who was told of it.
+                guard state.changes == changes else {
+                    state.isChanging = false
+                    return true
+                }
                 // What cannot be decoded is told by the next look.
                 (state.isKnown, state.record, state.version) = (!look.isOfAnother, look.stored, look.version)
                 state.lastNumber = max(state.lastNumber, look.stored?.number ?? 0)
@@ -289,5 +325,26 @@ extension SharedCredential {
         init(_ state: State) {
             (isKnown, version, record, unsaved) = (state.isKnown, state.version, state.record, state.unsaved)
         }
+    }
+}
+
+/// A lock that the thread which holds it may take again: the coordinator tells its observer while it is held, and an
+/// observer may sign out.
+struct Turn: Sendable {
+    private let lock = Locked(())
+    private let holder = Locked<ObjectIdentifier?>(nil)
+
+    /// Runs `work` while no other thread has the turn.
+    func take<Value>(_ work: () -> Value) -> Value {
+        let thread = ObjectIdentifier(Thread.current)
+        if holder.withLock({ $0 == thread }) { return work() }
+        var value: Value?
+        lock.withLock { _ in
+            holder.withLock { $0 = thread }
+            value = work()
+            holder.withLock { $0 = nil }
+        }
+        guard let value else { preconditionFailure("the work has ended") }
+        return value
     }
 }

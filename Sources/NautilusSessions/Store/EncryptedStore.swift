@@ -112,7 +112,8 @@ extension StoredCredential {
             number: number,
             content: content,
             unanswered: unanswered,
-            hasExpired: hasExpired
+            hasExpired: hasExpired,
+            cameExpired: cameExpired
         )
     }
 }

@@ -20,6 +20,9 @@ public struct StoredCredential: Hashable, Sendable {
     /// Whether the server has ended the session: nobody is signed in, other processes say why, and there is no
     /// credential.
     public let hasExpired: Bool
+    /// Whether the credential was over when it came from its renewal, by this device's clock: that is wrong then, so the
+    /// credential serves until the server rejects it, in every process.
+    public let cameExpired: Bool
 
     private static let maxCount = 1_000_000_000
 
@@ -33,13 +36,22 @@ public struct StoredCredential: Hashable, Sendable {
     ///   - unanswered: How often it was sent for its renewal without a known answer. Default: 0, never; bounded like the
     ///     number.
     ///   - hasExpired: Whether the server has ended the session. Default: false.
-    public init(session: UUID, number: Int = 1, content: Data, unanswered: Int = 0, hasExpired: Bool = false) {
+    ///   - cameExpired: Whether the credential was over when it came. Default: false.
+    public init(
+        session: UUID,
+        number: Int = 1,
+        content: Data,
+        unanswered: Int = 0,
+        hasExpired: Bool = false,
+        cameExpired: Bool = false
+    ) {
         self.session = session
         // Whatever a store brings, it can be added to.
         self.number = min(max(1, number), Self.maxCount)
         self.content = content
         self.unanswered = min(max(0, unanswered), Self.maxCount)
         self.hasExpired = hasExpired
+        self.cameExpired = cameExpired
     }
 
     /// Creates a record of a credential, as JSON with sorted keys.
@@ -50,12 +62,20 @@ public struct StoredCredential: Hashable, Sendable {
         number: Int = 1,
         credential: some Encodable,
         unanswered: Int = 0,
-        hasExpired: Bool = false
+        hasExpired: Bool = false,
+        cameExpired: Bool = false
     ) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let content = try encoder.encode(credential)
-        self.init(session: session, number: number, content: content, unanswered: unanswered, hasExpired: hasExpired)
+        self.init(
+            session: session,
+            number: number,
+            content: content,
+            unanswered: unanswered,
+            hasExpired: hasExpired,
+            cameExpired: cameExpired
+        )
     }
 
     /// The credential.
@@ -90,6 +110,8 @@ struct CredentialRecord: Codable {
     private let unanswered: Int
     /// Nil for false, so that it is not written.
     private let hasExpired: Bool?
+    /// Nil for false, as before there was such a field.
+    private let cameExpired: Bool?
     /// Written in base64: it may be of any kind, encrypted for one.
     private let credential: Data
 
@@ -101,6 +123,7 @@ struct CredentialRecord: Codable {
         number = min(max(1, stored.number), Self.maxCount)
         unanswered = min(max(0, stored.unanswered), Self.maxCount)
         hasExpired = stored.hasExpired ? true : nil
+        cameExpired = stored.cameExpired ? true : nil
         credential = stored.content
     }
 
@@ -111,6 +134,7 @@ struct CredentialRecord: Codable {
         number = try container.decode(Int.self, forKey: .number)
         unanswered = try container.decode(Int.self, forKey: .unanswered)
         hasExpired = try container.decodeIfPresent(Bool.self, forKey: .hasExpired)
+        cameExpired = try container.decodeIfPresent(Bool.self, forKey: .cameExpired)
         credential = try container.decode(Data.self, forKey: .credential)
         guard (0...Self.maxCount).contains(unanswered), (1...Self.maxCount).contains(number) else {
             throw DecodingError.dataCorrupted(.init(codingPath: container.codingPath, debugDescription: "out of range"))
@@ -124,7 +148,8 @@ struct CredentialRecord: Codable {
             number: number,
             content: credential,
             unanswered: unanswered,
-            hasExpired: hasExpired ?? false
+            hasExpired: hasExpired ?? false,
+            cameExpired: cameExpired ?? false
         )
     }
 }

@@ -49,7 +49,8 @@ struct SessionWorld: Sendable {
         store: (any CredentialStore)? = nil,
         sharing: CredentialSharing = CredentialSharing(),
         limits: RefreshLimits = RefreshLimits(timeLimit: .seconds(90)),
-        endpointRetriers: any RetrierFactory = NilRetrier.factory()
+        endpointRetriers: any RetrierFactory = NilRetrier.factory(),
+        observer: any CallObserver = NilCallObserver()
     ) -> OAuthSession {
         let endpoint = TokenEndpoint(
             server: AuthorizationServer(
@@ -69,7 +70,8 @@ struct SessionWorld: Sendable {
             account: account,
             sharing: sharing,
             limits: limits,
-            random: random
+            random: random,
+            observer: observer
         )
     }
 

@@ -99,7 +99,10 @@ struct SuccessionTests {
             let look = try await shared.store.look()
             let anna = try #require(known.record)
             // A renewal that has just ended could not be saved.
-            let renewed = anna.replacing(ApiToken(value: "anna-2", expires: anna.credential.expires))
+            let renewed = anna.replacing(
+                ApiToken(value: "anna-2", expires: anna.credential.expires),
+                cameExpired: false
+            )
             meanwhile.withLock { $0 = { shared.keep(renewed) } }
             // It keeps the lock, so that no other process spends what it has spent.
             shared.state.withLock { $0.keptLock = world.store.lock(world.key) }

@@ -88,7 +88,7 @@ struct HedgeRulesTests {
         #expect(call.outcome.response?.body == "ok")
         #expect(call.ends == ["200"])
         #expect(call.hedge == .notSent(.budget))
-        #expect(budget.balance == 5.1)
+        #expect(budget.balance == 5.2)
     }
 
     // MARK: Never make it worse

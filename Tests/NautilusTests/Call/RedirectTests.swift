@@ -43,21 +43,95 @@ struct RedirectTests {
         #expect(outcome.attempts == 1)
     }
 
-    @Test("to another origin only what HTTP itself needs goes along, and tracing")
-    func fieldsAcrossOrigins() async throws {
+    /// What goes along to another origin, of whichever method.
+    private static let carried: HttpHeader = [
+        "Accept": "text/plain", "Accept-Charset": "utf-8", "Accept-Datetime": "Thu, 31 May 2007 20:35:00 GMT",
+        "Accept-Encoding": "gzip", "Accept-Language": "de", "Cache-Control": "no-store", "Content-Digest": "d",
+        "Content-Disposition": "inline", "Content-Encoding": "identity", "Content-Language": "de",
+        "Content-Location": "/a", "Content-Range": "bytes */9", "Content-Type": "text/plain", "If-Range": "\"v1\"",
+        "Last-Event-ID": "7", "Range": "bytes=5-", "traceparent": "00-1-2-01", "tracestate": "a=b",
+        "User-Agent": "app/1",
+    ]
+
+    /// What goes along only with a request that may change something: without it, it would change another thing, or
+    /// the same twice.
+    private static let conditions: HttpHeader = [
+        "Idempotency-Key": "k1", "If-Match": "\"v1\"", "If-Modified-Since": "Thu, 31 May 2007 20:35:00 GMT",
+        "If-None-Match": "*", "If-Unmodified-Since": "Thu, 31 May 2007 20:35:00 GMT",
+    ]
+
+    /// What stays behind.
+    private static let own: HttpHeader = [
+        "Accept-Sign": "s", "Accept-Token": "t", "Authorization": "Bearer s", "baggage": "user=anna",
+        "Content-Account": "a",
+        "Content-Sign": "s", "Cookie": "c", "DPoP": "d", "Forwarded": "for=a", "If": "(<urn:lock:secret>)",
+        "Last-Event-ID-Sign": "s", "Origin": "https://api.example.com", "Prefer": "return=minimal",
+        "Proxy-Authorization": "s", "Referer": "https://api.example.com/?token=s",
+        "Sec-WebSocket-Protocol": "bearer.secret", "Signature": "s", "X-Account-Sid": "a", "X-Client-Cert": "c",
+        "X-Forwarded-For": "a", "X-Sign": "s",
+    ]
+
+    @Test(
+        "to another origin only what HTTP itself needs goes along, and tracing: exactly this",
+        arguments: [.get, .head, .put, .post, .delete] as [HttpMethod]
+    )
+    func fieldsAcrossOrigins(method: HttpMethod) async throws {
         let transport = ScriptedTransport(
             .status(307, header: ["Location": "https://cdn.example.com/file"]),
             .reply(text: "there")
         )
-        let needed: HttpHeader = [
-            "Accept-Language": "de", "User-Agent": "app/1", "Range": "bytes=5-", "If-Range": "\"v1\"",
-            "Content-Language": "de", "Idempotency-Key": "k1", "Last-Event-ID": "7", "traceparent": "00-1-2-01",
-        ]
-        let own: HttpHeader = [
-            "X-Sign": "s", "DPoP": "d", "X-Client-Cert": "c", "X-Account-Sid": "a", "baggage": "user=anna",
-        ]
-        _ = try await outcome(of: Ping(header: needed.merging(own)), transport)
-        #expect(transport.attempts[1].header == needed)
+        let header = Self.carried.merging(Self.conditions).merging(Self.own)
+        _ = try await outcome(of: Ping(method: method, header: header), transport)
+        let isSafe = [.get, .head].contains(method)
+        let expected = isSafe ? Self.carried : Self.carried.merging(Self.conditions)
+        let names = transport.attempts[1].header.fields.map(\.name.rawValue).sorted()
+        #expect(names == expected.fields.map(\.name.rawValue).sorted())
+    }
+
+    @Test("a POST that has become a GET on its way elsewhere has none of its conditions")
+    func conditionsOfPost() async throws {
+        let transport = ScriptedTransport(
+            .status(303, header: ["Location": "https://cdn.example.com/file"]),
+            .reply(text: "there")
+        )
+        let header = Self.conditions.merging(["Accept": "text/plain"])
+        _ = try await outcome(of: Ping(method: .post, header: header), transport)
+        #expect(transport.attempts[1].header.fields.map(\.name) == ["Accept"])
+    }
+
+    @Test("a download that is resumed behind a redirect asks the other origin for the rest, and for nothing else")
+    func resumedElsewhere() async throws {
+        let folder = try TemporaryFolder()
+        let target = folder.url.appendingPathComponent("file")
+        let script = ScriptedTransport { request, _ in
+            guard request.url.host == "cdn.example.com" else {
+                return .status(302, header: ["Location": "https://cdn.example.com/file"])
+            }
+            guard request.header["Range"] == "bytes=3-", request.header["If-Range"] == "\"1\"" else {
+                let lost = TransportError.failed(.networkConnectionLost, delivery: .maybeExecuted, reason: "lost")
+                return .chunks(header: ["ETag": "\"1\"", "Content-Length": "6"], [Data("abc".utf8)], endingWith: lost)
+            }
+            return .reply(
+                status: 206,
+                header: ["ETag": "\"1\"", "Content-Range": "bytes 3-5/6"],
+                text: "def"
+            )
+        }
+        let service = AnyHttpService(
+            apiUrl: "api.example.com",
+            header: ["Authorization": "Bearer secret"],
+            retrierFactory: BackoffRetrier.factory(
+                .standard.with {
+                    $0.backoff = .constant(.zero)
+                    $0.budget = .unlimited
+                }
+            ),
+            transport: script
+        )
+        try await Ping.get.download(to: target, with: service)
+        #expect(try String(contentsOf: target, encoding: .utf8) == "abcdef")
+        let elsewhere = script.attempts.filter { $0.request.url.host == "cdn.example.com" }
+        #expect(elsewhere.map { $0.header[.authorization] } == [nil, nil])
     }
 
     @Test("a secret that was left behind stays behind on the way back")

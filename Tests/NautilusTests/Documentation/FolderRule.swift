@@ -37,8 +37,8 @@ struct FolderRule {
         ],
         "Styles": ["Authorization", "Declaration", "Response", "Service", "Support"],
         "WebSocket": [
-            "Attempt", "Authorization", "Call", "Declaration", "Interceptor", "Request", "Response", "Retry",
-            "Service", "Support", "Trace", "Transport",
+            "Attempt", "Call", "Declaration", "Request", "Response", "Retry", "Service", "Support", "Trace",
+            "Transport",
         ],
     ]
 
