@@ -26,7 +26,7 @@ extension NotesError {
         case .cancelled: .cancelled
         // A keychain is locked, a disk is full: it passes, and nobody needs to sign in again.
         case .store: .unavailable
-        case .lockTimeout, .storeTimeout, .notRevoked: cause.isTransient ? .unavailable : .unexpected
+        case .lockTimeout, .lockLost, .storeTimeout, .notRevoked: cause.isTransient ? .unavailable : .unexpected
         }
     }
 }

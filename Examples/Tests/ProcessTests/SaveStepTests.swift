@@ -13,14 +13,17 @@ struct SaveStepTests {
     /// The new file is safe before it takes the old one's place, and the place before the save is over.
     private static let save = ["open .tmp", "write .tmp", "fsync .tmp", "rename .json", "fsync folder"]
 
-    @Test("a save synchronises the new file, puts it in its place, and synchronises the folder")
+    /// A session's end is safe before anything is done that relies on it.
+    private static let note = ["open .ended", "write .ended", "fsync .ended", "fsync folder"]
+
+    @Test("a sign-in notes the end of the session before; then the new file is safe, and then in the old one's place")
     func save() async throws {
         try await SessionWorld.run { world in
             try await world.signIn()
             let child = try await world.start()
             _ = try await child.ask(.watch)
             #expect(try await child.ask(.signIn(await world.tokens())).failure == [])
-            #expect(try await child.ask(.tellCalls).calls == ["open .lock"] + Self.save)
+            #expect(try await child.ask(.tellCalls).calls == Self.note + ["open .lock"] + Self.save)
         }
     }
 
@@ -54,9 +57,8 @@ struct SaveStepTests {
             let child = try await world.start()
             _ = try await child.ask(.watch)
             #expect(try await child.ask(.signOut).failure == [])
-            let note = ["open .ended", "write .ended", "fsync .ended", "fsync folder"]
             let removal = ["open .lock", "unlink .json", "fsync folder", "unlink .ended"]
-            #expect(try await child.ask(.tellCalls).calls == note + removal)
+            #expect(try await child.ask(.tellCalls).calls == Self.note + removal)
         }
     }
 }

@@ -51,6 +51,7 @@ struct ErrorKinds {
         switch error.kind {
         case .store(let error): ["store", name(of: error)]
         case .lockTimeout: ["lockTimeout"]
+        case .lockLost: ["lockLost"]
         case .storeTimeout: ["storeTimeout"]
         case .superseded: ["superseded"]
         case .expired: ["expired"]

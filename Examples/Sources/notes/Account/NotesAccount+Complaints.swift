@@ -53,7 +53,7 @@ extension NotesAccount {
         case .store(let cause): complaint(cause)
         case .lockTimeout:
             Complaint(.unavailable, "another process has been renewing the sign-in for too long; try again later")
-        case .storeTimeout: Complaint(.store, error.description)
+        case .lockLost, .storeTimeout: Complaint(.store, error.description)
         case .superseded: Complaint(.signedOut, "somebody signed in or out meanwhile; run this again")
         case .expired: Complaint(.signedOut, "the sign-in to \(server) is over; run \(command("login"))")
         case .notRevoked:
