@@ -17,8 +17,8 @@ enum CacheDecision: Hashable, Sendable {
     ///   - stored: The stored response to the request; nil when there is none.
     ///   - freshness: How fresh that is.
     ///   - request: The request's `Cache-Control`.
-    ///   - isRetry: Whether an attempt of the same call has failed before. What is stored may be what failed, or as old
-    ///     as that: the server is asked, and unconditionally about an error, to which a 304 would be the same error.
+    ///   - isRetry: Whether an attempt of the same call has failed before. The stored response may be the one
+    ///     that failed, or as old: the server is asked, and unconditionally about an error, which a 304 would only repeat.
     init(stored: StoredResponse?, freshness: Freshness?, request: CacheControl, isRetry: Bool = false) {
         guard let stored, let freshness else {
             // §5.2.1.7: nothing is stored, and the server is not to be asked.

@@ -55,7 +55,7 @@ public final class CachingServiceHook: ServiceHook {
     /// How many results are remembered, outdated ones included.
     public var count: Int { core.withLock { $0.count } }
 
-    /// Forgets the result of a request, for all accounts. What calls under way bring is not remembered, since it may be
+    /// Forgets the result of a request, for all accounts. Results of calls under way are not remembered, since they may be
     /// older than the change.
     public func remove<R: Request & Hashable>(_ request: R) {
         let key = RequestKey(value: request)

@@ -176,7 +176,7 @@ public struct ChaosFault: Sendable {
     }
 
     /// A request is sent, the server acts on it, and its answer is thrown away: the connection is lost, and the request
-    /// may have been executed. What is retried all the same is executed twice.
+    /// may have been executed. A request that is retried all the same is executed twice.
     ///
     /// - Parameter rate: How often.
     public static func droppedAnswer(rate: Double) -> ChaosFault {

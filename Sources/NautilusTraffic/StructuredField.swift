@@ -39,7 +39,7 @@ enum StructuredField {
     struct Parameters: Hashable, Sendable {
         private(set) var all: [Parameter] = []
 
-        /// The value of a key; nil when there is none. Of a repeated key the last counts.
+        /// The value of a key; nil when there is none. If a key is repeated, its last value counts.
         subscript(key: String) -> BareItem? {
             get { all.last { $0.key == key }?.value }
             set {

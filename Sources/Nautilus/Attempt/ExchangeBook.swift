@@ -17,7 +17,7 @@ struct ExchangeBook: Sendable {
     private struct State: Sendable {
         var lastNumber = 0
         var attempt = 0
-        /// Of the current attempt, in the order of their sending.
+        /// The exchanges of the current attempt, in the order of their sending.
         var records: [CallTrace.Exchange] = []
         /// The progress of those that are under way and may outlive the attempt, by number.
         var progress: [Int: ExchangeProgress] = [:]
@@ -298,7 +298,7 @@ final class ExchangeProgress: Sendable {
         return before + (start.map { stopwatch.elapsed - $0 } ?? .zero)
     }
 
-    /// Of the request that was handed to the transport last: when its answer's header came and how it got its
+    /// The last request that was handed to the transport: when its answer's header came and how it got its
     /// connection, nil when not reported, and how long it waited for one.
     ///
     /// - Parameter now: The time since the call began.

@@ -104,7 +104,7 @@ extension Call {
 final class DecodedAnswers<R: Request>: AnswerJudge {
     private let request: R
     private let coders: JsonCoders
-    /// Of the current attempt; a hedge has two.
+    /// The answers of the current attempt; a hedge has two.
     private let answers = Locked(DecodedAnswerList())
 
     init(_ request: R, _ coders: JsonCoders) {

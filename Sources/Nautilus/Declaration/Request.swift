@@ -86,7 +86,7 @@ public protocol Request: Sendable {
     /// Makes the result from the response, for one that depends on status or header. Runs off the caller's actor.
     ///
     /// Asked at the end of the exchange, before interceptors see the answer, so that a failure that you find in it is one to
-    /// all of them; and once more when an interceptor has changed the answer, or has made one of its own. Of a request that
+    /// all of them; and once more when an interceptor has changed the answer, or has made one of its own. If a request
     /// was sent twice, each answer is decoded.
     ///
     /// Default: ``decode(_:)-(Data)`` of the body.

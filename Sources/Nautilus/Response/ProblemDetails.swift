@@ -16,7 +16,7 @@ public struct ProblemDetails: Codable, Hashable, Sendable {
     public var title: String?
     /// The status, as the server that refused has sent it; nil when it is not said (§3.1.2).
     public var status: Int?
-    /// What was wrong with this request, for people; nil when it is not said (§3.1.4).
+    /// A description of this request's problem, for people; nil when it is not said (§3.1.4).
     public var detail: String?
     /// This occurrence of the problem, a URI reference to name to the server's people; nil when it is not said (§3.1.5).
     public var instance: String?
@@ -27,7 +27,7 @@ public struct ProblemDetails: Codable, Hashable, Sendable {
     ///   - type: The kind of problem. Default: `about:blank`, the status says it all.
     ///   - title: The kind for people. Default: nil.
     ///   - status: The status. Default: nil.
-    ///   - detail: What was wrong this time. Default: nil.
+    ///   - detail: A description of this occurrence, for people. Default: nil.
     ///   - instance: This occurrence. Default: nil.
     public init(
         type: String = "about:blank",

@@ -45,7 +45,7 @@ extension BackoffRetrier {
         /// These rules with some of them changed.
         ///
         /// - Parameter change: Sets properties; it runs once, at once.
-        /// - Throws: What `change` throws.
+        /// - Throws: Any error that `change` throws.
         public func with<Failure: Error>(_ change: (inout Self) throws(Failure) -> Void) throws(Failure) -> Self {
             var changed = self
             try change(&changed)

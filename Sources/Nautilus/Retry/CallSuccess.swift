@@ -9,7 +9,7 @@ public final class CallSuccess {
     /// one to another call's exchange.
     public let answered: CallTrace.Exchange?
     /// How long the server took, from the sending of the first request to the header of the answer; nil when it has not
-    /// answered. Of a hedged attempt it is the least that a caller without a hedge would have waited.
+    /// answered. For a hedged attempt, it is the least that a caller without a hedge would have waited.
     public let latency: Duration?
 
     /// The permit of the last retry of the call that was sent, of each budget that has paid for one.

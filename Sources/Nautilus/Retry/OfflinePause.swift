@@ -140,7 +140,7 @@ public struct AlwaysOnline: Connectivity {
 ///
 /// ```swift
 /// let connectivity = ConnectivitySwitch(isOnline: false)
-/// connectivity.set(isOnline: true)  // whoever waits for it goes on
+/// connectivity.set(isOnline: true)  // every call that waits for it goes on
 /// ```
 public final class ConnectivitySwitch: Connectivity {
     private struct State {

@@ -111,7 +111,7 @@ public final class OriginBudgets: Sendable {
     private struct Table: Sendable {
         /// The least recently used first.
         var budgets = LinkedTable<HttpOrigin, any RetryBudget>()
-        /// Of all origins for which there is no room; nil while there was room for all.
+        /// The budget of all origins for which there is no room; nil while there was room for all.
         var overflow: (any RetryBudget)?
 
         mutating func budget(of origin: HttpOrigin) -> (any RetryBudget)? {

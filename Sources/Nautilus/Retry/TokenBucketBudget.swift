@@ -17,8 +17,8 @@
 /// It has no clock: time without successes does not tell that the server is well again.
 ///
 /// Source: gRPC proposal A6, "Throttling Retry Attempts and Hedged RPCs", where a failure takes the token and not the
-/// retry that follows it, none comes back, and a success brings a tenth; the second bucket is Nautilus's own. That a success
-/// gives back what its retry took is how the AWS SDKs have it, see ``QuotaBudget``.
+/// retry that follows it, none comes back, and a success brings a tenth; the second bucket is Nautilus's own. As in the AWS
+/// SDKs, a success gives back what its retry took; see ``QuotaBudget``.
 public final class TokenBucketBudget: RetryBudget {
     // In thousandths of a token, as gRPC counts: a sum of tenths as `Double`s is never quite a whole token.
     private struct Buckets: Sendable {

@@ -43,8 +43,8 @@ extension AnyHttpService: Redacted {
 }
 
 extension AnyHttpService where RequestError == HttpError {
-    /// Creates a service from values, each as in ``HttpService`` and with the same default. What is not a parameter is set
-    /// by ``HttpService/with(_:)``.
+    /// Creates a service from values, each as in ``HttpService`` and with the same default. All else is set by
+    /// ``HttpService/with(_:)``.
     public init(
         apiUrl: any UrlConvertible,
         header: HttpHeader = [:],

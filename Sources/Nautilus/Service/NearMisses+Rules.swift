@@ -2,10 +2,10 @@ import Foundation
 
 // A request's own data may have the name of a rule, or one of the other names: a ticket's `priority: Int`, a bookmark's
 // `url: URL`. So each of these names is looked at only where the value is such as other libraries have for the rule, and the
-// rule in force is such as nobody would have meant.
+// rule in force cannot have been meant.
 extension NearMisses {
-    /// The rules of a service; a wrapped service is another one's. Of a missing `apiUrl`, which has no default, the
-    /// compiler tells.
+    /// The rules of a service; a wrapped service is another one's. The compiler itself reports a missing
+    /// `apiUrl`, which has no default.
     static func rules(of service: some HttpService) -> [Rule] {
         [
             Rule("usesSecureProtocol", Bool.self),
@@ -127,7 +127,7 @@ extension NearMisses {
 // MARK: - What values show
 
 extension NearMisses {
-    /// What a factory makes, as far as its type tells.
+    /// Identifies what a factory makes, as far as its type tells.
     private static func kind(of factory: Any) -> ObjectIdentifier {
         ObjectIdentifier((factory as? AnyRetrierFactory)?.baseType ?? type(of: factory))
     }

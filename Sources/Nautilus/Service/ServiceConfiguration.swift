@@ -97,7 +97,7 @@ extension HttpService {
     /// Calls keep the service's typed error. A change of a changed service works; the last one counts.
     ///
     /// - Parameter change: Sets properties; it runs once, at once.
-    /// - Throws: What `change` throws.
+    /// - Throws: Any error that `change` throws.
     public func with<Failure: Error>(
         _ change: (inout ServiceConfiguration) throws(Failure) -> Void
     ) throws(Failure) -> AnyHttpService<RequestError> {

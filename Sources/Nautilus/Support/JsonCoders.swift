@@ -63,7 +63,7 @@ public struct JsonCoders: Sendable {
     /// These coders with some of their properties changed.
     ///
     /// - Parameter change: Sets properties; it runs once, at once.
-    /// - Throws: What `change` throws.
+    /// - Throws: Any error that `change` throws.
     public func with<Failure: Error>(_ change: (inout Self) throws(Failure) -> Void) throws(Failure) -> Self {
         var changed = self
         try change(&changed)

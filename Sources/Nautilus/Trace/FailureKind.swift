@@ -188,6 +188,6 @@ extension EnvironmentChange: PrintableError {
         "The service has moved from \(from) to \(place) while the call was under way; start it again for the present environment."
     }
 
-    /// Where the service is now, without its path, which nobody needs to read.
+    /// Where the service is now, without its path, which is of no use to a reader.
     var place: String { from == to ? "another path of \(to)" : "\(to)" }
 }

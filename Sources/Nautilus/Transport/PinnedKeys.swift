@@ -37,7 +37,7 @@ struct PinnedKeys: Sendable {
 /// The element of DER (X.690) that some bytes begin with.
 private struct DerElement {
     static let sequence: UInt8 = 0x30
-    /// Of a certificate's version, which is left out for the first one.
+    /// The tag of a certificate's version, which is left out for the first one.
     static let version: UInt8 = 0xA0
 
     let tag: UInt8

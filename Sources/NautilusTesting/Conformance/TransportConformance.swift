@@ -13,7 +13,7 @@ import Nautilus
 /// not return: give the test a time limit. Checks do not disturb each other, so they may run at once against one
 /// server.
 ///
-/// ## What the server does
+/// ## The server's answers
 /// | path | answer |
 /// |---|---|
 /// | `/status/{code}` | that status and the text `status {code}`; no body for 204 and 304 |

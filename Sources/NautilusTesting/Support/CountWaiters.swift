@@ -43,7 +43,7 @@ extension Locked where Value: CountedState {
     ///
     /// - Parameters:
     ///   - things: The name of the things that are counted, for the line that says what a test waits for.
-    ///   - part: Where those who wait for them are.
+    ///   - part: Where the tasks that wait for them are.
     ///   - counted: How many there are.
     ///   - clock: The clock of a test's patience. Default: the real one, since the test itself may stand still.
     ///   - say: Says that line after five seconds, longer than any test without real time takes for its next step. The

@@ -146,7 +146,7 @@ struct FleetPlot: Sendable {
         return "\(first.short),\(base.short) \(points(report, base: base, \.succeeded)) \(last.short),\(base.short)"
     }
 
-    /// A point in the middle of each second. What is higher than the picture is cut off a little above it.
+    /// A point in the middle of each second. A point above the picture is cut off a little above it.
     private func points(_ report: FleetReport, base: Double, _ value: KeyPath<FleetSecond, Int>) -> String {
         shown(report).map { second in
             let height = min(Double(second[keyPath: value]) / ceiling, 1.1) * Self.panel

@@ -117,7 +117,7 @@ public struct FleetSecond: Hashable, Sendable {
     public internal(set) var refused = 0
     /// Requests whose caller hung up: the server's work for them is wasted.
     public internal(set) var abandoned = 0
-    /// Of the calls that began, how many were to succeed, then or later.
+    /// How many of the calls that began were to succeed, then or later.
     public internal(set) var kept = 0
 
     init(number: Int) {

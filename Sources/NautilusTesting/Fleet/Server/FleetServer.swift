@@ -99,7 +99,7 @@ public struct FleetOutage: Hashable, Sendable {
 
     /// Creates an outage.
     ///
-    /// Of two that overlap and change the server's speed, the one that begins first counts while it lasts.
+    /// If two overlap and change the server's speed, the one that begins first counts while it lasts.
     ///
     /// - Parameters:
     ///   - kind: The kind of the outage.
