@@ -10,15 +10,15 @@ public final class ChildProcess: Sendable {
     public struct Ending: Hashable, Sendable {
         /// Its exit code; for one that a signal has ended, 128 and the signal's number, as in a shell.
         public let code: Int32
-        /// What it wrote to its standard output and nobody has read from ``ChildProcess/lines``.
+        /// The part of its standard output that was not read from ``ChildProcess/lines``.
         public let output: String
-        /// What it wrote to its standard error and nobody has read from ``ChildProcess/errorLines``.
+        /// The part of its standard error that was not read from ``ChildProcess/errorLines``.
         public let errors: String
     }
 
-    /// What it writes to its standard output, for one reader; ends with the process.
+    /// The lines of its standard output, for one reader; ends with the process.
     public let lines: AsyncStream<String>
-    /// What it writes to its standard error, for one reader; ends with the process.
+    /// The lines of its standard error, for one reader; ends with the process.
     public let errorLines: AsyncStream<String>
     private let life: Life
     private let input: FileHandle?
@@ -29,7 +29,7 @@ public final class ChildProcess: Sendable {
     /// - Parameters:
     ///   - program: Its executable.
     ///   - arguments: Its arguments, the name not included.
-    ///   - environment: What is different from this process's environment. Default: nothing.
+    ///   - environment: The differences from this process's environment. Default: nothing.
     ///   - folder: Its working directory. Default: nil, that of this process.
     ///   - input: Its standard input. Default: nil, a pipe that ``closeInput()`` closes.
     ///   - errors: Its standard error. Default: nil, a pipe that ``errorLines`` reads.
@@ -94,7 +94,7 @@ public final class ChildProcess: Sendable {
         if let folder { _ = spawn_actions_add_chdir(&actions, folder.path) }
         _ = spawn_actions_add_closefrom(&actions, Int32(files.count))
 
-        // What a thread of Dispatch starts would be born with most signals blocked.
+        // A process that a thread of Dispatch starts would begin with most signals blocked.
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
         var signals = sigset_t()
@@ -180,7 +180,7 @@ private final class Life: @unchecked Sendable {
 }
 
 extension FileHandle {
-    /// What comes, line by line, until its end. Read by a thread, since a pipe has no end that could be awaited.
+    /// The input, line by line, until its end. Read by a thread, since a pipe has no end that could be awaited.
     fileprivate var lines: AsyncStream<String> {
         AsyncStream { continuation in
             Thread.detachNewThread {

@@ -1,4 +1,4 @@
-/// Has those who start many processes take turns, in the order in which they come.
+/// Has the callers that start many processes take turns, in the order in which they come.
 ///
 /// On Linux, Foundation keeps a core busy for each process that waits for an answer. A dozen tests of twenty processes each
 /// at the same time would starve all other tests, and one another.

@@ -46,7 +46,7 @@ package struct ApiAnswer: Sendable {
 
     /// A page for people.
     ///
-    /// - Parameter html: What stands below the title; whatever came from outside is escaped by the caller.
+    /// - Parameter html: The text below the title; whatever came from outside is escaped by the caller.
     static func page(_ status: Int, title: String, html: String) -> ApiAnswer {
         let text = "<!doctype html>\n<html lang=\"en\"><title>\(title)</title><h1>\(title)</h1>\(html)</html>\n"
         let header = ["Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-store"]

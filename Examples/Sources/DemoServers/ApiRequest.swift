@@ -8,7 +8,7 @@ package struct ApiRequest: Sendable {
     /// The whole `Authorization` field; nil when there is none.
     package var authorization: String?
     package var idempotencyKey: String?
-    /// Who asks, by which requests are limited: the field `X-Client`; empty when there is none.
+    /// The client, by which requests are limited: the field `X-Client`; empty when there is none.
     package var client: String
     package var body: Data
 
@@ -33,7 +33,7 @@ package struct ApiRequest: Sendable {
     /// The token of `Authorization: Bearer …`; nil when there is none.
     var bearer: String? { credentials(ofScheme: "bearer") }
 
-    /// What follows the scheme in `Authorization`; nil when there is none, or it is of another scheme.
+    /// The text that follows the scheme in `Authorization`; nil when there is none, or it is of another scheme.
     func credentials(ofScheme scheme: String) -> String? {
         let words = authorization?.split(separator: " ", maxSplits: 1) ?? []
         guard words.count == 2, words[0].lowercased() == scheme else { return nil }

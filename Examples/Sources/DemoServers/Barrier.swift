@@ -1,4 +1,4 @@
-/// Holds whoever arrives until it opens: at the `n`th arrival, or by hand.
+/// Holds each task that arrives until it opens: at the `n`th arrival, or by hand.
 ///
 /// A test that needs "all of them at once" waits here for the fact, instead of sleeping and hoping.
 public actor Barrier {
@@ -16,7 +16,7 @@ public actor Barrier {
         self.opensAt = opensAt
     }
 
-    /// Returns once the barrier is open. Does not heed cancellation: whoever made it opens it.
+    /// Returns once the barrier is open. Does not heed cancellation: its creator opens it.
     public func pass() async {
         arrivals += 1
         for watcher in watchers where watcher.count <= arrivals { watcher.continuation.resume() }

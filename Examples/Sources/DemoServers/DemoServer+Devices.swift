@@ -1,7 +1,7 @@
 extension DemoServer {
     /// Approves a device, as its user would.
     ///
-    /// - Parameter userCode: What the device shows; neither case nor hyphens matter.
+    /// - Parameter userCode: The code that the device shows; neither case nor hyphens matter.
     /// - Returns: False when no device waits for this code.
     @discardableResult
     public func approve(userCode: String) async -> Bool {
@@ -10,7 +10,7 @@ extension DemoServer {
 
     /// Declines a device, as its user would.
     ///
-    /// - Parameter userCode: What the device shows; neither case nor hyphens matter.
+    /// - Parameter userCode: The code that the device shows; neither case nor hyphens matter.
     /// - Returns: False when no device waits for this code.
     @discardableResult
     public func deny(userCode: String) async -> Bool {

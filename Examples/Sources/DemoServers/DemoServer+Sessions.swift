@@ -1,7 +1,7 @@
 extension DemoServer {
     /// Signs a user in: the first tokens of a family, issued to ``DemoClient/app``.
     ///
-    /// - Parameter scope: What the tokens are good for. Default: everything.
+    /// - Parameter scope: The scope of the tokens. Default: everything.
     public func signIn(scope: DemoScope = .all) async -> TokenPair {
         await backend.access { $0.tokens.signIn(at: $1, scope: scope) }
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What goes wrong at the token endpoint: one order after the other, each for as many requests as it says.
+/// Faults of the token endpoint: one order after the other, each for as many requests as it says.
 extension DemoServer {
     /// Carries out the next requests, whose refresh tokens are spent, and closes their connections without an answer.
     public func loseAnswers(next count: Int = 1) async {
@@ -16,7 +16,7 @@ extension DemoServer {
     ///
     /// - Parameters:
     ///   - status: Any status: 500, 503, 429, or a 200 that holds garbage.
-    ///   - body: What stands in the answer. Default: nothing.
+    ///   - body: The answer's body. Default: nothing.
     ///   - header: Fields of the answer, such as `Retry-After`. Default: none.
     ///   - count: How many requests. Default: 1.
     public func failTokenEndpoint(

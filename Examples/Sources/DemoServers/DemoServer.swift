@@ -23,11 +23,11 @@ public final class DemoServer: Sendable {
 
     /// Why a server does not start.
     public struct StartFailure: Error, CustomStringConvertible {
-        /// What the system says: `Address already in use`.
+        /// The system's message: `Address already in use`.
         public let reason: String
         let environment: String
 
-        /// What happened.
+        /// The failure in a sentence.
         public var description: String { "The \(environment) server does not listen on 127.0.0.1: \(reason)" }
     }
 
@@ -45,12 +45,12 @@ public final class DemoServer: Sendable {
     /// - Parameters:
     ///   - environment: Stands in the tokens it issues.
     ///   - port: Where it listens. Default: 0, a port that the system chooses, which is always free.
-    ///   - seed: What the tokens are drawn from. Default: 0.
-    ///   - plan: What goes wrong. Default: nothing.
+    ///   - seed: The seed that the tokens are drawn from. Default: 0.
+    ///   - plan: The faults that occur. Default: nothing.
     ///   - accessTokenLifetime: How long access tokens serve. Default: an hour, longer than any demo.
     ///   - noteCount: How many notes there are at the start. Default: 30, three pages.
     ///   - barriers: Where answers wait. Default: nowhere.
-    ///   - clients: Who may ask for tokens besides ``DemoClient/app`` and ``DemoClient/service``. Default: nobody.
+    ///   - clients: Those that may ask for tokens besides ``DemoClient/app`` and ``DemoClient/service``. Default: none.
     ///   - gracePeriod: How long a spent refresh token is answered with its successor again. Default: zero, never: a
     ///     second use ends the session at once, which shows what a client gets wrong.
     ///   - deviceRules: How devices wait for their user. Default: those of ``DemoDeviceRules``.
@@ -91,7 +91,7 @@ public final class DemoServer: Sendable {
         )
         let listening = Task { try await server.waitUntilListening(timeout: 60) }
         let run = Task {
-            // A port that is taken ends the run at once, and nobody would ever listen.
+            // A port that is taken ends the run at once, and the server would never listen.
             defer { listening.cancel() }
             try await server.run()
         }
@@ -142,7 +142,7 @@ public final class DemoServer: Sendable {
         _ = await run.result
     }
 
-    /// What the server has seen up to now.
+    /// The counters of what the server has seen up to now.
     public var counters: ServerCounters {
         get async { await backend.counters }
     }

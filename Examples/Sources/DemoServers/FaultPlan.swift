@@ -1,6 +1,6 @@
 /// Which requests are answered badly, and how: a function of the seed and the request's number alone.
 public struct FaultPlan: Sendable {
-    /// What happens to a request.
+    /// A fault that befalls a request.
     public enum Fault: Hashable, Sendable {
         /// 503, with `Retry-After` in whole seconds or without; nothing was done.
         case unavailable(retryAfter: Int?)

@@ -7,13 +7,13 @@ struct NoteStore: Sendable {
         let text: String
     }
 
-    /// What a client sends to create one.
+    /// The data that a client sends to create a note.
     struct Draft: Codable, Hashable, Sendable {
         let title: String
         let text: String
     }
 
-    /// What became of a creation.
+    /// The outcome of a creation.
     enum Creation: Hashable, Sendable {
         case created(Note)
         /// The key was used before, with the same draft: this is what it created then.

@@ -25,7 +25,7 @@ actor NotesBackend {
         return isDown ? .unavailable(retryAfter: nil) : fault
     }
 
-    /// What the limit makes of a request for notes; nil when there is no limit.
+    /// The limit's verdict on a request for notes; nil when there is no limit.
     func limit(_ request: ApiRequest, at now: Duration) -> RequestLimiter.Verdict? {
         let verdict = limiter?.ask(request.client, at: now)
         if verdict?.isTaken == false { counters.limited += 1 }

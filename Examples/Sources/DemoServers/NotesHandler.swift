@@ -6,7 +6,7 @@ struct NotesHandler: HTTPHandler {
     let backend: NotesBackend
     let barriers: DemoServer.Barriers
     let limit: RequestLimit?
-    /// What the limit's clock shows.
+    /// The time on the limit's clock.
     let limitTime: @Sendable () -> Duration
 
     init(backend: NotesBackend, barriers: DemoServer.Barriers, limit: RequestLimit?) {
@@ -35,7 +35,7 @@ struct NotesHandler: HTTPHandler {
         return { start.duration(to: clock.now) }
     }
 
-    /// What the limit, in front of everything else, makes of a request.
+    /// Applies the limit, which comes before everything else, to a request.
     private func limited(_ request: ApiRequest) async throws -> ApiAnswer? {
         let fault = await backend.arrive()
         guard let limit, let verdict = await backend.limit(request, at: limitTime()) else {

@@ -11,7 +11,7 @@ public struct RequestLimit: Sendable {
     public let isDelaying: Bool
     /// The status of a refusal.
     public let status: Int
-    /// What the rate is measured, and a delay slept, on.
+    /// The clock for measuring the rate and for sleeping a delay.
     public let clock: any Clock<Duration>
 
     /// Creates a limit.
@@ -21,7 +21,7 @@ public struct RequestLimit: Sendable {
     ///   - burst: How many more are taken at once; less than 0 counts as 0. Default: 0, as nginx has it.
     ///   - isDelaying: Whether those wait. Default: false, `nodelay`: what most APIs want.
     ///   - status: The status of a refusal. Default: 429, to which most change nginx's 503.
-    ///   - clock: What the rate is measured on. Default: the continuous clock.
+    ///   - clock: The clock for measuring the rate. Default: the continuous clock.
     public init(
         requestsPerSecond: Int,
         burst: Int = 0,

@@ -2,7 +2,7 @@ import Foundation
 
 /// Applies a ``RequestLimit`` to each client, and tells each what is left: pure transitions, time comes in.
 package struct RequestLimiter: Sendable {
-    /// What becomes of a request, and the fields of its answer.
+    /// The decision on a request, and the fields of its answer.
     package struct Verdict: Hashable, Sendable {
         /// Whether it is served.
         package var isTaken: Bool
@@ -24,7 +24,7 @@ package struct RequestLimiter: Sendable {
     /// A request comes.
     ///
     /// - Parameters:
-    ///   - client: Whose bucket it fills; empty for those that do not say who they are, which share one.
+    ///   - client: The client whose bucket it fills; empty for unnamed clients, which share one.
     ///   - now: The time, from any zero that stays the same.
     package mutating func ask(_ client: String, at now: Duration) -> Verdict {
         // An empty bucket is as good as none.
@@ -39,8 +39,8 @@ package struct RequestLimiter: Sendable {
 
     /// The fields of draft-ietf-httpapi-ratelimit-headers-11.
     ///
-    /// The reset is when the whole quota is there again, and not when the next request fits: whoever heeds it may send all
-    /// of the quota then. In whole seconds, rounded up, since the draft has no others.
+    /// The reset is when the whole quota is there again, and not when the next request fits: a client that heeds it may send
+    /// all of the quota then. In whole seconds, rounded up, since the draft has no others.
     private func fields(of bucket: LeakyBucket, client: String, at now: Duration) -> [String: String] {
         let partition = client.isEmpty ? "" : ";pk=:\(Data(client.utf8).base64EncodedString()):"
         let window = (limit.interval * limit.quota).wholeSeconds

@@ -1,4 +1,4 @@
-/// What a demo server saw: exact, not sampled.
+/// The counts of what a demo server saw: exact, not sampled.
 public struct ServerCounters: Hashable, Sendable {
     /// Requests for notes that arrived, refreshes not included.
     public internal(set) var requests = 0

@@ -11,9 +11,9 @@ public struct CreateNote: JsonRequest {
         let text: String
     }
 
-    /// What it is called.
+    /// The note's title.
     public let title: String
-    /// What it says.
+    /// The note's text.
     public let text: String
     /// Under which key the server recognises a repetition.
     public let idempotencyKey: String

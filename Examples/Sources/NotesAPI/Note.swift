@@ -2,9 +2,9 @@
 public struct Note: Codable, Hashable, Sendable {
     /// Its number, from 1.
     public let id: Int
-    /// What it is called.
+    /// Its title.
     public let title: String
-    /// What it says.
+    /// Its text.
     public let text: String
 }
 

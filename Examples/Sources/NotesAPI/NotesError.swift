@@ -2,7 +2,7 @@ import Nautilus
 
 /// Why a call of the notes API failed, in the app's words.
 public struct NotesError: Error {
-    /// What the app does about it.
+    /// The reason, by what the app does about it.
     public enum Reason: Hashable, Sendable {
         /// There is no such note.
         case notFound
@@ -14,13 +14,13 @@ public struct NotesError: Error {
         case unavailable
         /// There is no way to the server: when the network is back.
         case offline
-        /// Nobody waits for the call any more: nothing.
+        /// No caller waits for the call any more: nothing.
         case cancelled
         /// The app and the server disagree: a report to the developers.
         case unexpected
     }
 
-    /// What the app does about it.
+    /// The reason, by what the app does about it.
     public let reason: Reason
     /// The whole story, trace included.
     public let httpError: HttpError
@@ -41,7 +41,7 @@ public struct NotesError: Error {
             case .status(401) where error.rejectsCredential: .signedOut
             case .status(401), .status(403): .forbidden
             case .status(429), .status(500...599), .deadline, .timeout: .unavailable
-            // What the framework retries is the network; a certificate that is not trusted is not.
+            // A transport failure that the framework retries is one of the network; an untrusted certificate is not.
             case .transport where RetryCondition.standard.verdict(for: error).isRetryable: .offline
             case .cancelled: .cancelled
             default: .unexpected

@@ -11,35 +11,35 @@ import Nautilus
 public struct NotesService: HttpService {
     /// A token of another environment was offered; it was not sent anywhere.
     public struct WrongEnvironment: Error, CustomStringConvertible {
-        /// What the token is for, and what this service is.
+        /// Names the token's environment and this service's.
         public let description: String
     }
 
     /// Where the calls go.
     public let environment: NotesEnvironment
-    /// What moves bytes.
+    /// The transport that moves bytes.
     public let transport: any HttpTransport
-    /// What time is measured and slept on.
+    /// The clock for measuring time and for sleeping.
     public let clock: any Clock<Duration>
-    /// What is told of attempts and decisions.
+    /// The observer of attempts and decisions.
     public let observer: any CallObserver
     private let coordinator: RefreshCoordinator<Token>
     private let backoff: Backoff
     private let maxAttemptsOfBackoff: Int
     private let budget: RetryBudgetScope
 
-    /// Creates a service that nobody is signed in to.
+    /// Creates a service without a signed-in user.
     ///
     /// - Parameters:
     ///   - environment: Where the calls go.
     ///   - backoff: The delays between attempts. Default: the framework's.
     ///   - maxAttempts: The most attempts of a call, those that a new token caused not counted. Default: 4, the
     ///     framework's.
-    ///   - budget: What bounds the retries of all calls together, those for new tokens included. Default: one for each
+    ///   - budget: The bound on the retries of all calls together, those for new tokens included. Default: one for each
     ///     origin, the framework's.
-    ///   - transport: What moves bytes. Default: URL loading.
-    ///   - clock: What time is measured and slept on. Default: the continuous clock.
-    ///   - observer: What is told of attempts and decisions. Default: nobody.
+    ///   - transport: The transport that moves bytes. Default: URL loading.
+    ///   - clock: The clock for measuring time and for sleeping. Default: the continuous clock.
+    ///   - observer: The observer of attempts and decisions. Default: none.
     public init(
         _ environment: NotesEnvironment,
         backoff: Backoff = .exponential(),
@@ -64,7 +64,7 @@ public struct NotesService: HttpService {
 
     /// The first version of the API.
     public var apiUrl: any UrlConvertible { environment.origin + "/v1" }
-    /// What the app reads, and which environment it believes to talk to.
+    /// The format that the app reads, and the environment that it believes to talk to.
     public var header: HttpHeader { [.accept: "application/json", "X-Notes-Environment": environment.name] }
 
     /// A rejected token is replaced; what passes with time is retried, but not while a token is being replaced.
@@ -104,7 +104,7 @@ extension NotesService {
         coordinator.signOut()
     }
 
-    /// What happens to the session: subscribe to store refreshed tokens, and to ask for a sign-in when one has expired.
+    /// The events of the session: subscribe to store refreshed tokens, and to ask for a sign-in when one has expired.
     public var sessionEvents: AsyncStream<RefreshEvent> {
         coordinator.events
     }

@@ -1,8 +1,8 @@
-/// What a user of one environment is authorized by.
+/// The tokens that authorize a user of one environment.
 public struct Token: Hashable, Sendable {
-    /// What authorizes a request.
+    /// The token that authorizes a request.
     public let accessToken: String
-    /// What the next refresh is paid with: it serves once.
+    /// The token that the next refresh spends: it serves once.
     public let refreshToken: String
     /// How long the access token serves, counted from its receipt; nil when the server does not say.
     public let lifetime: Duration?

@@ -24,7 +24,7 @@ extension NotesError {
         switch cause.kind {
         case .superseded, .expired: .signedOut
         case .cancelled: .cancelled
-        // A keychain is locked, a disk is full: it passes, and nobody needs to sign in again.
+        // A keychain is locked, a disk is full: it passes, and the user need not sign in again.
         case .store: .unavailable
         case .lockTimeout, .lockLost, .storeTimeout, .notRevoked: cause.isTransient ? .unavailable : .unexpected
         }

@@ -6,9 +6,9 @@ extension OAuthNotesService {
     /// The server is asked where that is done (RFC 8414).
     ///
     /// - Parameters:
-    ///   - scope: What to ask for. Default: nil, what the server gives by itself.
+    ///   - scope: The scope to ask for. Default: nil, the one that the server gives by itself.
     ///   - show: Shows page and code to the user. The server is polled once it has returned.
-    /// - Returns: What the session has begun with.
+    /// - Returns: The credential that the session has begun with.
     /// - Throws: `OAuthError` of any of the steps; `SessionError` when the credential could not be kept.
     @discardableResult
     public func signIn(

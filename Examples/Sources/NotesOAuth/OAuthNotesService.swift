@@ -15,25 +15,25 @@ public struct OAuthNotesService: HttpService {
     public let environment: NotesEnvironment
     /// Where tokens are refreshed and revoked.
     public let endpoint: TokenEndpoint
-    /// Who is signed in.
+    /// The session of the user who is signed in.
     public let session: OAuthSession
-    /// What moves bytes.
+    /// The transport that moves bytes.
     public let transport: any HttpTransport
-    /// What time is measured and slept on.
+    /// The clock for measuring time and for sleeping.
     public let clock: any Clock<Duration>
-    /// What is told of attempts and decisions.
+    /// The observer of attempts and decisions.
     public let observer: any CallObserver
 
     /// Creates a service with a session of its own. Nothing is read or sent before it is used.
     ///
     /// - Parameters:
-    ///   - environment: Where the calls go, and who issues their tokens.
+    ///   - environment: Where the calls go, and the server that issues their tokens.
     ///   - client: The app, as it is registered there.
     ///   - store: Where the session is kept. Default: in memory, so that nothing is written unless it is asked for.
-    ///   - account: Whose session it is, where an app has several. Default: empty, for one account at a time.
-    ///   - transport: What moves bytes. Default: URL loading.
-    ///   - clock: What time is measured and slept on. Default: the continuous clock.
-    ///   - observer: What is told of attempts, decisions and refreshes. Default: nobody.
+    ///   - account: The account of the session, where an app has several. Default: empty, for one account at a time.
+    ///   - transport: The transport that moves bytes. Default: URL loading.
+    ///   - clock: The clock for measuring time and for sleeping. Default: the continuous clock.
+    ///   - observer: The observer of attempts, decisions and refreshes. Default: none.
     public init(
         _ environment: NotesEnvironment,
         client: OAuthClient,
@@ -59,9 +59,9 @@ public struct OAuthNotesService: HttpService {
 
     /// The first version of the API.
     public var apiUrl: any UrlConvertible { environment.origin + "/v1" }
-    /// What the app reads, and which environment it believes to talk to.
+    /// The format that the app reads, and the environment that it believes to talk to.
     public var header: HttpHeader { [.accept: "application/json", "X-Notes-Environment": environment.name] }
-    /// All that authorization takes.
+    /// All that authorization needs.
     public var retrierFactory: any RetrierFactory { session.retrierFactory }
     /// In the app's words.
     public func mapError(_ error: HttpError) -> NotesError { NotesError(oauth: error) }

@@ -1,4 +1,4 @@
-/// What is called, in which order: drawn from the seed alone.
+/// The calls to make, in their order: drawn from the seed alone.
 struct CallPlan: Sendable {
     /// One call.
     enum Call: Hashable, Sendable {

@@ -10,7 +10,7 @@ struct ConcurrentCalls: Sendable {
     ///
     /// - Parameters:
     ///   - count: How many have ended when `event` happens, in the middle of those that are under way then.
-    ///   - event: What happens; never when `count` is 0.
+    ///   - event: The action to run; never when `count` is 0.
     func outcomes<S: HttpService>(
         with service: S,
         progress: ProgressLine?,

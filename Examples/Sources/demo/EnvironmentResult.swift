@@ -1,7 +1,7 @@
 import DemoServers
 import Nautilus
 
-/// What one environment's part of the run came to, as the client and as the server saw it.
+/// The result of one environment's part of the run, as the client and as the server saw it.
 struct EnvironmentResult: Sendable {
     let name: String
     let order: Int

@@ -1,6 +1,6 @@
 import Nautilus
 
-/// What a retry was for.
+/// The cause of a retry.
 enum RetryCause: String, CaseIterable, Sendable {
     case credentialReplaced = "credential_replaced"
     case backoff

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the standard output is, and what it can show.
+/// The kind of the standard output, and its abilities.
 struct Terminal: Sendable {
     /// Whether a person watches: only then is a line redrawn.
     let isInteractive: Bool

@@ -1,7 +1,7 @@
 import ArgumentParser
 import NautilusTesting
 
-/// What goes wrong with the server.
+/// The outage of the server.
 enum OutageChoice: String, CaseIterable, ExpressibleByArgument {
     case stalled, slowed, unreachable, failing
 

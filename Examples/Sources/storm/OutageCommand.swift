@@ -93,7 +93,7 @@ extension FleetServer {
             serviceTime: .constant(.seconds(10) / capacity),
             queueLimit: 2 * capacity,
             outages: [FleetOutage(kind, from: .seconds(10), for: .seconds(10))],
-            // What retries are good for: one request in a hundred fails, and would not fail again.
+            // The failures that retries are good for: one request in a hundred fails, and would not fail again.
             failureRate: 0.01
         )
     }

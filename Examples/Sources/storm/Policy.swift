@@ -9,7 +9,7 @@ enum Policy: String, CaseIterable, Sendable {
     case tokenBucket = "token bucket"
     case ratioBudget = "ratio budget"
 
-    /// What makes the retriers of a client. Up to four attempts each; budgets are the client's own, as in an app.
+    /// The factory of a client's retriers. Up to four attempts each; budgets are the client's own, as in an app.
     func retrierFactory(for client: FleetClient) -> any RetrierFactory {
         switch self {
         case .none:

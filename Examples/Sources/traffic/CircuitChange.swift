@@ -1,7 +1,7 @@
 import Nautilus
 import NautilusTraffic
 
-/// What a breaker did, and when.
+/// A breaker's change of state, and its time.
 struct CircuitChange: Sendable {
     let time: Duration
     let change: CircuitEvent.Change

@@ -6,7 +6,7 @@ import NautilusTraffic
 struct LimitRun: Sendable {
     let name: String
     let calls: Int
-    /// Whether all come at once, and nobody knows the limit.
+    /// Whether all come at once, and the limit is not known yet.
     let isCold: Bool
     let pacing: Pacing?
 

@@ -25,7 +25,7 @@ struct Report: Sendable {
         return "\n" + parts.joined(separator: "\n")
     }
 
-    /// What is not as it should be, a sentence each.
+    /// The findings that are not as they should be, a sentence each.
     var complaints: [String] {
         var complaints: [String] = []
         if let paced = limit.last {

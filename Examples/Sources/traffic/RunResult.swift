@@ -1,7 +1,7 @@
 import Foundation
 import Nautilus
 
-/// What one run came to, as the client and as the server saw it.
+/// The result of one run, as the client and as the server saw it.
 struct RunResult: Sendable {
     let scenario: String
     let name: String
@@ -12,7 +12,7 @@ struct RunResult: Sendable {
     /// Of these, those that it refused: by its limit, or because it was down.
     let refused: Int
     let duration: Duration
-    /// What the breaker did; empty without one.
+    /// The breaker's changes of state; empty without one.
     var changes: [CircuitChange] = []
 
     var openings: Int { changes.filter(\.isOpening).count }

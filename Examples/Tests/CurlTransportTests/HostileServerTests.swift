@@ -90,7 +90,7 @@ struct HostileServerTests {
     private static var transport: any HttpTransport { TransportUnderTest.make(responseLimit: limit) }
 }
 
-/// What an exchange comes to.
+/// The outcome of an exchange.
 private func ending(of exchange: () async throws -> HttpResponse<Data>) async throws -> HostileAnswer.Ending {
     do {
         let response = try await exchange()

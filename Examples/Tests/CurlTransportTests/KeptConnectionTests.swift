@@ -127,7 +127,7 @@ struct KeptConnectionTests {
                 try await connection.respond(body: Data("good".utf8))
             } whileOpen: { server in
                 _ = try await send(method, server.url.appendingPathComponent("first"), through: transport)
-                // What comes behind the next request only, no client can tell from its answer.
+                // Bytes that come only after the next request cannot be told from its answer by any client.
                 for await _ in writings {}
                 let second = server.url.appendingPathComponent("second")
                 #expect(try await send(.get, second, through: transport).text == "good")

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the process holds of the system.
+/// The descriptors that the process holds open.
 enum OpenDescriptors {
     /// Whether it can be told what one test holds: nothing else runs, as `NAUTILUS_ALONE` says.
     static let canBeCounted = ProcessInfo.processInfo.environment["NAUTILUS_ALONE"] != nil

@@ -29,7 +29,7 @@ final class PythonServer: Sendable {
 
     /// Serves until `body` returns; then ends the process that it started.
     ///
-    /// - Parameter secure: What it proves itself by over TLS, in PEM; nil for no TLS.
+    /// - Parameter secure: Its certificate and key for TLS, in PEM; nil for no TLS.
     static func run(
         secure: (certificate: Data, key: Data)? = nil,
         whileOpen body: (PythonServer) async throws -> Void

@@ -139,7 +139,7 @@ struct PythonServerTests {
                     }
                 }
                 for number in 0..<1000 {
-                    // What lies decrypted in TLS while nobody reads is not lost sight of.
+                    // Data that lies decrypted in TLS while there is no reader is not forgotten.
                     if number % 50 == 0 { for _ in 0..<1000 { await Task.yield() } }
                     #expect(try await connection.receive() == .text("\(number)" + String(repeating: "a", count: 5000)))
                 }

@@ -77,7 +77,7 @@ final class CommandBench: Sendable {
         _ = try await account.service.endpoint.refresh(credential)
     }
 
-    /// What is stored; nil when nothing is.
+    /// The stored credential; nil when there is none.
     var stored: StoredCredential? {
         get async throws {
             let account = account

@@ -4,7 +4,7 @@ import Testing
 
 /// The tool as it was built, run as a user runs it.
 struct NotesTool: Sendable {
-    /// What is different from the environment of the tests.
+    /// The differences from the environment of the tests.
     var environment: [String: String] = [:]
 
     /// Runs it to its end. Nothing that it prints may be a token.

@@ -19,7 +19,7 @@ struct KilledRefreshTests {
             #expect((try stored?.credential(as: OAuthCredential.self).lifetime == .zero) == (step.fate != .replaced))
             #expect(await world.server.counters.refreshes == (step.fate == .unspent ? 0 : 1))
             #expect(try await world.endings() == ["json", "lock"] + (step.leavesFile ? ["tmp"] : []))
-            // Whoever takes the lock clears away what is left.
+            // The next process that takes the lock clears away what is left.
             #expect(try await world.isLockFree())
             #expect(try await world.endings() == ["json", "lock"])
         }

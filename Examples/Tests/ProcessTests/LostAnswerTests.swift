@@ -91,7 +91,7 @@ struct LostAnswerTests {
         }
     }
 
-    /// Nothing is stored, and whoever comes now sends nothing.
+    /// Nothing is stored, and a process that comes now sends nothing.
     private func expectEnd(of world: SessionWorld) async throws {
         let before = await world.server.counters
         #expect(try await world.stored() == nil)

@@ -17,7 +17,7 @@ struct SharedRefreshTests {
                 if round > 1 { #expect(try await children[0].ask(.signIn(await world.tokens())).failure == []) }
                 let outcomes = try await callAtOnce(children)
                 #expect(outcomes.map(\.failure) == Array(repeating: [], count: Self.count))
-                // Nobody has sent anything but the fresh token: the second that was issued in this round.
+                // No process has sent anything but the fresh token: the second that was issued in this round.
                 #expect(outcomes.flatMap(\.sent) == Array(repeating: 2 * round, count: Self.count))
                 #expect(await world.server.counters.refreshes == round)
             }
@@ -53,7 +53,7 @@ struct SharedRefreshTests {
             for child in children { try child.tell(.signIn(await world.tokens(isExpired: false))) }
             var signIns: [[String]] = []
             for child in children { signIns.append(try await child.reply().failure) }
-            // Whoever comes too late may be told so.
+            // A process that comes too late may be told so.
             #expect(Set(signIns).subtracting([[], ["superseded"]]) == [])
             let outcomes = try await callAtOnce(children)
             #expect(outcomes.map(\.failure) == Array(repeating: [], count: Self.count))

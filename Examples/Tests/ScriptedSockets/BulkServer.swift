@@ -7,7 +7,7 @@ import Foundation
 public final class BulkServer: @unchecked Sendable {
     // Unchecked: all that changes is behind the lock.
 
-    /// What a request looked like, its body counted and thrown away.
+    /// A request that was seen, its body counted and thrown away.
     public struct Seen: Sendable {
         /// The head; its body is empty.
         public let head: RecordedRequest
@@ -25,7 +25,7 @@ public final class BulkServer: @unchecked Sendable {
     private var connections: Set<Int32> = []
     private var isOpen = true
 
-    /// What a server serves.
+    /// The content that a server serves.
     public enum Content: Sendable {
         /// So many zeros, which need no memory.
         case zeros(Int)
@@ -72,13 +72,13 @@ public final class BulkServer: @unchecked Sendable {
     /// `http://127.0.0.1:port`.
     public var url: URL { URL(string: "http://127.0.0.1:\(port)") ?? URL(fileURLWithPath: "/") }
 
-    /// What was asked, in the order in which the last byte came.
+    /// The requests, in the order in which the last byte came.
     public var requests: [Seen] { lock.withLock { seenRequests } }
 
     /// Serves until `body` returns.
     ///
     /// - Parameters:
-    ///   - content: What a GET answers.
+    ///   - content: The answer to a GET.
     ///   - cuts: After how many bytes of its body the first answer breaks off, the second, and so on. Those that follow
     ///     are whole.
     public static func run<Result>(
@@ -97,7 +97,7 @@ public final class BulkServer: @unchecked Sendable {
             isOpen = false
             return self.connections
         }
-        // What waits in them is woken.
+        // Wakes the threads that wait in them.
         for connection in connections { _ = shutdown(connection, Int32(SHUT_RDWR)) }
         _ = shutdown(listener, Int32(SHUT_RDWR))
         _ = close(listener)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What this process holds in memory.
+/// The memory that this process holds.
 public enum ResidentMemory {
     /// How many MiB may be added while a gigabyte is moved: 64 where nothing else runs, as `NAUTILUS_ALONE` says; else half
     /// of it, since other tests' memory cannot be told apart.

@@ -15,7 +15,7 @@ public actor ScriptedConnection {
 
     /// Reads one request, head and body, and records it.
     ///
-    /// - Throws: What the socket throws when the peer leaves first.
+    /// - Throws: The socket's error when the peer leaves first.
     public func readRequest() async throws -> RecordedRequest {
         let request = try await readHead()
         let isChunked = request.values(of: "Transfer-Encoding").contains { $0.lowercased() == "chunked" }
@@ -45,7 +45,7 @@ public actor ScriptedConnection {
 
     /// Reads the `count` bytes of a body behind a head that has been read, and keeps none of them.
     ///
-    /// - Throws: What the socket throws when the peer leaves first.
+    /// - Throws: The socket's error when the peer leaves first.
     public func skip(_ count: Int) async throws {
         var left = count - buffer.count
         buffer = []
@@ -106,7 +106,7 @@ public actor ScriptedConnection {
 extension ScriptedConnection {
     /// Reads `count` bytes as they are, of whatever protocol.
     ///
-    /// - Throws: What the socket throws when the peer leaves first.
+    /// - Throws: The socket's error when the peer leaves first.
     public func read(_ count: Int) async throws -> [UInt8] {
         while buffer.count < count { try await fill() }
         defer { buffer.removeFirst(count) }

@@ -12,7 +12,7 @@ import Foundation
 /// }
 /// ```
 public final class ScriptedServer: Sendable {
-    /// What happens on one connection. Throwing, as when the peer has gone, closes the connection.
+    /// The course of one connection. Throwing, as when the peer has gone, closes the connection.
     public typealias Script = @Sendable (ScriptedConnection) async throws -> Void
 
     /// Where it listens.
@@ -60,7 +60,7 @@ public final class ScriptedServer: Sendable {
     ///
     /// - Parameters:
     ///   - address: Where it listens. Default: 127.0.0.1.
-    ///   - script: What happens on each connection.
+    ///   - script: The course of each connection.
     @discardableResult
     public static func run<Result: Sendable>(
         at address: Address = .ipv4,
@@ -129,7 +129,7 @@ public final class ScriptedServer: Sendable {
     }
 }
 
-/// What a server has seen.
+/// The requests and connections that a server has seen.
 actor RequestLog {
     private(set) var requests: [RecordedRequest] = []
     private(set) var connectionCount = 0

@@ -1,11 +1,11 @@
 import ChildProcesses
 import Foundation
 
-/// A TLS server whose certificate nobody trusts, made on the spot by `openssl`.
+/// A TLS server with a certificate that no client trusts, made on the spot by `openssl`.
 public final class UntrustedTlsServer: Sendable {
     /// The port on 127.0.0.1, chosen by the system.
     public let port: Int
-    /// Its certificate, in PEM: a root for who wants to trust it after all, and a client's as well.
+    /// Its certificate, in PEM: a root for a client that is to trust it after all, and a client's as well.
     public let certificate: Data
     /// The certificate's private key, in PEM.
     public let key: Data

@@ -1,4 +1,4 @@
-/// What a process is told to do, one line of JSON each; it answers each with a ``SessionOutcome``.
+/// The commands for a process, one line of JSON each; it answers each with a ``SessionOutcome``.
 public enum SessionCommand: Codable, Sendable {
     /// Asks the server for notes, as the user who is signed in.
     case call

@@ -1,4 +1,4 @@
-/// What goes wrong in a process, and when: counted from when it is planned.
+/// A fault in a process, and its time: counted from when it is planned.
 public enum SessionFault: Codable, Hashable, Sendable {
     /// Calls of the system fail, or one is the process's last: those on a path, from the given number on, which counts
     /// from 1, and as many as given; nil for all.
@@ -23,7 +23,7 @@ public enum SessionFault: Codable, Hashable, Sendable {
         case open, write, fsync, rename, unlink
     }
 
-    /// What happens to a call of the system.
+    /// The effect on a call of the system.
     public enum Effect: Codable, Hashable, Sendable {
         /// The process is killed in its place.
         case killBefore
@@ -33,7 +33,7 @@ public enum SessionFault: Codable, Hashable, Sendable {
         case failure(Int32)
     }
 
-    /// What the path of a call ends with.
+    /// The ending of a call's path.
     public enum PathEnding: Codable, Hashable, Sendable {
         /// A new file, before it takes the place of the old one.
         case temporary

@@ -4,7 +4,7 @@ public struct SessionOutcome: Codable, Hashable, Sendable {
     public var failure: [String] = []
     /// Which access tokens went to the server, by the number of their issue, one for each attempt.
     public var sent: [Int] = []
-    /// What the session has told meanwhile. Only of a command that waits for an event, and of the process's end.
+    /// The session's events since the last outcome. Only for a command that waits for an event, and at the process's end.
     public var events: [String] = []
     /// The process identifier of a child.
     public var child: Int32?

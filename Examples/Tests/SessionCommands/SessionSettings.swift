@@ -1,10 +1,10 @@
-/// Whose session a process has, and how it shares it.
+/// The session that a process has, and how it shares it.
 public struct SessionSettings: Codable, Hashable, Sendable {
     /// Scheme, host and port of the demo server.
     public var origin: String
     /// The path of the store's folder.
     public var folder: String
-    /// Whose credential it is.
+    /// The account that the credential belongs to.
     public var account: String
     /// How long the process waits for the store's lock.
     public var lockWait: Duration
@@ -20,7 +20,7 @@ public struct SessionSettings: Codable, Hashable, Sendable {
     /// - Parameters:
     ///   - origin: Scheme, host and port of the demo server.
     ///   - folder: The path of the store's folder.
-    ///   - account: Whose credential it is. Default: empty, the only one there is.
+    ///   - account: The account that the credential belongs to. Default: empty, the only one there is.
     ///   - lockWait: How long the process waits for the store's lock. Default: an hour, longer than any test takes.
     ///   - pause: How long it waits before it saves, sends or refreshes again. Default: 5 ms, so that no test waits long.
     public init(

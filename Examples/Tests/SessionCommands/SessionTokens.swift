@@ -1,8 +1,8 @@
 /// The tokens of a sign-in.
 public struct SessionTokens: Codable, Sendable {
-    /// What authorizes a request.
+    /// The token that authorizes a request.
     public let accessToken: String
-    /// What a refresh is paid with.
+    /// The token that a refresh spends.
     public let refreshToken: String
     /// How long the access token serves; zero for one that has expired.
     public let lifetime: Duration

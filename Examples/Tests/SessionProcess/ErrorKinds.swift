@@ -1,7 +1,7 @@
 import Nautilus
 import NautilusOAuth
 
-/// What an error is, and those underneath, in names that a test can compare.
+/// The kinds of an error and of those underneath, as names that a test can compare.
 struct ErrorKinds {
     /// The names, the outermost error's first.
     let names: [String]

@@ -1,6 +1,6 @@
 import NautilusOAuth
 
-/// What a session tells, as names.
+/// The events of a session, as names.
 struct SessionEvents {
     private var iterator: AsyncStream<SessionEvent>.Iterator
 

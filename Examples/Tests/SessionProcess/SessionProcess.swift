@@ -34,7 +34,7 @@ enum SessionProcess {
         return (events, hasFailed)
     }
 
-    /// Hands on no file that this process was started with. Who started it watches one of them, to see when it ends.
+    /// Hands on no file that this process was started with. Its starter watches one of them, to see when it ends.
     private static func keepInheritedFiles() {
         let files = (try? FileManager.default.contentsOfDirectory(atPath: "/dev/fd")) ?? []
         for file in files.compactMap(Int32.init) where file > 2 { _ = fcntl(file, F_SETFD, FD_CLOEXEC) }
@@ -42,7 +42,7 @@ enum SessionProcess {
 
     private static func say(_ outcome: SessionOutcome) throws {
         let line = try JSONEncoder().encode(outcome) + Data("\n".utf8)
-        // Nobody listens any more: the test has ended.
+        // There is no reader any more: the test has ended.
         guard (try? FileHandle.standardOutput.write(contentsOf: line)) != nil else { exit(2) }
     }
 }

@@ -37,7 +37,7 @@ extension SessionWorker {
         return calls
     }
 
-    /// What a path is of, in a word.
+    /// The kind of thing at a path, in a word.
     private func kind(of path: String) -> String {
         switch path {
         case parent: "parent"

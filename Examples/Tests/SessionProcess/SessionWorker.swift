@@ -12,7 +12,7 @@ struct SessionWorker {
     private let origin: String
     /// The path of the store's folder.
     let folder: String
-    /// What ``SessionCommand/holdLock`` has taken: held for as long as it is here.
+    /// The lock that ``SessionCommand/holdLock`` has taken: held for as long as it is here.
     private var lock: (any CredentialLock)?
 
     init(_ settings: SessionSettings) {

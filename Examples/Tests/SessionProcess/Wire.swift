@@ -1,7 +1,7 @@
 import Foundation
 import SessionCommands
 
-/// What both transports of a process share: where it is to be killed, and what has gone out.
+/// The state that both transports of a process share: where it is to be killed, and what has gone out.
 actor Wire {
     private var kills: Set<WireKill> = []
     private var sent: [Int] = []
@@ -25,7 +25,7 @@ actor Wire {
         if parts.count == 4, parts[1] == "access", let number = Int(parts[2]) { sent.append(number) }
     }
 
-    /// What has gone out since this was last asked.
+    /// Returns what has gone out since the last call.
     func takeSent() -> [Int] {
         defer { sent = [] }
         return sent

@@ -15,7 +15,7 @@ struct FoundationFailureTests {
     }
 
     #if os(Linux)
-        // Foundation refuses every IPv6 literal there, whoever listens; should that end, these become "cannot connect".
+        // Foundation refuses every IPv6 literal there, server or not; should that end, these become "cannot connect".
         @Test(
             "an IPv6 literal, where nobody listens or no way leads to: not sent",
             arguments: ["http://[::1]:1/", "http://[2001:db8::1]/"]

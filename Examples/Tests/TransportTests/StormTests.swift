@@ -22,7 +22,7 @@ struct StormTests {
         }
         #expect(outcomes.answered + outcomes.cancelled == Self.count)
         #expect(outcomes.unexpected.isEmpty)
-        // Those that nobody cancelled are answered; of the others, some are too quick.
+        // Those that were not cancelled are answered; of the others, some are too quick.
         #expect(outcomes.answered >= Self.count / 2)
         #expect(outcomes.cancelled > Self.count / 4)
     }

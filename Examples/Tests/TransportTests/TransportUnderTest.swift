@@ -16,14 +16,14 @@ enum TransportUnderTest {
 }
 
 extension BrokenExchange {
-    /// What Foundation refuses beyond the others.
+    /// The exchanges that Foundation refuses beyond the others.
     static let own =
         [
             BrokenExchange("status 9999", .badResponse, answering: "HTTP/1.1 9999 OK\r\nContent-Length: 0\r\n\r\n"),
             BrokenExchange("a zero byte in a field", .badResponse, answering: "HTTP/1.1 200 OK\r\nX-Nul: a\0b\r\n\r\n"),
         ] + strictReadings
 
-    /// What RFC 9110 and 9112 allow, or ask clients to take, and Foundation on Linux does not.
+    /// Answers that RFC 9110 and 9112 allow, or ask clients to take, and that Foundation on Linux refuses.
     private static var strictReadings: [BrokenExchange] {
         #if os(Linux)
             let end = "\r\nContent-Length: 2\r\n\r\nhi"

@@ -3,7 +3,7 @@ import NIOCore
 import Tracing
 
 extension AsyncHTTPClientTransport {
-    /// What can be chosen about an ``AsyncHTTPClientTransport``.
+    /// The options of an ``AsyncHTTPClientTransport``.
     public struct Configuration: Sendable {
         /// The largest response body, in bytes, after decompression; beyond it the exchange ends with
         /// `TransportError.responseTooLarge(limit:)`. A body that is streamed has no limit.
@@ -22,13 +22,13 @@ extension AsyncHTTPClientTransport {
         ///
         /// async-http-client's own, which all of its clients share: as many threads as there are cores, or Apple's network
         /// stack where there is one. A server hands over its own group, so that requests stay on the threads that it has.
-        /// Whoever hands one over shuts it down, after the transport is released and its last exchange has ended.
+        /// An app that hands one over shuts it down, after the transport is released and its last exchange has ended.
         public var eventLoopGroup: any EventLoopGroup
         /// Adjusts the client's configuration before it is made: certificates, proxies, HTTP versions. Nil for no
         /// adjustment, the default.
         ///
-        /// What the transport depends on is set afterwards and cannot be changed here: no redirects, no timeouts but the
-        /// one for connecting, no second attempts at connecting.
+        /// The settings that the transport depends on are made afterwards and cannot be changed here: no redirects,
+        /// no timeouts but the one for connecting, no second attempts at connecting.
         public var adjust: (@Sendable (inout HTTPClient.Configuration) -> Void)?
 
         /// Creates a configuration; every default gives its reason at the property.
@@ -60,9 +60,9 @@ extension AsyncHTTPClientTransport.Configuration {
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = max(1, connectionsPerHost)
         // Whether to try again is the retrier's to say.
         configuration.connectionPool.retryConnectionEstablishment = false
-        // What comes out of it is counted, so that a small body cannot become a large one.
+        // Its output is counted, so that a small body cannot become a large one.
         configuration.decompression = decompresses ? .enabled(limit: .none) : .disabled
-        // Where nobody listens, no span is made: one that does nothing costs a twentieth of a request.
+        // Without a tracer, no span is made: one that does nothing costs a twentieth of a request.
         if configuration.tracing.tracer is NoOpTracer { configuration.tracing.tracer = nil }
         return configuration
     }

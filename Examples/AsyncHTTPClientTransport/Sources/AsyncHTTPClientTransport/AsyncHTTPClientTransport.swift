@@ -54,7 +54,7 @@ public final class AsyncHTTPClientTransport: InterruptibleTransport {
     /// Sends `request` once and returns its response as soon as the header has come; see
     /// `HttpTransport.stream(_:context:)`.
     ///
-    /// - Throws: What ``send(_:context:)`` throws.
+    /// - Throws: The same errors as ``send(_:context:)``.
     public func stream(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<HttpBodyStream> {
         let chunks = ResponseChunks()
         let exchange = ClientExchange(method: request.method, context: context, responseLimit: .max, chunks: chunks)

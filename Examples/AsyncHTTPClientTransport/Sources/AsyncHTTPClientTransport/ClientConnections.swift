@@ -1,7 +1,7 @@
 import AsyncHTTPClient
 import NIOPosix
 
-/// One client and who may use it: closed when nobody holds it any more, neither the transport nor an exchange.
+/// One client and its lines: closed when neither the transport nor an exchange holds it any more.
 final class ClientConnections: Sendable {
     let client: HTTPClient
     let lines: ConnectionLines

@@ -8,7 +8,7 @@ import Nautilus
 ///
 /// The answer can come from two sides, the client's reports and a cancellation anywhere, and is given once.
 final class ClientExchange: HTTPClientResponseDelegate {
-    /// What a successful exchange yields; of a streamed one, without the body.
+    /// The answer of a successful exchange; that of a streamed one is without the body.
     struct Answer: Sendable {
         let head: HTTPResponseHead
         let body: ByteBuffer
@@ -24,7 +24,7 @@ final class ClientExchange: HTTPClientResponseDelegate {
 
     private struct State {
         var stage = Stage.new
-        /// What is sent once there is a connection for it; nil before and after.
+        /// The request that is sent once there is a connection for it; nil before and after.
         var departure: Departure?
         var isCancelled = false
         /// Whether the client has reported its end.
@@ -35,7 +35,7 @@ final class ClientExchange: HTTPClientResponseDelegate {
         var feeding: Task<Void, Never>?
         /// Whether all of the request's body has been handed over.
         var isFed = false
-        /// The bytes that are still to come of a streamed answer; nil when nobody knows.
+        /// The number of bytes of a streamed answer that are still to come; nil when it is not known.
         var bytesLeft: Int64?
         /// Whether the answer has overtaken the request's body, the rest of which is not sent.
         var isEarly = false
@@ -61,7 +61,7 @@ final class ClientExchange: HTTPClientResponseDelegate {
     }
 }
 
-/// What the caller does with it.
+/// The caller's operations.
 extension ClientExchange {
     /// Sends a request as soon as there is a connection for it.
     func begin(_ departure: Departure, _ continuation: Continuation) {
@@ -96,7 +96,7 @@ extension ClientExchange {
         return true
     }
 
-    /// Ends it: at once for whoever waits, and then on the wire.
+    /// Ends it: at once for the caller that waits, and then on the wire.
     func cancel() {
         fail(CancellationError(), isCancellation: true)
     }
@@ -140,7 +140,7 @@ extension ClientExchange {
     }
 }
 
-/// What the client reports.
+/// The client's reports.
 extension ClientExchange {
     func didSendRequestHead(task: HTTPClient.Task<Void>, _ head: HTTPRequestHead) {
         state.withLockedValue { $0.isSent = true }

@@ -2,9 +2,9 @@ import NIOConcurrencyHelpers
 import NIOCore
 import Nautilus
 
-/// Who has a connection, and who waits for one, origin by origin.
+/// The requests that have a connection, and those that wait for one, origin by origin.
 ///
-/// The client would keep a line itself, but tells nobody when the wait is over: a timeout would count it.
+/// The client would keep a line itself, but does not tell when the wait is over: a timeout would count it.
 final class ConnectionLines: Sendable {
     private struct Line {
         var connected = 0
@@ -27,7 +27,7 @@ final class ConnectionLines: Sendable {
         }
     }
 
-    /// Gives a connection back, to the first who still waits for one.
+    /// Gives a connection back, to the first request that still waits for one.
     func leave(_ origin: HttpOrigin) {
         while let next = next(origin) {
             next.context.endWaitingForConnection()

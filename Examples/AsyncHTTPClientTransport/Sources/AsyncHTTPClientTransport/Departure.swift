@@ -5,10 +5,10 @@ import Nautilus
 final class Departure: Sendable {
     let exchange: ClientExchange
     let request: HTTPClient.Request
-    /// Whose connections it needs.
+    /// The origin whose connections it needs.
     let origin: HttpOrigin
     let connections: ClientConnections
-    /// What knows how long the exchange may take.
+    /// The context, which knows how long the exchange may take.
     let context: AttemptContext
 
     init(

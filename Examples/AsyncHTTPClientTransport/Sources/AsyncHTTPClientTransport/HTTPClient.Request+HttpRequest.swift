@@ -10,12 +10,12 @@ extension HTTPClient.Request {
     /// The client's form of `request`.
     ///
     /// - Parameters:
-    ///   - request: What is to be sent.
-    ///   - exchange: What is told when its body cannot be made.
+    ///   - request: The request to send.
+    ///   - exchange: The exchange, which is told when its body cannot be made.
     ///   - configuration: Whether to name the encodings that the client undoes, unless the request names some, and where
     ///     its body is made.
-    /// - Throws: `InvalidRequest` for what must not go on the wire, and `TransportError` for a URL that is not HTTP or a
-    ///   stream that has been read. Nothing was sent.
+    /// - Throws: `InvalidRequest` for a request that must not go on the wire, and `TransportError` for a URL that is not
+    ///   HTTP or a stream that has been read. Nothing was sent.
     init(
         _ request: HttpRequest,
         for exchange: ClientExchange,

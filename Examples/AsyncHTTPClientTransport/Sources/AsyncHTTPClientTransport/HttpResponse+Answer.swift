@@ -12,7 +12,7 @@ extension HttpResponse {
 }
 
 extension ClientExchange.Answer {
-    /// How many bytes will be read; nil when nobody knows before.
+    /// How many bytes will be read; nil when it is not known before.
     func bodyLength(of method: HttpMethod) -> Int64? {
         guard head.hasBody(inAnswerTo: method) else { return 0 }
         let encoding = head.headers.first(name: "Content-Encoding")?.lowercased() ?? "identity"
@@ -21,7 +21,7 @@ extension ClientExchange.Answer {
 }
 
 extension HTTPResponseHead {
-    /// What it announces; nil when it announces nothing.
+    /// The length that it announces; nil when it announces none.
     var contentLength: Int? {
         headers.first(name: "Content-Length").flatMap { Int($0) }
     }

@@ -3,9 +3,9 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOFoundationCompat
 
-/// What has come of a body and has not been read yet.
+/// The part of a body that has come and has not been read yet.
 ///
-/// One writer, a connection, and one reader, a task. What comes is put together until it is read; while it is much,
+/// One writer, a connection, and one reader, a task. Bytes are put together until they are read; while they are many,
 /// nothing more is read from the connection.
 final class ResponseChunks: Sendable {
     /// From how many bytes on the connection is to wait: 256 KiB, more than a network brings while a task is woken.
@@ -46,8 +46,8 @@ final class ResponseChunks: Sendable {
 
     /// Ends it; only the first end counts.
     ///
-    /// - Parameter dropping: Whether its reader has gone: then this end counts even if all had come, so that nobody takes the
-    ///   part that was read for the whole. Default: no, what has come before can still be read.
+    /// - Parameter dropping: Whether its reader has gone: then this end counts even if all had come, so that the part
+    ///   that was read is not taken for the whole. Default: no, what has come before can still be read.
     func finish(_ end: Result<Void, any Error>, dropping: Bool = false) {
         let (reader, room) = state.withLockedValue { state in
             if dropping || state.end == nil { state.end = end }
@@ -61,7 +61,7 @@ final class ResponseChunks: Sendable {
 
     /// The bytes that have come, as soon as there are any; nil after the last.
     ///
-    /// - Throws: What it has ended with.
+    /// - Throws: The error that it has ended with.
     func next() async throws -> Data? {
         while true {
             let (bytes, end, room) = state.withLockedValue { state in

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The body of a streamed exchange, as its reader holds it: when nobody does any more, the exchange ends.
+/// The body of a streamed exchange, as its reader holds it: when it is released, the exchange ends.
 final class ResponseReader: Sendable {
     private let chunks: ResponseChunks
     private let exchange: ClientExchange

@@ -11,8 +11,8 @@ extension TransportError {
     /// The failure that the client reports.
     ///
     /// - Parameters:
-    ///   - error: What the client, or something below it, has thrown.
-    ///   - isSent: Whether anything of the request was written: what fails before is `notSent`, whatever it is.
+    ///   - error: The error that the client, or something below it, has thrown.
+    ///   - isSent: Whether anything of the request was written: a failure before that is `notSent`, whatever it is.
     init(of error: any Error, isSent: Bool) {
         switch error {
         case let error as TransportError: self = error
@@ -27,7 +27,7 @@ extension TransportError {
 }
 
 extension URLError.Code {
-    /// What kept a request from being sent.
+    /// The code of an error that kept a request from being sent.
     fileprivate init(preventing error: any Error) {
         switch error {
         case let error as HTTPClientError where error == .invalidURL || error == .emptyHost: self = .badURL
@@ -43,7 +43,7 @@ extension URLError.Code {
         }
     }
 
-    /// What ended an exchange that had begun.
+    /// The code of an error that ended an exchange that had begun.
     fileprivate init(ending error: any Error) {
         switch error {
         case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError:

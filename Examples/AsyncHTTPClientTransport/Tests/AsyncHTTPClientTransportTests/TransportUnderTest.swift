@@ -16,7 +16,7 @@ enum TransportUnderTest {
 }
 
 extension BrokenExchange {
-    /// What ends the process on Linux where Foundation is given it.
+    /// An exchange that ends the process on Linux where it is given to Foundation.
     static let own = [
         BrokenExchange("half a header", .connectionLost, answering: "HTTP/1.1 200 OK\r\nX-Na")
     ]

@@ -25,7 +25,7 @@ enum AuthorizationRoute {
         at now: Duration
     ) -> ApiAnswer {
         let query = request.query.withoutEmpty
-        // RFC 6749 §4.1.2.1: nobody is sent to an address that was not checked.
+        // RFC 6749 §4.1.2.1: no user is sent to an address that was not checked.
         guard let client = query["client_id"].flatMap({ clients[$0] }) else {
             return .page(400, title: "Unknown client", html: "<p>client_id is missing or not registered.</p>")
         }
@@ -53,7 +53,7 @@ enum AuthorizationRoute {
         guard try query.required("response_type") == "code" else {
             throw OAuthFailure(.unsupportedResponseType, "response_type is not code")
         }
-        // RFC 7636 §4.4.1. Without a method it would be "plain", which protects nobody.
+        // RFC 7636 §4.4.1. Without a method it would be "plain", which protects no user.
         guard try query.required("code_challenge_method") == "S256" else {
             throw OAuthFailure(.invalidRequest, "code_challenge_method is not S256")
         }

@@ -8,7 +8,7 @@ package struct AuthorizationServer: Sendable {
     package var faults = TokenFaults()
     private let clients: [String: DemoClient]
 
-    /// - Parameter clients: Who is known besides ``DemoClient/app`` and ``DemoClient/service``; one with the id of
+    /// - Parameter clients: The known ones besides ``DemoClient/app`` and ``DemoClient/service``; one with the id of
     ///   these takes its place.
     package init(tokens: TokenAuthority, codes: CodeAuthority, devices: DeviceAuthority, clients: [DemoClient] = []) {
         self.tokens = tokens
@@ -63,7 +63,7 @@ package struct AuthorizationServer: Sendable {
         return answer
     }
 
-    /// What is the same for every form: who posts it, how a refusal is told, and that no cache keeps the answer.
+    /// The common part of every form: which client posts it, the form of a refusal, and that no cache keeps the answer.
     private mutating func answerForm(
         _ request: ApiRequest,
         now: Duration,

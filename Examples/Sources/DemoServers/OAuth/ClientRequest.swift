@@ -1,6 +1,6 @@
 import Foundation
 
-/// A form that a client posted, and who that client is.
+/// A form that a client posted, and that client.
 struct ClientRequest: Sendable {
     let client: DemoClient
     let form: FormParameters

@@ -1,6 +1,6 @@
 /// Issues and redeems authorization codes (RFC 6749 §4.1), each bound to a PKCE challenge (RFC 7636).
 package struct CodeAuthority: Sendable {
-    /// What a code stands for.
+    /// The authorization that a code stands for.
     package struct Authorization: Sendable {
         package let client: String
         package let redirectUri: String
@@ -19,7 +19,7 @@ package struct CodeAuthority: Sendable {
     package enum Refusal: Error, Hashable, Sendable {
         case unknown
         case otherClient
-        /// It has been redeemed before, for the family of this refresh token: whoever has it may be a thief
+        /// It has been redeemed before, for the family of this refresh token: its holder may be a thief
         /// (RFC 6749 §4.1.2).
         case redeemed(refreshToken: String)
         case expired
@@ -51,7 +51,7 @@ package struct CodeAuthority: Sendable {
         return code
     }
 
-    /// Checks a code; a refused one stays as it was, so that nobody can spoil it for its owner.
+    /// Checks a code; a refused one stays as it was, so that it cannot be spoilt for its owner.
     package func check(
         _ code: String,
         client: String,

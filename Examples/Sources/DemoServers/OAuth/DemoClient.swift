@@ -2,11 +2,11 @@ import Foundation
 
 /// An application that a demo server knows (RFC 6749 §2).
 public struct DemoClient: Hashable, Sendable {
-    /// What it calls itself.
+    /// The name it gives itself.
     public let id: String
-    /// What it proves itself with; nil for a public client, which cannot keep a secret.
+    /// The secret that it proves its identity with; nil for a public client, which cannot keep a secret.
     public let secret: String?
-    /// What it may ask for tokens with.
+    /// The grants by which it may ask for tokens.
     public let grants: Set<DemoGrant>
     /// Where the user may be sent back to, besides every address of this machine.
     public let redirectUris: Set<String>
@@ -14,9 +14,9 @@ public struct DemoClient: Hashable, Sendable {
     /// Creates a client.
     ///
     /// - Parameters:
-    ///   - id: What it calls itself.
-    ///   - secret: What it proves itself with; nil, the default, for a public client.
-    ///   - grants: What it may ask for tokens with. Client credentials need a secret, whatever stands here.
+    ///   - id: The name it gives itself.
+    ///   - secret: The secret that it proves its identity with; nil, the default, for a public client.
+    ///   - grants: The grants by which it may ask for tokens. Client credentials need a secret, whatever stands here.
     ///   - redirectUris: Where the user may be sent back to. Default: only to loopback addresses, at any port and path,
     ///     since a native app takes the port that it gets (RFC 8252 §7.3).
     public init(id: String, secret: String? = nil, grants: Set<DemoGrant>, redirectUris: Set<String> = []) {
@@ -26,7 +26,7 @@ public struct DemoClient: Hashable, Sendable {
         self.redirectUris = redirectUris
     }
 
-    /// A native app: public. Whoever asks for a token without saying who it is counts as this one.
+    /// A native app: public. A client that asks for a token without naming itself counts as this one.
     public static let app = DemoClient(
         id: "notes-app",
         grants: [.authorizationCode, .deviceCode, .refreshToken],

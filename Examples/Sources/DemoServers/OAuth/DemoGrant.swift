@@ -1,4 +1,4 @@
-/// What a token is asked for with: the `grant_type` of a token request.
+/// The grant that a token is requested with: the `grant_type` of a token request.
 public enum DemoGrant: String, CaseIterable, Hashable, Sendable {
     /// A code that came back with the user (RFC 6749 §4.1).
     case authorizationCode = "authorization_code"

@@ -1,8 +1,8 @@
-/// What a token is good for (RFC 6749 §3.3): words without an order.
+/// The scope of a token (RFC 6749 §3.3): words without an order.
 public struct DemoScope: Hashable, Sendable, CustomStringConvertible {
-    /// Needed to create and to delete notes. To read them, any token does.
+    /// Needed to create and to delete notes. Any token is enough to read them.
     public static let write = "notes.write"
-    /// What a token is good for when nobody asked for less.
+    /// The scope of a token whose client asked for no smaller one.
     public static let all = DemoScope("notes.read \(write)")
 
     private let words: Set<String>
@@ -18,7 +18,7 @@ public struct DemoScope: Hashable, Sendable, CustomStringConvertible {
     /// The words in their fixed order, with spaces between them.
     public var description: String { words.sorted().joined(separator: " ") }
 
-    /// What is left of this scope when a client asks for `text`: all of it for nil; nil when that is more than
+    /// The part of this scope that is granted when a client asks for `text`: all of it for nil; nil when that is more than
     /// there is, or nothing.
     package func narrowed(to text: String?) -> DemoScope? {
         guard let text else { return self }

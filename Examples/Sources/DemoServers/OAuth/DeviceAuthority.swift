@@ -1,6 +1,6 @@
 /// Lets devices without a browser wait until their user has decided elsewhere (RFC 8628).
 package struct DeviceAuthority: Sendable {
-    /// What a device gets to wait with.
+    /// The codes that a device gets to wait with.
     package struct Codes: Sendable {
         package let deviceCode: String
         package let userCode: String
@@ -12,7 +12,7 @@ package struct DeviceAuthority: Sendable {
         case approve, deny
     }
 
-    /// What a poll is answered with.
+    /// The answer to a poll.
     package enum Verdict: Hashable, Sendable {
         case approved(DemoScope)
         case pending

@@ -9,7 +9,7 @@ package enum OAuthEndpoint: String, CaseIterable, Sendable {
 
     var path: String { rawValue }
 
-    /// People and discovery read; clients that say who they are post.
+    /// Users and discovery read; clients that identify themselves post.
     var method: String {
         switch self {
         case .authorize, .device, .metadata: "GET"

@@ -16,7 +16,7 @@ package struct OAuthFailure: Error, Hashable, Sendable {
     }
 
     package let code: Code
-    /// What a developer reads to mend the request. Fixed words: what the client sent is not repeated.
+    /// The text that a developer reads to mend the request. Fixed words: what the client sent is not repeated.
     package let detail: String
     /// Whether the client used `Authorization`, and so is to be told what belongs there.
     private let usedAuthorization: Bool

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What only the holder of a verifier can answer (RFC 7636, method S256).
+/// A challenge that only the holder of a verifier can answer (RFC 7636, method S256).
 package struct PkceChallenge: Sendable {
     /// The challenge as it goes on the wire.
     package let digest: String

@@ -1,5 +1,5 @@
 extension TokenAuthority {
-    /// What became of a revocation (RFC 7009).
+    /// The outcome of a revocation (RFC 7009).
     package enum Revocation: Hashable, Sendable {
         /// The token was good, and is so no more.
         case revoked

@@ -4,7 +4,7 @@
 /// tell which, so it ends the family: everything that descends from the same sign-in. A grace period takes the second
 /// for granted, for as long as it lasts.
 public struct TokenAuthority: Sendable {
-    /// What is to be said of an access token.
+    /// The verdict on an access token.
     public enum Verdict: Hashable, Sendable {
         /// It authorizes.
         case valid
@@ -43,7 +43,7 @@ public struct TokenAuthority: Sendable {
         let family: Int
         let client: String
         let scope: DemoScope
-        /// What it was spent for, and when; nil while it is good.
+        /// The pair that it was spent for, and when; nil while it is good.
         var spent: (successor: TokenPair, at: Duration)?
     }
 
@@ -66,7 +66,7 @@ public struct TokenAuthority: Sendable {
     /// - Parameters:
     ///   - environment: Stands in every token, so that one on the wrong server is seen for what it is.
     ///   - lifetime: How long access tokens serve. Default: an hour, what most servers grant.
-    ///   - seed: What the tokens are drawn from.
+    ///   - seed: The seed that the tokens are drawn from.
     public init(environment: String, lifetime: Duration = .seconds(3600), seed: UInt64 = 0) {
         self.environment = environment
         self.lifetime = lifetime
@@ -79,7 +79,7 @@ public struct TokenAuthority: Sendable {
     ///   - now: The time, on the caller's own scale; all calls use the same.
     ///   - lifetime: How long the access token serves; nil for the authority's own. Zero issues an expired one.
     ///   - client: Whom the family belongs to. Default: ``DemoClient/app``.
-    ///   - scope: What the family is good for. Default: everything.
+    ///   - scope: The scope of the family. Default: everything.
     public mutating func signIn(
         at now: Duration,
         lifetime: Duration? = nil,
@@ -105,7 +105,7 @@ public struct TokenAuthority: Sendable {
         return now < record.expiry ? .valid : .expired
     }
 
-    /// What an access token is good for; nil for one that was never issued here.
+    /// The scope of an access token; nil for one that was never issued here.
     public func scope(of accessToken: String) -> DemoScope? {
         accessRecords[accessToken]?.scope
     }
@@ -118,10 +118,10 @@ public struct TokenAuthority: Sendable {
     /// Spends a refresh token and issues the family's next pair. Earlier access tokens serve until they expire.
     ///
     /// - Parameters:
-    ///   - refreshToken: What is spent. Within the grace period, a spent one yields the pair that it was spent for.
+    ///   - refreshToken: The token to spend. Within the grace period, a spent one yields the pair that it was spent for.
     ///   - now: The time.
-    ///   - client: Who spends it. Default: ``DemoClient/app``.
-    ///   - scope: What the access token is to be good for; nil, the default, for all that the user granted. The
+    ///   - client: The client that spends it. Default: ``DemoClient/app``.
+    ///   - scope: The scope of the access token; nil, the default, for all that the user granted. The
     ///     refresh token keeps the whole (RFC 6749 §6).
     public mutating func rotate(
         _ refreshToken: String,

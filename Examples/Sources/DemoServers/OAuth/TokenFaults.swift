@@ -1,4 +1,4 @@
-/// What goes wrong at the token endpoint, in the order in which a test asked for it.
+/// The faults of the token endpoint, in the order in which a test asked for it.
 package struct TokenFaults: Sendable {
     package enum Fault: Sendable {
         /// The connection closes before anything is done.
@@ -22,7 +22,7 @@ package struct TokenFaults: Sendable {
         queue = []
     }
 
-    /// What is to go wrong with the next request; nil for nothing.
+    /// The fault of the next request; nil for nothing.
     package mutating func next() -> Fault? {
         guard let first = queue.first else { return nil }
         queue[0].count -= 1

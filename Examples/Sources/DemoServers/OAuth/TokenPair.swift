@@ -1,12 +1,12 @@
-/// What a token endpoint hands out.
+/// The tokens that a token endpoint hands out.
 public struct TokenPair: Hashable, Sendable {
-    /// What authorizes a request.
+    /// The token that authorizes a request.
     public let accessToken: String
-    /// What the next refresh is paid with, once.
+    /// The token that the next refresh spends, once.
     public let refreshToken: String
     /// How long the access token serves, counted from now.
     public let lifetime: Duration
-    /// What the access token is good for.
+    /// The scope of the access token.
     public let scope: DemoScope
 
     init(_ accessToken: AccessToken, refreshToken: String) {

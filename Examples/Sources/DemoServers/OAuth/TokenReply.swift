@@ -1,4 +1,4 @@
-/// What the token endpoint answers with (RFC 6749 §5.1).
+/// The answer of the token endpoint (RFC 6749 §5.1).
 struct TokenReply: Encodable {
     private let accessToken: String
     private let tokenType = "Bearer"

@@ -9,7 +9,7 @@ extension NotesAccount {
     /// already, and what it has issued in its place would end with the process.
     ///
     /// - Parameters:
-    ///   - request: What is asked.
+    ///   - request: The request to send.
     ///   - isVerbose: Whether to show the call's timeline.
     ///   - show: Shows the result.
     /// - Throws: ``Complaint``, or an exit code when the complaint has been told already.

@@ -3,7 +3,7 @@ import Nautilus
 import NautilusOAuth
 import NotesAPI
 
-/// What every failure means to the person at the keyboard, and what to do about it.
+/// Explains every failure to the person at the keyboard, and what to do about it.
 extension NotesAccount {
     var notSignedIn: Complaint {
         Complaint(.signedOut, "not signed in to \(server); run \(command("login"))")
@@ -47,7 +47,7 @@ extension NotesAccount {
         }
     }
 
-    /// What the session's store, or another process, has to say.
+    /// Explains an error of the session's store, or one that another process has caused.
     func complaint(_ error: SessionError) -> Complaint {
         switch error.kind {
         case .store(let cause): complaint(cause)

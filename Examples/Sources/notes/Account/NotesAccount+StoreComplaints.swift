@@ -2,7 +2,7 @@ import Foundation
 import NautilusOAuth
 
 extension NotesAccount {
-    /// What a store that fails means to the person at the keyboard: the error knows the place's name, this its path.
+    /// Explains a failure of the store to the person at the keyboard: the error knows the place's name, this its path.
     func complaint(_ error: CredentialStoreError) -> Complaint {
         let path = ShellWord(folder.path)
         switch error {

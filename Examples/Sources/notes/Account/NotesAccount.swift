@@ -12,7 +12,7 @@ struct NotesAccount: Sendable {
     let folder: URL
     let store: FileStore
     let service: OAuthNotesService
-    /// What other commands need to be given, too, to reach the same server and folder.
+    /// The arguments that other commands also need, to reach the same server and folder.
     private let arguments: String
 
     init(server: String, folder: URL, arguments: String = "") {
@@ -32,7 +32,7 @@ struct NotesAccount: Sendable {
     /// A command of this tool for the same server and folder, to be copied.
     func command(_ words: String) -> String { "\"notes \(words)\(arguments)\"" }
 
-    /// What is stored, without a word to the server; nil when nobody is signed in.
+    /// The stored credential, read without a word to the server; nil when nobody is signed in.
     func stored() async throws(Complaint) -> OAuthCredential? {
         do throws(CredentialStoreError) {
             guard let stored = try await store.load(session.key), !stored.hasExpired else { return nil }

@@ -38,7 +38,7 @@ struct Login: NotesCommand {
         Output.line("\(CredentialText(credential, of: account))")
     }
 
-    /// Who is signed in. A folder that cannot be used is found out before the user goes to another device.
+    /// The credential of the last sign-in. A folder that cannot be used is found out before the user goes to another device.
     private func before(_ account: NotesAccount) async throws(Complaint) -> OAuthCredential? {
         do throws(CredentialStoreError) {
             let stored = try await account.store.load(account.session.key)

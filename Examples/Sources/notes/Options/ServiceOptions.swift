@@ -31,7 +31,7 @@ struct ServiceOptions: ParsableArguments {
         )
     }
 
-    /// What other commands need to be given, too, to reach the same server and folder.
+    /// The arguments that other commands also need, to reach the same server and folder.
     private var arguments: String {
         var arguments = ""
         if let givenServer { arguments += " --server \(givenServer)" }

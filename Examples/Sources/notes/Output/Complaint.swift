@@ -4,7 +4,7 @@ import Nautilus
 struct Complaint: Error {
     let status: EndStatus
     var line: String
-    /// The timelines of what failed, for those who want to know more.
+    /// The timelines of the calls that failed, for users who want to know more.
     var traces: [CallTrace] = []
 
     init(_ status: EndStatus, _ line: String) {
@@ -12,7 +12,7 @@ struct Complaint: Error {
         self.line = line
     }
 
-    /// Tells it to whoever reads the standard error.
+    /// Writes it to the standard error.
     ///
     /// - Parameter isVerbose: Whether to show the timelines, too.
     func tell(isVerbose: Bool = false) {

@@ -1,7 +1,7 @@
 import Foundation
 import NautilusOAuth
 
-/// What there is to say of a credential: never a token.
+/// A description of a credential: never a token.
 struct CredentialText: CustomStringConvertible {
     let description: String
 

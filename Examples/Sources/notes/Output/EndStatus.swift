@@ -9,7 +9,7 @@ enum EndStatus: Int32, CaseIterable {
     case unavailable = 69
     case store = 74
     case signedOut = 77
-    /// What a shell says of Ctrl-C.
+    /// The status that shells give for Ctrl-C.
     case stopped = 130
 
     var code: ExitCode { ExitCode(rawValue) }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Writes at once: whoever reads from a pipe waits for a line, not for a full buffer.
+/// Writes at once: a program that reads from a pipe waits for a line, not for a full buffer.
 enum Output {
     static func line(_ text: String) {
         write(text, to: .standardOutput)
@@ -11,7 +11,7 @@ enum Output {
     }
 
     private static func write(_ text: String, to handle: FileHandle) {
-        // Nobody reads any more: there is nobody to tell.
+        // Fails when there is no reader any more, and so none to tell.
         try? handle.write(contentsOf: Data((text + "\n").utf8))
     }
 }

@@ -3,7 +3,7 @@ enum Table {
     /// One line of it.
     ///
     /// - Parameters:
-    ///   - cells: What stands in it, from the left.
+    ///   - cells: The texts of the line, from the left.
     ///   - columns: The heading and the width of each column.
     static func line(_ cells: [String], _ columns: [(String, Int)]) -> String {
         zip(cells, columns).map { cell, column in

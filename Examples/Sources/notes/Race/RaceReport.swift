@@ -1,6 +1,6 @@
 import Foundation
 
-/// What all rounds of a race came to.
+/// The result of all rounds of a race.
 struct RaceReport: Sendable {
     let processes: Int
     let rounds: [RaceRound]
@@ -17,7 +17,7 @@ struct RaceReport: Sendable {
         }
     }
 
-    /// What was wrong, or that nothing was.
+    /// A sentence that says what was wrong, or that nothing was.
     var verdict: String {
         guard let bad = rounds.first(where: { !$0.isGood }) else {
             return "Every call succeeded: one refresh per expiry, and no refresh token used twice."

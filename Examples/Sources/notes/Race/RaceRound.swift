@@ -1,6 +1,6 @@
 import DemoServers
 
-/// What one race came to, as its processes and as the server saw it.
+/// The result of one race, as its processes and as the server saw it.
 struct RaceRound: Sendable {
     let finishes: [Runner.Finish]
     let requests: Int
@@ -16,8 +16,8 @@ struct RaceRound: Sendable {
 
 extension RaceRound {
     /// - Parameters:
-    ///   - before: What the server had counted before the start signal.
-    ///   - after: What it had counted in the end.
+    ///   - before: The server's counters before the start signal.
+    ///   - after: Its counters at the end.
     init(_ finishes: [Runner.Finish], before: ServerCounters, after: ServerCounters) {
         func change(_ count: (ServerCounters) -> Int) -> Int { count(after) - count(before) }
         self.finishes = finishes

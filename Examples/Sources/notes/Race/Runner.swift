@@ -16,7 +16,7 @@ struct Runner: Sendable {
 
     /// Starts this program again, to list notes once it hears the start signal.
     ///
-    /// - Parameter signal: What it hears it on.
+    /// - Parameter signal: The program's standard input, the end of which is the start signal.
     init(_ account: NotesAccount, signal: FileHandle) throws {
         let program = Bundle.main.executableURL ?? URL(fileURLWithPath: CommandLine.arguments[0])
         let arguments = ["list", "--wait-for-signal", "--server", account.server, "--store", account.folder.path]

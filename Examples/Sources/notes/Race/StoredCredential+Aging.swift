@@ -18,9 +18,9 @@ extension StoredCredential {
 }
 
 extension CredentialStore {
-    /// Has time pass for a credential, as if nobody had used it for so long.
+    /// Has time pass for a credential, as if it had not been used for so long.
     ///
-    /// - Returns: False when there is none, or somebody is using it.
+    /// - Returns: False when there is none, or it is in use.
     func age(_ key: CredentialKey, by duration: Duration) async throws -> Bool {
         guard let lock = try await lock(key) else { return false }
         defer { lock.unlock() }

@@ -1,6 +1,6 @@
 import DemoServers
 
-/// What a server has seen, one count a line.
+/// The counters of a server, one count a line.
 struct CountersText: CustomStringConvertible {
     let description: String
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What happens on Ctrl-C and on `SIGTERM` in place of a sudden end.
+/// An action to run on Ctrl-C and on `SIGTERM` in place of a sudden end.
 struct Interruption {
     private let sources: [any DispatchSourceSignal]
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// When a server is to stop: on Ctrl-C, on `SIGTERM`, or at the end of whoever started it.
+/// When a server is to stop: on Ctrl-C, on `SIGTERM`, or at the end of the program that started it.
 struct StopRequest {
     private let requests: AsyncStream<Void>
     private let interruption: Interruption

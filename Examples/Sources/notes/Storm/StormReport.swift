@@ -1,6 +1,6 @@
 import Foundation
 
-/// What all rounds of a storm came to.
+/// The result of all rounds of a storm.
 struct StormReport: Sendable {
     let processes: Int
     let rounds: [StormRound]

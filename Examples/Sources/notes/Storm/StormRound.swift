@@ -1,6 +1,6 @@
 import NautilusOAuth
 
-/// What became of one session, of which one process was killed while it refreshed and the others called.
+/// The fate of one session, one process of which was killed while it refreshed and the others called.
 struct StormRound: Sendable {
     let kind: StormKind
     /// How the calls of the others went.
@@ -12,6 +12,6 @@ struct StormRound: Sendable {
     var longestCall: Duration { finishes.map(\.time).max() ?? .zero }
     /// Whether the session is gone though the server would have gone on with it.
     var isLost: Bool { !isKept && kind.isKeptByServer }
-    /// Whether nobody but the killed process has noticed anything, or else the server has ended the session.
+    /// Whether no process but the killed one has noticed anything, or else the server has ended the session.
     var isGood: Bool { kind.isKeptByServer ? isKept && succeeded == finishes.count : !isKept }
 }

@@ -7,7 +7,7 @@ struct StormWorld: Sendable {
     private let server: DemoServer
     private let account: NotesAccount
     private let kind: StormKind
-    /// Holds the token of whoever is killed at the server's door.
+    /// Holds the token of the process that is killed at the server's door.
     private let door: Barrier
 
     /// Runs a round, and removes what it leaves.

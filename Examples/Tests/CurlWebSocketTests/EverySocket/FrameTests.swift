@@ -188,7 +188,7 @@ struct FrameTests {
     }
 }
 
-/// What a server has heard.
+/// The frames that a server has heard.
 actor Heard {
     private(set) var frames: [RawFrame] = []
     private var waiting: [CheckedContinuation<Void, Never>] = []

@@ -55,7 +55,7 @@ struct LossTests {
             let message = String(repeating: "a", count: 16 * 1_048_576)
             let error = await #expect(throws: HttpError.self) { try await chat.send(message) }
             #expect(error?.delivery == .maybeExecuted)
-            // What is not begun yet waits for the next connection.
+            // A message that is not begun yet waits for the next connection.
             try await chat.send("again")
             var texts = chat.makeAsyncIterator()
             #expect(try await texts.next() == "hello")

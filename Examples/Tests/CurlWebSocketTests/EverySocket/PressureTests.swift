@@ -56,7 +56,7 @@ struct PressureTests {
 
     private static let message = WebSocketMessage.data(Data(repeating: 7, count: 262_144))
 
-    /// Keeps another socket of the same threads busy: whoever is not held up gets far meanwhile.
+    /// Keeps another socket of the same threads busy: a sender that is not held up gets far meanwhile.
     private static func letTimePass(_ server: ScriptedServer) async throws {
         let url = server.url(scheme: "ws", host: "127.0.0.1").appendingPathComponent("echo")
         let other = try await openSocket(url)

@@ -58,7 +58,7 @@ extension ScriptedConnection {
     ///
     /// - Parameters:
     ///   - lines: More fields of the answer.
-    ///   - frames: What is sent with the same write.
+    ///   - frames: Frames that are sent with the same write.
     @discardableResult
     func acceptSocket(_ lines: [String] = [], then frames: RawFrame...) async throws -> RecordedRequest {
         let request = try await readRequest()

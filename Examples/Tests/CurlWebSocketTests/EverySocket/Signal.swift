@@ -1,4 +1,4 @@
-/// Something that happens once, for whoever waits for it.
+/// Something that happens once, for the tasks that wait for it.
 struct Signal: Sendable {
     private let stream: AsyncStream<Void>
     private let source: AsyncStream<Void>.Continuation
@@ -15,7 +15,7 @@ struct Signal: Sendable {
     }
 }
 
-/// Lets nobody go on before all have come.
+/// Lets no task go on before all have come.
 actor Barrier {
     private let count: Int
     private var arrived = 0

@@ -15,7 +15,7 @@ final class SocketServer: Sendable {
     let url: String
     private let journal: Journal
 
-    /// What every request was authorized by, in the order in which they came.
+    /// The authorization of every request, in the order in which they came.
     var authorizations: [String?] { journal.authorizations.withLock { $0 } }
 
     private init(url: String, journal: Journal) {

@@ -2,7 +2,7 @@ import Foundation
 import Nautilus
 import ScriptedSockets
 
-/// What is asserted of a failure: its text is for people.
+/// The asserted part of a failure: its text is for people.
 struct Failure: Equatable {
     let code: URLError.Code
     let delivery: Delivery

@@ -4,7 +4,7 @@ import NautilusTesting
 import NautilusTraffic
 import Testing
 
-/// Lets so many requests go in each second, as somebody would write it who has only what is public.
+/// Lets so many requests go in each second, as written with public API only.
 private final class SecondQuota<C: Clock<Duration>>: HttpInterceptor, @unchecked Sendable {
     // Unchecked: the instants are only touched under the lock.
     private let lock = NSLock()

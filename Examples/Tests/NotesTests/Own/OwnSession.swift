@@ -5,7 +5,7 @@ import Nautilus
 /// interface alone.
 ///
 /// Each process has one of these on the same file. Before each use it looks what the others have done; a refresh takes the
-/// file's lock, looks again, sends only what nobody has refreshed meanwhile, and saves what that brings.
+/// file's lock, looks again, sends only a token that no other process has refreshed meanwhile, and saves what that brings.
 final class FileSession: CredentialSource {
     typealias Grant = RefreshCoordinator<SessionRecord>.Grant
 
@@ -42,7 +42,7 @@ final class FileSession: CredentialSource {
         )
     }
 
-    /// Asked when a call begins: who has signed in elsewhere by then is its user, and who does so later is not.
+    /// Asked when a call begins: a user who has signed in elsewhere by then is its user, and one who does so later is not.
     var session: RefreshCoordinator<SessionRecord>.Session {
         try? follow()
         return coordinator.session
@@ -116,7 +116,7 @@ private struct SessionIsOver: RefreshFailure {
     var retryAfter: Duration? { nil }
 }
 
-/// What the file has.
+/// The content of the file.
 struct SessionRecord: Codable, Hashable, Sendable {
     /// Drawn at the sign-in, and kept by every refresh: it tells another's refresh from another's sign-in.
     let session: UUID

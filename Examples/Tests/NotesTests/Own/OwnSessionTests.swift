@@ -114,7 +114,7 @@ private struct SharedFile: Sendable {
     /// The refresh tokens that were spent, in order.
     var spent: [String] { log.all }
 
-    /// What the requests carried.
+    /// The `Authorization` fields that the requests carried.
     var sent: [String] { transport.attempts.compactMap { $0.header[.authorization] } }
 
     /// Calls of each process, all at once: how they ended.

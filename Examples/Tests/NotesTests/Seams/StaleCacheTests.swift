@@ -46,7 +46,7 @@ struct StaleCacheTests {
         for _ in 1...2 { #expect(try await Numbers().schedule(with: service) == [1]) }
         #expect(transport.count == 1)
         clock.advance(by: .seconds(60))
-        // Nobody advances the clock: a call that waited for the server would not return.
+        // The clock is not advanced: a call that waited for the server would not return.
         for _ in 1...3 { #expect(try await Numbers().schedule(with: service) == [1]) }
         try await clock.waitForSleepers(count: 1)
         clock.advance(by: .milliseconds(300))

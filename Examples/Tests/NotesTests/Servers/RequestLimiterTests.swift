@@ -8,7 +8,7 @@ struct RequestLimiterTests {
         RequestLimiter(RequestLimit(requestsPerSecond: 10, burst: 2, isDelaying: isDelaying))
     }
 
-    /// What becomes of requests of one client at these milliseconds.
+    /// Whether requests of one client at these milliseconds are taken.
     private static func taken(_ limiter: RequestLimiter = limiter(), at times: Int...) -> [Bool] {
         var limiter = limiter
         return times.map { limiter.ask("app", at: .milliseconds($0)).isTaken }

@@ -139,7 +139,7 @@ private actor ServerAtAttempt: HttpInterceptor {
         server = try await StubServer.start(port: port) { _, _ in .status(200) }
     }
 
-    /// What the server was asked.
+    /// The requests that the server has received.
     var requests: [StubServer.Recorded] {
         get async { await server?.requests ?? [] }
     }

@@ -82,7 +82,7 @@ struct PageWireTests {
     }
 }
 
-/// A URL that is known later than who needs it.
+/// A URL that becomes known only after the server that needs it has started.
 private final class Locator: @unchecked Sendable {
     // Unchecked: guarded by the lock.
     private let lock = NSLock()

@@ -18,7 +18,7 @@ struct RejectionWireTests {
         let results = await concurrently(20) { _ throws(NotesError) in try await Probe().schedule(with: notes) }
         let errors = results.failures().map(\.httpError)
         #expect(errors.map(\.kind) == Array(repeating: .authorization, count: 20))
-        // The session is still there: nobody has to sign in.
+        // The session is still there: the user need not sign in again.
         #expect(results.failures().map(\.reason) == Array(repeating: .unavailable, count: 20))
         #expect(errors.map(\.status) == Array(repeating: 401, count: 20))
         let paths = await server.requests.map(\.path)

@@ -1,9 +1,9 @@
 import SessionCommands
 import Testing
 
-/// Where on its way a refresh is killed, and what that means for those who come after.
+/// Where on its way a refresh is killed, and what that means for the processes that come after.
 struct KillStep: Sendable, CustomTestStringConvertible {
-    /// What has become of the refresh token, and who knows.
+    /// The fate of the refresh token, and which side knows of it.
     enum Fate: Sendable {
         /// It was never sent.
         case unspent

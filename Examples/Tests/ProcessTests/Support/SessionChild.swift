@@ -32,7 +32,7 @@ final class SessionChild: Sendable {
         try process.write(JSONEncoder().encode(command) + Data("\n".utf8))
     }
 
-    /// What became of the first command whose outcome is not known yet.
+    /// Returns the outcome of the first command that has not been answered yet.
     func reply() async throws -> SessionOutcome {
         guard let line = await nextLine() else { throw Silence() }
         return try JSONDecoder().decode(SessionOutcome.self, from: Data(line.utf8))

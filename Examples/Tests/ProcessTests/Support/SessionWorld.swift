@@ -71,7 +71,7 @@ actor SessionWorld {
     /// Starts a process.
     ///
     /// - Parameters:
-    ///   - account: Whose session it has. Default: the only one there is.
+    ///   - account: The account of its session. Default: the only one there is.
     ///   - lockWait: How long it waits for the lock. Default: an hour, longer than any test takes.
     ///   - pause: How long it waits before it saves again. Default: 5 ms, so that no test waits long.
     func start(
@@ -112,7 +112,7 @@ actor SessionWorld {
         return SessionTokens(accessToken: pair.accessToken, refreshToken: pair.refreshToken, lifetime: pair.lifetime)
     }
 
-    /// What is stored. It throws if that is torn.
+    /// The stored credential; throws if its file is torn.
     func stored(account: String = "") async throws -> StoredCredential? {
         try await store.load(key(account)).flatMap { $0.hasExpired ? nil : $0 }
     }

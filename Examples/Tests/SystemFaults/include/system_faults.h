@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-/// The calls that can be made to fail. What they are asked about is a path, or an open file of that path.
+/// The calls that can be made to fail. Each takes a path, or an open file of that path.
 enum {
     system_faults_open,
     system_faults_write,
@@ -12,7 +12,7 @@ enum {
     system_faults_unlink
 };
 
-/// What happens in place of the call, or after it; any other effect is the error number that the call fails with.
+/// The effect in place of the call, or after it; any other effect is the error number that the call fails with.
 enum {
     system_faults_kill_before = -1,
     system_faults_kill_after = -2
@@ -25,7 +25,7 @@ enum {
 ///   - ending: How the path ends that is meant; of a rename, the new one.
 ///   - first: The number of the first such call that is hit, counted from 1 and from now.
 ///   - count: How many are hit; a negative number for all.
-///   - effect: What happens.
+///   - effect: The effect.
 /// - Returns: 0; -1 when there are too many plans, or where calls cannot be made to fail.
 int system_faults_plan(int call, const char *ending, int first, int count, int effect);
 

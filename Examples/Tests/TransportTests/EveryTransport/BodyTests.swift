@@ -97,7 +97,7 @@ struct BodyTests {
         }
     }
 
-    /// What a server sees of a request that it answers with 200.
+    /// Sends a request, which is answered with 200, and returns it as the server has received it.
     private func sent(_ request: Send) async throws -> RecordedRequest {
         try await ScriptedServer.run { connection in
             _ = try await connection.readRequest()

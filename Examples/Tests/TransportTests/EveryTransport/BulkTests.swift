@@ -147,11 +147,11 @@ private final class MemoryWatch: @unchecked Sendable {
         }
     }
 
-    /// In MiB; all there is when nobody has looked.
+    /// In MiB; the greatest number when nothing was measured.
     var growth: Int { lock.withLock { looks > 0 ? most - (before ?? 0) : .max } }
 }
 
-/// What was told last.
+/// The progress that was reported last.
 private final class LastProgress: @unchecked Sendable {
     // Unchecked: all that changes is behind the lock.
     private let lock = NSLock()

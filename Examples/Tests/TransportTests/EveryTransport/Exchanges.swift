@@ -55,7 +55,7 @@ func failure(of body: () async throws -> HttpResponse<Data>) async throws -> Fai
     }
 }
 
-/// What is asserted of an error: its text is for people.
+/// The asserted part of an error: its text is for people.
 struct Failure: Equatable {
     let code: URLError.Code
     let delivery: Delivery

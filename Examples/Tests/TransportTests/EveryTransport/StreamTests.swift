@@ -73,7 +73,7 @@ struct StreamTests {
             let transport = TransportUnderTest.make()
             let before = try ResidentMemory.mebibytes()
             let response = try await stream(.get, server.url, through: transport)
-            // While nobody reads the first, another one is read to its end.
+            // While the first is not read, another one is read to its end.
             let other = try await stream(.get, server.url, through: transport).body
             #expect(try await length(of: other) == 629_145_600)
             var (count, most, chunks) = (0, before, 0)

@@ -5,7 +5,7 @@ import Testing
 
 /// One way in which a server misbehaves, and what an exchange with it comes to.
 struct HostileAnswer: Sendable, CustomTestStringConvertible {
-    /// What the caller of an exchange gets.
+    /// The outcome for the caller of an exchange.
     enum Ending: Sendable, Equatable {
         /// 200 with this body.
         case success(String)

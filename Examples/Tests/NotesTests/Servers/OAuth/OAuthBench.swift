@@ -3,7 +3,7 @@ import Foundation
 
 /// An authorization server without sockets, on a time that stands still until a test moves it.
 final class OAuthBench {
-    /// What an endpoint answered; fields that the answer does not have are nil.
+    /// An endpoint's answer; fields that the answer does not have are nil.
     struct Reply: Decodable {
         var error: String?
         var accessToken: String?
@@ -105,7 +105,7 @@ extension ApiAnswer {
         return (try? decoder.decode(OAuthBench.Reply.self, from: body)) ?? OAuthBench.Reply()
     }
 
-    /// What the browser takes along to where it is sent.
+    /// The parameters that the browser takes along when it is redirected.
     var redirect: FormParameters {
         let parts = header["Location"]?.split(separator: "?", maxSplits: 1) ?? []
         return FormParameters(parts.count == 2 ? String(parts[1]) : "")

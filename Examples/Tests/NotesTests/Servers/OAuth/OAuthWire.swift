@@ -2,7 +2,7 @@ import DemoServers
 import Foundation
 import Nautilus
 
-/// What a test sends to a demo server's OAuth endpoints, one attempt each, over a real socket.
+/// Sends a test's requests to a demo server's OAuth endpoints, one attempt each, over a real socket.
 struct OAuthWire: HttpService {
     private struct Exchange: Request {
         typealias Result = Data
