@@ -8,7 +8,7 @@ let package = Package(
     products: [.library(name: "BenchmarkServer", targets: ["BenchmarkServer"])],
     dependencies: [
         .package(name: "Nautilus", path: "../.."),
-        // Of the designs that Nautilus is compared with, three are made of publishers.
+        // Three of the designs that Nautilus is compared with are made of publishers.
         .package(url: "https://github.com/OpenCombine/OpenCombine", exact: "0.14.0"),
     ],
     targets: [

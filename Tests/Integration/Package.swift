@@ -10,7 +10,7 @@ let settingsOfXcode26: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-// What the tests of the library cannot reach from within their package. `AppleTests` are run by `compile-elsewhere.py`.
+// The tests that cannot be made from within the library's package. `AppleTests` are run by `compile-elsewhere.py`.
 let package = Package(
     name: "NautilusIntegration",
     platforms: [.macOS(.v13)],

@@ -145,7 +145,7 @@ def translate(text, platform):
         match = re.match(r"(\s*#(?:if|elseif) )(.*)$", line)
         if match:
             line = match.group(1) + answer(match.group(2), platform)
-        # What this machine has is missing there: outside of a condition, its import fails.
+        # A module of this machine is missing there: outside of a condition, its import fails.
         match = re.match(r"(.*\bimport )(\w+)$", line)
         if match and match.group(2) in platform.absent:
             line += "IsAbsent"

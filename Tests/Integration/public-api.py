@@ -70,7 +70,7 @@ def listing(product, version, graphs):
     for graph in graphs:
         for symbol in graph["symbols"]:
             identifier = symbol["identifier"]["precise"]
-            # What a type has from an extension of its protocol is listed once, at the protocol.
+            # A member that a type has from an extension of its protocol is listed once, at the protocol.
             if "::SYNTHESIZED::" in identifier:
                 continue
             path = ".".join(symbol["pathComponents"])

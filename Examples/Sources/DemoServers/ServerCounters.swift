@@ -12,7 +12,7 @@ public struct ServerCounters: Hashable, Sendable {
     public internal(set) var dropped = 0
     /// Requests for notes whose token was not accepted.
     public internal(set) var unauthorized = 0
-    /// Of these, those whose token was never issued here: another environment's, above all.
+    /// Unauthorized requests whose token was never issued here: another environment's, above all.
     public internal(set) var unknownTokens = 0
     /// Requests at the token endpoint by grant, whatever the answer, once the client is known and may use the grant.
     public internal(set) var tokenRequests: [DemoGrant: Int] = [:]
@@ -34,7 +34,7 @@ public struct ServerCounters: Hashable, Sendable {
     public internal(set) var deviceAuthorizations = 0
     /// Times a device asked whether its user has decided, whatever the answer.
     public internal(set) var devicePolls = 0
-    /// Of these, those that came too soon.
+    /// Device polls that came too soon.
     public internal(set) var slowDowns = 0
     /// Tokens withdrawn at the revocation endpoint; a refresh token counts once, with its family.
     public internal(set) var tokensRevoked = 0

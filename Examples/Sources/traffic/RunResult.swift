@@ -9,7 +9,7 @@ struct RunResult: Sendable {
     let succeeded: Int
     /// Requests that the server saw.
     let requests: Int
-    /// Of these, those that it refused: by its limit, or because it was down.
+    /// Requests that it refused: by its limit, or because it was down.
     let refused: Int
     let duration: Duration
     /// The breaker's changes of state; empty without one.

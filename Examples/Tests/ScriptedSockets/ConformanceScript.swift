@@ -24,7 +24,7 @@ public actor ConformanceScript {
         }
     }
 
-    /// Of a body of 100 bytes.
+    /// The beginning of an answer with a body of 100 bytes.
     private static let beginning = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n0123456789"
 
     private func answer(to request: RecordedRequest) -> Answer {

@@ -124,7 +124,7 @@ extension NearMisses {
     }
 }
 
-// MARK: - What values show
+// MARK: - Evidence in values
 
 extension NearMisses {
     /// Identifies what a factory makes, as far as its type tells.

@@ -7,13 +7,13 @@ import Testing
 
 @Suite("TokenEndpoint, sign-in on another device")
 struct DeviceTests {
-    /// What came of a sign-in, and when, on the virtual clock.
+    /// The outcome of a sign-in, and its times, on the virtual clock.
     struct Outcome: Sendable {
         let credential: OAuthCredential?
         let error: OAuthError?
         /// When each poll was sent.
         let polls: [Duration]
-        /// What was slept between the polls; the time limits of the polls, which sleep as well, are left out.
+        /// The sleeps between the polls; the time limits of the polls, which sleep as well, are left out.
         let pauses: [Duration]
         let end: Duration
     }

@@ -3,7 +3,7 @@ import Nautilus
 import NautilusOAuth
 import NautilusTesting
 
-/// What the tests of the endpoint have in common.
+/// The common parts of the endpoint's tests.
 enum EndpointFixture {
     static let now = Date(timeIntervalSince1970: 1_800_000_000)
     static let token = ["access_token": "s3cret-new", "token_type": "Bearer"]
@@ -79,7 +79,7 @@ final class EndlessTransport: HttpTransport {
     /// - Parameter header: The reply's header. Default: none.
     init(header: HttpHeader = [:]) { self.header = header }
 
-    /// How many bytes have been read, by whoever buffers them.
+    /// How many bytes have been read, by the code that buffers them.
     var taken: Int { count.withLock { $0 } }
 
     func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
@@ -105,7 +105,7 @@ extension RecordedAttempt {
     var form: String { String(decoding: body ?? Data(), as: UTF8.self) }
 }
 
-/// Inputs that nobody has written: sound ones with one to four bytes removed, doubled or replaced.
+/// Inputs that were not written by hand: sound ones with one to four bytes removed, doubled or replaced.
 struct InputFuzzer {
     private let samples: [[UInt8]]
     private var generator: SeededGenerator

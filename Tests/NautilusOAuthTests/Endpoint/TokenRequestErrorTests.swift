@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Errors of a token request")
 struct TokenRequestErrorTests {
-    /// What a status means.
+    /// The meaning of a status.
     enum Meaning: Sendable { case code, unavailable, malformed }
 
     /// A refresh that has failed.
@@ -77,7 +77,7 @@ struct TokenRequestErrorTests {
         for failure in [coded, bare] {
             #expect(failure.error.httpError?.status == status)
             #expect(failure.error.httpError?.trace.attempts.count == failure.sendCount)
-            // What the server says it has not run is repeated, and nothing else.
+            // Only a request that the server says it has not run is repeated.
             #expect(failure.sendCount == ([425, 429].contains(status) ? 3 : 1))
         }
     }

@@ -4,7 +4,7 @@ import NautilusOAuth
 import NautilusTesting
 import Testing
 
-/// What a refresh finds in the store has been put there by another process, at the worst moment.
+/// A refresh finds in the store a credential that another process has put there, at the worst moment.
 @Suite("A refresh that finds another process's work")
 struct ForeignRefreshTests {
     @Test("an expired credential, saved while this process waits for the lock, is refreshed and never sent")

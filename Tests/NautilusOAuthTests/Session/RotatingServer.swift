@@ -7,7 +7,7 @@ import NautilusTesting
 ///
 /// A user's tokens are numbered: `anna-r1` buys `anna-a2` and `anna-r2`.
 final class RotatingServer: Sendable {
-    /// What goes wrong with one request at the token endpoint.
+    /// A fault of one request at the token endpoint.
     enum Fault: Sendable {
         /// The connection breaks before the server has done anything, but after the request was sent.
         case droppedBefore
@@ -32,7 +32,7 @@ final class RotatingServer: Sendable {
         var reuses = 0
         var graceReuses = 0
         var revoked: [String] = []
-        /// Whose token is being refreshed, and how often that began while it went on: two processes at a time.
+        /// The users whose token is being refreshed, and how often a refresh began during another: two processes at a time.
         var refreshing: Set<String> = []
         var overlaps = 0
     }
@@ -51,7 +51,7 @@ final class RotatingServer: Sendable {
             .on(.get, "/notes") { [self] request, _ in notes(request) }
     }
 
-    // MARK: What a test changes
+    // MARK: Changes by a test
 
     func fail(_ faults: Fault...) { books.withLock { $0.faults += faults } }
     func grantGrace() { books.withLock { $0.hasGrace = true } }
@@ -73,7 +73,7 @@ final class RotatingServer: Sendable {
         )
     }
 
-    // MARK: What a test asks
+    // MARK: Questions of a test
 
     /// The refresh tokens that were spent, in order: those that brought a new one.
     var spent: [String] { books.withLock { $0.spent } }
@@ -100,7 +100,7 @@ final class RotatingServer: Sendable {
         }
     }
 
-    // MARK: What it answers
+    // MARK: Answers
 
     private func token(_ request: HttpRequest, _ clock: ManualClock) async throws -> ScriptedReply {
         guard let token = Self.field("refresh_token", of: request) else { return .status(400) }
@@ -137,7 +137,7 @@ final class RotatingServer: Sendable {
             books.graceReuses += 1
             return reply(user, number)
         }
-        // Stolen, or its answer was lost: nobody can tell.
+        // Stolen, or its answer was lost: there is no telling.
         books.reuses += 1
         books.ended.insert(user)
         return invalid

@@ -119,12 +119,12 @@ struct SessionWorld: Sendable {
         }
     }
 
-    /// What is stored now of a session that the server has not ended.
+    /// The stored credential of a session that the server has not ended.
     func stored(_ session: OAuthSession) async throws -> StoredCredential? {
         try await store.load(session.key).flatMap { $0.hasExpired ? nil : $0 }
     }
 
-    /// Has somebody who heeds no lock, an older version of the app say, replace the stored credential while the server
+    /// Has a process that heeds no lock, an older version of the app say, replace the stored credential while the server
     /// works on the next refresh, which it answers with `reply`.
     func replace(_ session: OAuthSession, during reply: ScriptedReply) async throws {
         let (store, key, date) = (store, session.key, date)

@@ -37,7 +37,7 @@ private struct SharedStorm: Sendable {
     /// As which user each call went out first; it may go out as no other.
     private let users = Locked<[String: String]>([:])
     private let complaints = Locked<[String]>([])
-    /// Whose sign-in was the last; nil when it could not be saved at once, and another one may count.
+    /// The user of the last sign-in; nil when it could not be saved at once, and another one may count.
     private let lastSaved = Locked<String?>(nil)
 
     init(_ world: SessionWorld) async throws {
@@ -68,7 +68,7 @@ private struct SharedStorm: Sendable {
             group.addTask { await makeTrouble() }
             group.addTask { await changeUsers() }
         }
-        // What could not be saved has been by now, and everybody has looked.
+        // Failed saves have been made up for by now, and each process looks once more.
         try await world.sleep(.seconds(120))
         for process in processes { try await process.restore() }
         try await check()

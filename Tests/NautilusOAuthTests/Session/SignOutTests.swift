@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A sign-out wins at once, whatever the store does")
 struct SignOutTests {
-    /// What is the matter with the store when the user signs out.
+    /// The trouble with the store when the user signs out.
     enum Trouble: CaseIterable {
         case none, hanging, unreadable, lockedElsewhere, damaged
 

@@ -186,7 +186,7 @@ struct SlowStoreTests {
         }
     }
 
-    /// What another process has made of a record by a refresh.
+    /// The record that another process has made by a refresh.
     private static func successor(
         of stored: StoredCredential,
         _ accessToken: String,

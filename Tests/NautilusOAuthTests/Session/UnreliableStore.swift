@@ -68,7 +68,7 @@ final class UnreliableStore: CredentialStore {
         mend()
     }
 
-    /// What is damaged is replaced by a save, and removed by a delete.
+    /// Ends the damage, after a save or a delete.
     private func mend() {
         state.withLock { state in
             if case .damaged = state.loadError { state.loadError = nil }

@@ -63,7 +63,7 @@ struct HangingStoreTests {
         var deadline: Duration? { .seconds(5) }
     }
 
-    /// What is asked of a session whose store hangs.
+    /// The operations that a session is asked for while its store hangs.
     enum Action: CaseIterable {
         case restore, grant, refresh, signIn, signOut, flush, call
 

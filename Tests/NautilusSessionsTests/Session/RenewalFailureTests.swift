@@ -8,7 +8,7 @@ import Testing
 struct RenewalFailureTests {
     private struct AppError: Error {}
 
-    /// What becomes of a renewal that the server answers in this way.
+    /// The failure of a renewal that the server answers in this way.
     private static func failure(_ reply: ScriptedReply, retrier: any RetrierFactory) async -> RenewalFailure? {
         let service = AnyHttpService(
             apiUrl: "api.test",

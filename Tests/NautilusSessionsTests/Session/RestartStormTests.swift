@@ -32,7 +32,7 @@ private struct RestartStorm: Sendable {
         var route: HttpRoute { ["calls", id] }
     }
 
-    /// Who may be signed in at the end; nil stands for nobody.
+    /// The users who may be signed in at the end; nil stands for none.
     private struct Users: Sendable {
         var possible: Set<String?> = ["user0"]
         /// Those who were signed out or replaced where they were known, and must not come back.
@@ -98,7 +98,7 @@ private struct RestartStorm: Sendable {
             group.addTask { await changeUsers() }
         }
         for store in stores { store.trouble(false) }
-        // What hangs has happened by now, and what could not be stored is.
+        // Hanging operations have happened by now, and failed saves have been made up for.
         try await world.sleep(.seconds(900))
         await check()
         return complaints.withLock { $0 }
@@ -147,7 +147,7 @@ private struct RestartStorm: Sendable {
             let (session, user) = (places.withLock { $0[index] }, "user\(number)")
             let before = self.user(of: session)
             if world.random.nextFraction() < 0.5 {
-                // Where nobody is known, a sign-out is meant for whoever is stored once the store can be read.
+                // Where no user is known, a sign-out is meant for the user who is stored once the store can be read.
                 guard before != nil else { continue }
                 await leavingEarly { try? await session.signOut() }
                 expected.withLock { _ = $0.possible.insert(nil) }

@@ -10,7 +10,7 @@ struct SessionErrorTests {
         .notRevoked, .cancelled,
     ]
 
-    /// An error of an app, whose text nobody has checked.
+    /// An error of an app, the text of which was not checked.
     private struct AppError: Error, CustomStringConvertible {
         let description = "s3cret"
     }

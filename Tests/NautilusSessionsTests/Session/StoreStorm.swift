@@ -5,7 +5,7 @@ import NautilusTesting
 
 /// Three processes whose tokens serve for a minute, for a quarter of an hour.
 struct StoreStorm: Sendable {
-    /// What the processes do all the time.
+    /// The work that the processes do all the time.
     enum Work: Sendable {
         case calls, sequences
     }
@@ -16,7 +16,7 @@ struct StoreStorm: Sendable {
         var route: HttpRoute { ["calls", id] }
     }
 
-    /// Who may be signed in at the end; nil stands for nobody.
+    /// The users who may be signed in at the end; nil stands for none.
     private struct Users: Sendable {
         /// The last sign-in that was told to be stored, until it is signed out.
         private var stored: String? = "user0"
@@ -34,7 +34,7 @@ struct StoreStorm: Sendable {
 
         mutating func signOut(_ user: String) {
             if stored == user { stored = nil }
-            // It may have been stored by now, or is signed out with whoever is.
+            // It may have been stored by now, or is signed out with the user who is.
             if unsaved.removeValue(forKey: user) != nil { mayBeNobody = true }
         }
 
@@ -111,7 +111,7 @@ struct StoreStorm: Sendable {
             group.addTask { await changeUsers() }
         }
         for store in stores { store.trouble(false) }
-        // What hangs has happened by now, and what could not be stored is.
+        // Hanging operations have happened by now, and failed saves have been made up for.
         try await world.sleep(.seconds(900))
         await check()
         return complaints.withLock { $0 }
@@ -143,7 +143,7 @@ struct StoreStorm: Sendable {
             let before = self.user(of: process)
             expected.withLock { $0.look { self.user(of: processes[$0]) } }
             if world.random.nextFraction() < 0.5 {
-                // Where nobody is known, a sign-out is meant for whoever is stored.
+                // Where no user is known, a sign-out is meant for the stored user.
                 guard let before else { continue }
                 try? await process.signOut()
                 expected.withLock { $0.signOut(before) }
@@ -159,7 +159,7 @@ struct StoreStorm: Sendable {
         process.current.map { String($0.credential.value.prefix { $0 != "-" }) }
     }
 
-    /// Whether a user has left a process for good. What goes out in the same moment was stamped before.
+    /// Whether a user has left a process for good. A request that goes out in the same moment was stamped before.
     func hasLeft(_ user: String, _ process: Int) -> Bool {
         left.withLock { $0[process][user].map { $0 < world.clock.now } ?? false }
     }

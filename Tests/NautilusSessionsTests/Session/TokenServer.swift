@@ -11,7 +11,7 @@ struct ApiToken: Codable, Hashable, Sendable {
 
 /// An API with tokens of its own: `anna-1` is renewed into `anna-2` once, in a header that is no `Authorization`.
 final class TokenServer: Sendable {
-    /// What goes wrong with one renewal.
+    /// A fault of one renewal.
     enum Fault: Sendable {
         /// The token is renewed, and the connection breaks.
         case answerLost

@@ -33,7 +33,7 @@ struct TokenWorld: Sendable {
     /// The API, before anybody is signed in.
     var api: AnyHttpService<HttpError> { AnyHttpService(apiUrl: "api.test", transport: server.transport, clock: clock) }
 
-    /// What an app writes for a token of its own.
+    /// The rules that an app writes for a token of its own.
     func rules(spendsCredential: Bool = true) -> SessionRules<ApiToken> {
         SessionRules(
             stamp: { token, request in request.header["X-Api-Token"] = token.value },

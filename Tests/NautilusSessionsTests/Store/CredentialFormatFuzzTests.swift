@@ -4,7 +4,7 @@ import Testing
 
 @testable import NautilusSessions
 
-/// A hundred thousand inputs that nobody meant to write: each is answered, with an error of the store if not with a
+/// A hundred thousand inputs that were not written by design: each is answered, with an error of the store if not with a
 /// credential. A trap would end the test run.
 @Suite("CredentialFormat: what may be found in a file")
 struct CredentialFormatFuzzTests {

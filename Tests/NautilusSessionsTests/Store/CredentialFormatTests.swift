@@ -14,7 +14,7 @@ struct CredentialFormatTests {
 
     private static func read(_ text: String) throws -> StoredCredential { try read(Data(text.utf8)) }
 
-    /// What is read from an intact file with these fields after the head.
+    /// Reads the credential from an intact file with these fields after the head.
     private static func readSealed(version: Int = 1, _ fields: String) throws -> StoredCredential {
         try read(CredentialSeal.close(version: version, content: Data("{\(fields)}".utf8)))
     }

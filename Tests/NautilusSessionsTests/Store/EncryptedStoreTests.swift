@@ -3,7 +3,7 @@ import Nautilus
 import NautilusSessions
 import Testing
 
-/// What a cipher promises, without any encryption: bytes that come back with the same key and context only.
+/// A cipher's promises, without any encryption: bytes that come back with the same key and context only.
 private struct NamedCipher: CredentialCipher {
     struct Mismatch: Error {}
 
@@ -84,7 +84,7 @@ struct EncryptedStoreTests {
         #expect(try await store.load(Self.key) == stored)
         try await store.save(stored, for: Self.key)
         #expect(try await Self.sealed(base).load(Self.key) == stored)
-        // What is encrypted with another key is not plain.
+        // A record that is encrypted with another key is not taken for plain.
         try await Self.sealed(base, with: "k2").save(stored, for: Self.key)
         await #expect(throws: CredentialStoreError.self) { try await store.load(Self.key) }
     }

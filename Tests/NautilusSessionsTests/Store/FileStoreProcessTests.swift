@@ -2,7 +2,7 @@ import Foundation
 import NautilusSessions
 import Testing
 
-// What changes a process as a whole, or ends it, happens in one of its own.
+// Changes to a process as a whole, and its end, happen in a separate one.
 #if compiler(>=6.3) && (os(macOS) || os(Linux))
     @Suite("FileStore: processes")
     struct FileStoreProcessTests {
@@ -84,7 +84,7 @@ import Testing
         )
         func readOnly() async throws {
             let folder = try TestFolder()
-            // Root may write everywhere, so the process becomes nobody.
+            // Root may write everywhere, so the process becomes the user `nobody`.
             if geteuid() == 0 { #expect(chown(folder.url.path, 65_534, 65_534) == 0) }
             await #expect(processExitsWith: .success) { [url = folder.store as URL] in
                 if geteuid() == 0 { #expect(setuid(65_534) == 0) }

@@ -115,9 +115,9 @@ struct FileStoreTests {
         await #expect(throws: CredentialStoreError.notPrivate(place: "store")) { try await store.load(key) }
     }
 
-    // --- What others put there ---
+    // --- Files that others put there ---
 
-    /// What may stand where the credential's file would.
+    /// The things that may stand where the credential's file would.
     enum Obstacle: CaseIterable {
         case link, danglingLink, folder, namedPipe
     }
@@ -190,7 +190,7 @@ struct FileStoreTests {
         }
         let lock = try #require(try await store.lock(key))
         #expect(try Set(folder.names()) == Set(kept + [name + ".json", name + ".lock"]))
-        // Who does not get the lock may not remove what its holder is writing.
+        // A process that does not get the lock may not remove what its holder is writing.
         try Data().write(to: folder.store.appendingPathComponent(name + ".2f.tmp"))
         #expect(try await store.lock(key) == nil)
         #expect(try folder.names().contains(name + ".2f.tmp"))
@@ -255,7 +255,7 @@ struct FileStoreTests {
 
     // --- Tools ---
 
-    /// What the files of ``key`` are called.
+    /// The name of the files of ``key``.
     private var name: String { StoreFile(of: key, in: "").place.replacingOccurrences(of: ".json", with: "") }
 
     private func mode(_ url: URL) throws -> Int {

@@ -33,7 +33,7 @@ struct StorePlace: Sendable {
     }
 }
 
-/// What a store's place may be like.
+/// The states of a store's place.
 enum StoreState: CaseIterable, Sendable {
     case empty, stored, damaged, foreign, newer, locked
 
@@ -42,7 +42,7 @@ enum StoreState: CaseIterable, Sendable {
 }
 
 extension StoredCredential {
-    /// What is stored before, and what is saved next.
+    /// The credential that is stored before, and the one that is saved next.
     static let first = stored("first")
     static let second = stored("second")
 

@@ -11,7 +11,7 @@ private actor Progress {
     func end(_ number: Int?) { ended = number }
 }
 
-/// What a session builds on, for every kind of store.
+/// The promises that a session builds on, for every kind of store.
 @Suite("Stores: locks, versions and whole credentials")
 struct StorePromiseTests {
     @Test("a lock has one holder, in whichever store of the place, until it is given back", arguments: StoreSubject.all)

@@ -33,7 +33,7 @@ enum StoreTable {
         // Left alone: somebody else's, or a session that an older version would lose.
         Row(state: .foreign, load: .foreign, save: .foreign, delete: .foreign, version: .version, lock: .lock),
         Row(state: .newer, load: .newer, save: .newer, delete: .newer, version: .version, lock: .lock),
-        // Who may write is up to the session; a store that is asked does.
+        // The session decides which process may write; a store that is asked does.
         Row(state: .locked, load: .first, save: .done, delete: .done, version: .version, lock: .nothing),
     ]
 

@@ -1,7 +1,7 @@
 import NautilusSessions
 import Testing
 
-/// What each operation does in each state, for every kind of store.
+/// The effect of each operation in each state, for every kind of store.
 @Suite("Stores: states and operations")
 struct StoreTableTests {
     @Test("every state has its row")

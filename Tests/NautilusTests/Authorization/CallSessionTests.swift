@@ -80,7 +80,7 @@ struct CallSessionTests {
             }
         }
 
-        /// What the requests for the waiting call's path have carried.
+        /// The `Authorization` fields of the requests for the waiting call's path.
         var carried: [String?] {
             transport.attempts.filter { $0.request.url.path == "/things" }.map { $0.header[.authorization] }
         }

@@ -45,7 +45,7 @@ struct RefreshAdoptingTests {
         #expect(coordinator.adopt(.expired(failure), since: coordinator.epoch))
         #expect(await calls.outcomes == Array(repeating: "sessionExpired", count: 3))
         #expect(await outcome { try await coordinator.grant() } == "sessionExpired")
-        // Nobody has been signed in since: it is no second event.
+        // No user has signed in since: it is no second event.
         coordinator.adopt(.expired(failure), since: coordinator.epoch)
         coordinator.signIn("b")
         #expect(await events.first(2) == ["sessionExpired 1 sessionExpired", "signedIn 2"])

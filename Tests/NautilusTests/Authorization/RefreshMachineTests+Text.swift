@@ -1,6 +1,6 @@
 @testable import Nautilus
 
-/// What the tables are written in.
+/// The notation of the tables.
 extension RefreshMachineTests {
     static func summary(_ action: Machine.Action) -> String {
         switch action {

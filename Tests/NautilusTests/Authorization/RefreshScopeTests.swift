@@ -42,7 +42,7 @@ struct RefreshScopeTests {
 
     struct Opaque: Error {}
 
-    /// What a refresh makes of an error, by name.
+    /// The ways in which a refresh wraps an error, by name.
     static let wrappings: [String: @Sendable (any Error) -> any Error] = [
         "as it is": { $0 },
         "a call's error": { HttpError(.authorization, stage: .prepare, underlying: $0) },

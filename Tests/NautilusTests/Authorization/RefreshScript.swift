@@ -106,7 +106,7 @@ extension RefreshCoordinator {
     var waiterCount: Int { core.withLock { $0.waiters.count } }
 }
 
-/// What a call got: its generation, or the kind of its error.
+/// The result of a call: its generation, or the kind of its error.
 func outcome(_ body: () async throws -> RefreshCoordinator<String>.Grant) async -> String {
     do { return "generation \(try await body().generation)" } catch { return kind(error) }
 }
@@ -124,7 +124,7 @@ func startWaiting(
 }
 
 extension [Task<String, Never>] {
-    /// What the tasks got, in order.
+    /// The results of the tasks, in order.
     var outcomes: [String] {
         get async {
             var outcomes: [String] = []

@@ -158,7 +158,7 @@ struct RefreshStressTests {
                 }
             }
             group.addTask {
-                // Whoever still sleeps on a pause is woken by and by.
+                // Tasks that still sleep on a pause are woken by and by.
                 while coordinator.remainingPause(of: origin) > .zero { clock.advance(by: .seconds(1)) }
             }
             while await group.next() != nil { clock.advance(by: .seconds(1)) }

@@ -16,7 +16,7 @@ struct RefreshWaitTests {
                 passed.resume()
             } else {
                 text.withLock { $0 = "waits" }
-                // The test is not to wait for what nobody would end.
+                // The test is not to wait for a waiter that is never resumed.
                 waiter.resume()
             }
         } leave: { _, _ in

@@ -57,7 +57,7 @@ final class StormServer: Sendable {
         }
     }
 
-    /// Rotates: every token is spent at most once, and nobody's is refreshed twice at a time.
+    /// Rotates: every token is spent at most once, and no user's is refreshed twice at a time.
     func refresh(_ token: Token) async throws -> Token {
         let random = simulation.random
         let user = token.number / 1_000_000

@@ -168,7 +168,7 @@ private struct Storm: Sendable {
         }
     }
 
-    /// What contradicts the invariants; empty when nothing does.
+    /// The contradictions to the invariants; empty when there are none.
     func findings() -> [String] {
         let outcomes = outcomes.withLock { $0 }
         let known: Set = ["ok", "cancelled", "not authorized", "status 503", "status 429", "status 401"]

@@ -43,7 +43,7 @@ final class TestClock: Clock {
         }
     }
 
-    /// Moves the time on, and wakes whoever is due, the earliest first.
+    /// Moves the time on, and wakes the tasks that are due, the earliest first.
     func advance(by duration: Duration) {
         let due = state.withLock { state in
             state.now = state.now.advanced(by: duration)

@@ -13,7 +13,7 @@ extension RefreshLimits {
 }
 
 extension RefreshCoordinator {
-    /// How many refreshes have not ended, those included that nobody waits for.
+    /// How many refreshes have not ended, including those that no call waits for.
     var runningCount: Int { core.withLock { $0.runningCount } }
 }
 

@@ -20,7 +20,7 @@
             return inflated
         }
 
-        /// What no compressor makes small, so that its output is full again and again.
+        /// Data that no compressor makes small, so that its output is full again and again.
         private static let noise: Data = {
             var state: UInt64 = 7
             return Data(

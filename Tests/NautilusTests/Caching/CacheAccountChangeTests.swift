@@ -6,7 +6,7 @@ import Testing
 
 @Suite("HttpCache: an account that changes while its stored answer is validated", .endsInTime)
 struct CacheAccountChangeTests {
-    /// What a call gets that begins as anna's, whose answer is stored and stale, and is stamped as bert's.
+    /// The answer to a call that begins as anna's, whose answer is stored and stale, and is stamped as bert's.
     private static func get(
         _ header: HttpHeader,
         bert: @escaping @Sendable (HttpRequest) -> ScriptedReply

@@ -57,7 +57,7 @@ struct CacheAccountsTests {
             user.withLock { $0 = name }
             #expect(await world.get().hasPrefix("200 \(name.map { "Bearer \($0)" } ?? "nobody")"))
         }
-        // What varies by the credential and was given to nobody is stored for nobody.
+        // An answer that varies by the credential and was given to no user is stored for none.
         #expect((world.transport.count, world.cache.responseCount) == (4, 2))
         await world.cache.removeAll(ofAccount: "anna")
         #expect(world.cache.responseCount == 1)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("CacheDecision: RFC 9111 and RFC 5861, row by row")
 struct CacheDecisionTests {
-    /// What is stored, what is asked, and when; the sections say why.
+    /// The stored response, the request and the time; the sections say why.
     struct Row: Sendable, CustomTestStringConvertible {
         let section: String
         let stored: HttpHeader
@@ -56,14 +56,14 @@ struct CacheDecisionTests {
             Row("4.2.2", ["Last-Modified": httpDate(-600)], at: 60, .validate),
             Row("4.2.2", ["Last-Modified": httpDate(-100 * 86_400)], at: 86_399, .serve(age: 86_399)),
             Row("4.2.2", ["Last-Modified": httpDate(-100 * 86_400)], at: 86_400, .validate),
-            // What the response says.
+            // The response's directives.
             Row("5.2.2.4", stored("max-age=60, no-cache"), at: 0, .validate),
             Row("5.2.2.4", stored("max-age=60, no-cache=\"Set-Cookie\""), at: 0, .validate),
             Row("5.2.2.4", stored("max-age=60, no-cache"), asking: "max-stale", at: 0, .validate),
             Row("5.2.2.2", stored("max-age=60, must-revalidate"), at: 59, .serve(age: 59)),
             Row("5.2.2.2", stored("max-age=60, must-revalidate"), asking: "max-stale", at: 60, .validate),
             Row("5.2.2.10", stored("s-maxage=60, max-age=10"), at: 10, .validate),
-            // What the request says.
+            // The request's directives.
             Row("5.2.1.4", stored("max-age=60"), asking: "no-cache", at: 0, .validate),
             Row("5.2.1.5", stored("max-age=60"), asking: "no-store", at: 0, .validate),
             Row("5.2.1.1", stored("max-age=60"), asking: "max-age=10", at: 9, .serve(age: 9)),
@@ -156,7 +156,7 @@ struct CacheDecisionTests {
             ("max-age=60, must-revalidate, stale-if-error=30", "", 10, 60, false),
             ("max-age=60, no-cache, stale-if-error=30", "", 10, 0, false),
             ("max-age=60, stale-if-error=30", "no-cache", 10, 0, false),
-            // Fresh, and not fresh enough for the request, which nobody has allowed to be answered by it (§5.2.1.1, §5.2.1.3).
+            // Fresh, and not fresh enough for the request, and not allowed as an answer to it (§5.2.1.1, §5.2.1.3).
             ("max-age=60", "max-age=10", 0, 10, true), ("max-age=60", "max-age=10", 0, 11, false),
             ("max-age=60", "max-age=0", 0, 1, false), ("max-age=60, must-revalidate", "max-age=0", 0, 1, false),
             ("max-age=60", "min-fresh=20", 0, 40, true), ("max-age=60", "min-fresh=20", 0, 41, false),

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("HttpCache on disk", .endsInTime)
 struct CacheDiskTests {
-    /// A folder's place, which nobody has created; removed with the value.
+    /// The place of a folder that was not created yet; removed with the value.
     private final class Place {
         let url = FileManager.default.temporaryDirectory.appendingPathComponent("Cache-\(UUID().uuidString)/responses")
 

@@ -28,7 +28,7 @@ struct CacheStorageTests {
             // Nothing speaks for a status that is not cacheable by itself.
             (403, ["ETag": "\"1\""], "", false), (403, ["ETag": "\"1\"", "Cache-Control": "public"], "", true),
             (403, ["Expires": httpDate(60)], "", true), (200, ["ETag": "\"1\""], "", true),
-            // What can be neither served nor validated is kept for nothing.
+            // A response that can be neither served nor validated is not worth keeping.
             (200, [:], "", false), (200, ["Cache-Control": "max-age=0"], "", false),
             (200, ["Cache-Control": "max-age=0, stale-while-revalidate=5"], "", true),
             (200, ["Cache-Control": "max-age=0, stale-if-error=5"], "", true),

@@ -38,7 +38,7 @@ struct CoalescingChangeTests {
         "whatever may have changed something parts those who come later from the exchanges under way",
         arguments: [
             (.post, .status(204), 2), (.post, .status(303), 2), ("PURGE", .status(500), 2),
-            // An error answer says that nothing has changed; a gateway's, that nobody knows.
+            // An error answer says that nothing has changed; a gateway's, that it is not known.
             (.delete, .status(409), 1), (.post, .status(429), 1),
             (.post, .status(503, header: ["Retry-After": "1"]), 1),
             (.post, .status(502), 2),

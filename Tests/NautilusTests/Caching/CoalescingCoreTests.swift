@@ -13,7 +13,7 @@ struct CoalescingCoreTests {
         Core.Visit(key: key, urgency: urgency, call: CallIdentity(id: call, parent: parent, requestType: Ping.self))
     }
 
-    /// What is told, as `anna: share 1`, in its order.
+    /// The verdicts as text, such as `anna: share 1`, in their order.
     private static func told(_ verdicts: [(NamedWaiter, Core.Verdict)]) -> [String] {
         verdicts.map { waiter, verdict in
             switch verdict {
@@ -245,7 +245,7 @@ struct CoalescingCoreTests {
     func endForReturn() {
         var core = Self.led(by: Self.visit(call: 1), followedBy: [("anna", Self.visit(call: 2))])
         #expect(Self.told(core.endForReturn("a", leader: 1, sharing: "1")) == ["anna: share 1, or wait for 1"])
-        // It is waited for though nobody is in the line yet.
+        // It is waited for though the line is still empty.
         #expect(core.join(Self.visit(call: 2), NamedWaiter("anna"), awaiting: 1) == .follow)
         #expect(core.begin(Self.visit(call: 1)) == .lead(2))
         #expect(Self.told(core.end("a", leader: 2, sharing: "2")) == ["anna: share 2"])

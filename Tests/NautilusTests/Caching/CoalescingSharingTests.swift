@@ -173,7 +173,7 @@ struct CoalescingSharingTests {
             let clock = simulation.clock
             let transport = ScriptedTransport(clock: clock) { _, _ in .delay(.seconds(1), then: .reply(text: "ok")) }
             let service = Self.service(simulation, transport, [RequestCoalescing(), ConcurrencyLimit(1)])
-            // What stands in line before the prefetch.
+            // The calls that stand in line before the prefetch.
             async let before = Self.outcomes(of: 3, Ping(route: ["others"], header: ["X-Number": "1"]), with: service)
             try await clock.sleep(for: .milliseconds(1))
             async let more = Self.outcomes(of: 1, Ping(route: ["more"]), with: service)
@@ -190,7 +190,7 @@ struct CoalescingSharingTests {
         }
     }
 
-    // MARK: - What is changed further in
+    // MARK: - Changes further in
 
     @Test(
         "C5: calls whose requests an interceptor changes by what it knows of each go alone, without waiting for the first",

@@ -181,7 +181,7 @@ struct HedgeRulesTests {
         }
     }
 
-    // MARK: What is slow
+    // MARK: Slowness
 
     @Test("what is slow is observed: the time that nineteen of twenty have not exceeded")
     func observed() async throws {
@@ -190,7 +190,7 @@ struct HedgeRulesTests {
         let slow = try await hedged(.get, .hang, .ok(after: 10), after: .observed(), latencies: latencies)
         #expect(slow.hedge == .sent(after: .milliseconds(95), winner: .second))
         let half = try await hedged(.get, .hang, .ok(after: 10), after: .observed(quantile: 0.5), latencies: latencies)
-        // Of the hundred, the shortest has given way to the one before, which took 105 ms in all.
+        // The shortest of the hundred has given way to the one before, which took 105 ms in all.
         #expect(half.hedge == .sent(after: .milliseconds(51), winner: .second))
         let floor = Hedging.Delay.observed(quantile: 0, atLeast: .milliseconds(7))
         let soon = try await hedged(.get, .hang, .ok(after: 1), after: floor, latencies: latencies)

@@ -2,7 +2,7 @@ import Foundation
 import Nautilus
 import NautilusTesting
 
-/// What became of one call of a service that hedges.
+/// The result of one call of a service that hedges.
 struct Hedged: Sendable {
     let outcome: Outcome
     /// Every send, in order, as it has ended, also when the call had ended before.
@@ -74,7 +74,7 @@ func hedged(
             let second = await group.next() ?? nil
             return first ?? second
         }
-        // What is left behind has the time to end, if it ends.
+        // Sends that are left behind have the time to end, if they do.
         await clock.run()
         return Hedged(outcome: outcome ?? Outcome(response: nil, error: nil, end: .zero), sends: transport.attempts)
     }

@@ -58,7 +58,7 @@ struct NestedDeadlineTests {
         /// Nil when no inner call was made.
         let inner: End?
         let outer: End
-        /// What the inner call's first attempt knew to be left; nil when nothing was sent.
+        /// The remaining time that the inner call's first attempt knew; nil when nothing was sent.
         let remaining: Duration?
     }
 

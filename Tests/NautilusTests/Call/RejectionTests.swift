@@ -14,7 +14,7 @@ struct RejectionTests {
         case status, body
     }
 
-    /// What the server answers, in either form.
+    /// The server's answer, in either form.
     private enum Answer: Sendable {
         case success(HttpHeader = [:], after: Duration = .zero)
         case failure(Int, HttpHeader = [:], after: Duration = .zero)
@@ -44,7 +44,7 @@ struct RejectionTests {
         }
     }
 
-    /// What the service of a story is made of.
+    /// The parts of a story's service.
     private struct Parts: Sendable {
         var interceptors: [any HttpInterceptor] = []
         var retrier: any RetrierFactory = NilRetrier.factory()

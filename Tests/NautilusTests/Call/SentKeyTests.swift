@@ -40,7 +40,7 @@ final class KeyedServer: Sendable {
     let executed = Locked<[String]>([])
     private let results = Locked<[String: String]>([:])
 
-    /// What is executed is named by `name`.
+    /// Executes a request, which is recorded under `name`.
     func answer(_ key: String?, _ name: String) -> String {
         if let key, let known = results.withLock({ $0[key] }) { return known }
         executed.withLock { $0.append(name) }

@@ -28,7 +28,7 @@ extension Document {
         }
     }
 
-    /// What the headings are called in links: in small letters, without punctuation, hyphens for blanks.
+    /// The names of the headings in links: in small letters, without punctuation, hyphens for blanks.
     var anchors: Set<String> {
         Set(
             prose.filter { $0.hasPrefix("#") }.map { heading in

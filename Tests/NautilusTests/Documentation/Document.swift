@@ -4,7 +4,7 @@ import Testing
 struct Document: Sendable, CustomTestStringConvertible {
     /// A fenced block of code.
     struct Block: Sendable {
-        /// What follows the opening fence; empty for nothing.
+        /// The text after the opening fence; empty for nothing.
         let language: String
         /// The number of the opening fence's line, from 1.
         let fence: Int

@@ -15,7 +15,7 @@ enum SwiftCompiler {
             }
     }()
 
-    /// Where the C module below the library is found, which whoever imports the library loads as well.
+    /// Where the C module below the library is found, which every importer of the library loads as well.
     private static let cModules = Repository.root.appendingPathComponent("Sources/CNautilusCurl/include")
 
     private final class Marker {}
@@ -26,7 +26,7 @@ enum SwiftCompiler {
 
         /// Checks a script, which may also import the example's API module.
         ///
-        /// - Returns: What the compiler says, errors and warnings alike; empty when all is well.
+        /// - Returns: The compiler's messages, errors and warnings alike; empty when all is well.
         static func complaints(about script: String) async throws -> String {
             guard let modules else { throw NoModules() }
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Documents-\(UUID().uuidString)")

@@ -1,7 +1,7 @@
 import Nautilus
 import NautilusTesting
 
-/// What a call did, as black-box cases ask for it.
+/// The outcome of a call, as black-box cases ask for it.
 struct Outcome: Sendable {
     let response: HttpResponse<String>?
     let error: HttpError?

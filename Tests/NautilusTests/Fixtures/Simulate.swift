@@ -1,6 +1,6 @@
 import NautilusTesting
 
-/// What tests use of a simulation, without its availability: annotating every test would be more noise than it is worth.
+/// The parts of a simulation for tests, without its availability: to annotate every test would be mere noise.
 struct Simulated: Sendable {
     let clock: ManualClock
     let random: SeededRandomSource

@@ -68,7 +68,7 @@ struct TokenWorld: Sendable {
     /// - Parameters:
     ///   - lifetime: How long tokens serve; nil for ever.
     ///   - limits: The bounds of refreshing.
-    ///   - answer: What the server says to a request with the accepted token, or without: default 200 and 401, both
+    ///   - answer: The server's answer to a request with the accepted token, or without: default 200 and 401, both
     ///     after 10 ms.
     ///   - refresh: Default: a new token after 50 ms.
     init(

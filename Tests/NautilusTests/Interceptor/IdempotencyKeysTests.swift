@@ -75,7 +75,7 @@ struct IdempotencyKeysTests {
             }
         }
         let transport = ScriptedTransport(.status(500), .status(201))
-        // What an interceptor throws may have come after an execution, so that only a retrier of its own repeats it.
+        // An interceptor's error may have come after an execution, so that only a retrier of its own repeats it.
         let retrier = ScriptedRetrier.factory { asked, _ in asked < 2 ? true : false }
         _ = try await outcome(of: Ping.post, retrier: retrier, interceptors: [keys, Failing()], transport)
         #expect(transport.attempts.map { $0.header[.idempotencyKey] } == ["key-2", "key-2"])

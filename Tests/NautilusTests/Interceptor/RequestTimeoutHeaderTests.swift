@@ -5,7 +5,7 @@ import Testing
 
 @Suite("An interceptor that tells how long the answer is waited for")
 struct RequestTimeoutHeaderTests {
-    /// What the field says for an attempt with these limits.
+    /// The field's value for an attempt with these limits.
     private func field(
         timeout: Duration? = nil,
         remaining: Duration? = nil,

@@ -28,7 +28,7 @@ struct BaseUrlMemoTests {
         let decomposed = try memo.base("api.example.com/cafe\u{301}", isSecure: true)
         #expect(try composed.url == "https://api.example.com/caf%C3%A9")
         #expect(try decomposed.url == "https://api.example.com/cafe%CC%81")
-        // Of the same length, too: two marks, in one order and in the other.
+        // The same for equal lengths: two marks, in one order and in the other.
         let below = try memo.base("api.example.com/a\u{323}\u{307}", isSecure: true)
         let above = try memo.base("api.example.com/a\u{307}\u{323}", isSecure: true)
         #expect(try below.url == "https://api.example.com/a%CC%A3%CC%87")

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Server-sent events")
 struct EventParserTests {
-    /// What a stream of bytes means.
+    /// The meaning of a stream of bytes.
     private struct Meaning: Equatable {
         var events: [ServerSentEvent] = []
         var lastEventId = ""

@@ -7,7 +7,7 @@ import Testing
 struct AwsStandardModeTests {
     private struct Result {
         let outcome: Outcome
-        /// What was left of the quota when each attempt began, and at the end: after each retry's withdrawal.
+        /// The rest of the quota when each attempt began, and at the end: after each retry's withdrawal.
         let quotas: [Int]
     }
 

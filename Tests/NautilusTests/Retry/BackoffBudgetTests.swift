@@ -124,7 +124,7 @@ struct BackoffBudgetTests {
 
     @Test("by default the calls of a process share five retries per origin, however often the service is made anew")
     func perOrigin() async throws {
-        // Of this test alone, since the budgets are the process's.
+        // An origin of this test alone, since the budgets are the process's.
         let origin = "https://\(UUID().uuidString.lowercased()).test"
         let reasons = try await simulate { simulation in
             var reasons: [RetryReason?] = []

@@ -38,7 +38,7 @@ struct OfflineRetryTests {
 
     /// One call from a device whose network changes at `times`; without one, attempts fail as `failure` says.
     ///
-    /// - Parameter replies: What the server answers; an attempt without a network does not reach it.
+    /// - Parameter replies: The server's answers; an attempt without a network does not reach it.
     private static func outcome(
         of request: Ping = .get,
         changes times: [Duration],

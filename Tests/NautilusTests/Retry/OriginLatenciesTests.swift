@@ -79,7 +79,7 @@ struct OriginLatenciesTests {
             } catch {
                 outcome = Outcome(response: nil, error: error, end: start.duration(to: clock.now))
             }
-            // What is not made is not paid for, and what succeeds is given back.
+            // A retry that is not made is not paid for, and one that succeeds is given back.
             #expect(budget.balance == (outcome.error != nil && outcome.attempts == 2 ? 486 : 500))
             return outcome
         }

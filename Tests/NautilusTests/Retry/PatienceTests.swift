@@ -55,7 +55,7 @@ struct PatienceTests {
     @Test("C30: of a hundred calls at once to a server that takes ten a second 85 succeed, and leave the budget full")
     func limited() async throws {
         let run = try await run(100, gated: false) { RejectingServer(tokens: 10, status: 429, clock: $0) }
-        // The others have used up their four attempts: without a gate nobody knows how many wait.
+        // The others have used up their four attempts: without a gate it is not known how many wait.
         #expect(run.succeeded == 85)
         #expect(run.balance == 10)
         #expect(run.sends == 280)

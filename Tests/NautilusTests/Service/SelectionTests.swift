@@ -41,7 +41,7 @@ struct SelectionTests {
         #expect(memory.load() == "staging")
         #expect(SelectionMemory.userDefaults("another", suite: suite).load() == nil)
         #if !canImport(Darwin)
-            // On disk at once: there, nobody writes them when the process ends.
+            // On disk at once: there, they are not written when the process ends.
             let folder = ProcessInfo.processInfo.environment["XDG_CONFIG_HOME"] ?? NSHomeDirectory() + "/.config"
             let file = "\(folder)/\(suite).plist"
             #expect(FileManager.default.fileExists(atPath: file))

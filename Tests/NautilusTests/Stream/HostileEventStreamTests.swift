@@ -7,7 +7,7 @@ import Testing
 /// 12.4: a server that takes connections and is of no use, by mistake or on purpose, and never more often than it should be.
 @Suite("An event stream of a hostile server", .endsInTime)
 struct HostileEventStreamTests {
-    /// How a stream has gone on until it ended, or until nobody wanted more of it.
+    /// The course of a stream until it ended, or until its reader wanted no more.
     private struct Story: Sendable {
         var events = 0
         var error: (any Error)?

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A call for several takers", .endsInTime)
 struct SharedCallTests {
-    /// One who takes outcomes.
+    /// A receiver of outcomes.
     private final class Taker: Sendable {
         private let taken = Locked<[String]>([])
         var all: [String] { taken.withLock { $0 } }

@@ -18,7 +18,7 @@ struct ChaosTests {
         )
     }
 
-    /// What becomes of so many requests, and how many of them the server has seen.
+    /// The outcomes of so many requests, and how many of them the server has seen.
     private func outcomes(_ chaos: Chaos, _ count: Int) async -> (outcomes: [String], sent: Int) {
         let sent = Counter()
         var outcomes: [String] = []

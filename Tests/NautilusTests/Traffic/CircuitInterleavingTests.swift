@@ -59,7 +59,7 @@ private struct CircuitWorld: Sendable {
         }
     }
 
-    /// What the server sees, and what the breaker says of it at this very moment.
+    /// Sends a request, and records what the server sees and what the breaker says at that very moment.
     private func send(_ duration: Int) async throws -> HttpResponse<Data> {
         let state = breaker.state(of: trafficOrigin)
         let isProbe = state == .halfOpen(isProbing: true)

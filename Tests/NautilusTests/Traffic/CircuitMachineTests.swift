@@ -81,7 +81,7 @@ struct CircuitMachineTests {
             "regular, failure: opened for 5 s → open for 5 s",
             "regular, nothing: → closed",
         ],
-        // What was let through before the circuit opened says nothing any more.
+        // Requests that were let through before the circuit opened no longer count.
         .open: [
             "ask: refuse for 3 s → open for 3 s",
             "regular, success: → open for 3 s",

@@ -182,7 +182,7 @@ private final class HoldingServer: Sendable {
 
     private let state = Locked(State())
 
-    /// Who has come, in order.
+    /// The names of those that have come, in order.
     var names: [String] { state.withLock { $0.names } }
 
     func serve(_ name: String) async throws -> HttpResponse<Data> {
@@ -196,7 +196,7 @@ private final class HoldingServer: Sendable {
         return .test()
     }
 
-    /// Answers, and returns once the `next` one has come; at once when nobody waits.
+    /// Answers, and returns once the `next` one has come; at once when none waits.
     func answer(_ name: String, then next: String? = nil) async {
         state.withLock { $0.answers[name] }?.finish()
         while let next, names.last != next { await Task.yield() }

@@ -23,7 +23,7 @@ struct PaceLimitsTests {
     @Test("a window whose quota and length are known begins anew, again and again; another is forgotten")
     func windows() {
         var machine = Support.machine(Support.limit(0, .seconds(5), quota: 2, window: .seconds(10)))
-        // 5…15 s, 15…25 s; nobody asks from 25 s to 45 s.
+        // 5…15 s, 15…25 s; there are no requests from 25 s to 45 s.
         let answers = [5, 6, 7, 15, 24, 24, 25 + 20, 46, 47, 55].map { Support.ask(&machine, at: .seconds($0)) }
         #expect(answers == ["go", "go", "wait", "wait", "wait", "wait", "wait", "wait", "wait", "wait"])
         // Those two are under way still, and each window might count them.

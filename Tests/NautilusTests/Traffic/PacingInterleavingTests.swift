@@ -130,7 +130,7 @@ private struct PacingWorld: Sendable {
             await Task.yield()
             if visits[index].isCancelled { task.cancel() }
         }
-        // Somebody who waits for ever has the simulation give up, and name its seed.
+        // A task that waits for ever makes the simulation give up and name its seed.
         while record.withLock({ $0.ended }) < visits.count {
             // No time passes between the server's count and the client's knowing of it: then the limit is kept strictly.
             if record.withLock({ $0.atServer }) == 0 { clock.advance(by: .seconds(3)) }

@@ -26,7 +26,7 @@ struct CurlBodyTests {
         )
     }
 
-    /// What a reader gets that waits whenever it has to.
+    /// Reads the whole text, waiting whenever the reader has to.
     private func readAll(_ stream: HttpBodyStream) async -> (text: String, last: CurlUpload.Reading) {
         let upload = CurlUpload()
         let (more, onMore) = AsyncStream.makeStream(of: Void.self)

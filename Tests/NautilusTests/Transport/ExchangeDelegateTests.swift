@@ -8,7 +8,7 @@ struct ExchangeDelegateTests {
     @Test("no exchange is left behind, failed or cancelled, before or after it began")
     func leavesNothing() async throws {
         let transport = URLSessionTransport()
-        // Nobody listens at port 1.
+        // No server listens at port 1.
         let url = try #require(URL(string: "http://127.0.0.1:1/"))
         let context = AttemptContext(serviceOrigin: try #require(HttpOrigin(url)))
         for number in 0..<64 {

@@ -55,7 +55,7 @@ struct ClientFrame: Hashable {
     }
 }
 
-/// What a decoder has made of some bytes.
+/// A decoder's reading of some bytes.
 struct Decoded: Hashable {
     var items: [WebSocketDecoder.Item] = []
     var violation: WebSocketViolation?

@@ -43,7 +43,7 @@ struct WebSocketChannelTests {
         take(ServerFrame.text("3"), ServerFrame.text("4"))
         #expect(!channel.wantsInput)
         #expect(try await receive() == .text("1"))
-        // What was there already has taken the room.
+        // The input that was there already has taken the room.
         #expect(!channel.wantsInput)
         #expect(try await receive() == .text("2"))
         #expect(channel.wantsInput)

@@ -185,7 +185,7 @@ struct WebSocketOpeningTests {
     }
 }
 
-/// What a client has made of an answer, of whose header it takes 1000 bytes, and of whose body 7.
+/// A client's reading of an answer; it takes 1000 bytes of the header and 7 of the body.
 struct AnswerProbe: Hashable {
     var status: Int?
     var header: HttpHeader?

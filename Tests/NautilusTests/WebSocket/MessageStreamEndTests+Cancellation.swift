@@ -62,7 +62,7 @@ extension MessageStreamEndTests {
         var lines = chat.makeAsyncIterator()
         for number in 0..<100 {
             #expect(try await lines.next() == "\(number)")
-            // What the socket holds, and the one that has just been taken.
+            // The messages that the socket holds, and the one that has just been taken.
             #expect(sent.withLock { $0 } <= number + 4)
         }
         #expect(try await lines.next() == nil)

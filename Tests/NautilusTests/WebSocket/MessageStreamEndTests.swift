@@ -135,7 +135,7 @@ struct MessageStreamEndTests: WebSocketSuite {
 
     @Test("a message that was not begun when the connection broke off goes over the next one")
     func notBegun() async throws {
-        // Nobody reads, so nobody has found out yet that the first connection is gone.
+        // There is no reader, so it has not been found out yet that the first connection is gone.
         let transport = ScriptedWebSocketTransport(Self.greeting)
         let service = Service(
             apiUrl: "api.example.com",
@@ -186,7 +186,7 @@ struct MessageStreamEndTests: WebSocketSuite {
         let error = await error { _ = try await lines.next() }
         #expect(error?.kind == .transport(.networkConnectionLost))
         #expect(transport.requests.count == 1)
-        // The trace tells who has refused another one, and what it was asked about.
+        // The trace tells which retrier has refused another one, and which request it was about.
         #expect(error?.hadServed == false)
         #expect(error?.request?.path == "/v1/chat")
         #expect(error?.trace.attempts.count == 1)

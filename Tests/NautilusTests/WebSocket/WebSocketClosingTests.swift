@@ -77,7 +77,7 @@ struct WebSocketClosingTests: WebSocketSuite {
             let open = try #require(try await link.current())
             link.lose(open, HttpError(.transport(.networkConnectionLost), stage: .send))
             if endsFirst { link.end() }
-            // What is not wanted is closed by who has opened it.
+            // A connection that is not wanted is closed by the task that has opened it.
             #expect(link.reopened(connection) == !endsFirst)
             #expect(link.connectionCount == (endsFirst ? 0 : 2))
         }

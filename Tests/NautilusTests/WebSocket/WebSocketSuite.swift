@@ -3,7 +3,7 @@ import NautilusTesting
 
 @testable import Nautilus
 
-/// What the tests of web sockets share: requests, a service, and a server that repeats what it hears.
+/// The shared parts of the web-socket tests: requests, a service, and a server that repeats what it hears.
 protocol WebSocketSuite {
     var clock: ManualClock { get }
 }

@@ -79,7 +79,7 @@ extension HTTPClient.Body.StreamWriter {
         var chunks = stream.makeAsyncIterator()
         var left = stream.length
         while let chunk = try await next(of: &chunks, for: exchange) {
-            // To the server the request is complete with its last byte: what it answers is then not early, whenever the
+            // For the server, the request is complete with its last byte: its answer is then not early, whenever the
             // stream finds out that it has ended.
             left? -= Int64(chunk.count)
             if left == 0 { exchange.isFed() }

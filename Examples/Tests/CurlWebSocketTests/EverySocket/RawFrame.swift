@@ -35,7 +35,7 @@ struct RawFrame: Equatable, Sendable {
 
     var text: String { String(decoding: payload, as: UTF8.self) }
 
-    /// Of a frame that closes; nil without one.
+    /// The close code of a close frame; nil for other frames, and without a code.
     var closeCode: UInt16? {
         firstByte == 0x88 && payload.count >= 2 ? UInt16(payload[0]) << 8 | UInt16(payload[1]) : nil
     }

@@ -69,7 +69,7 @@ bool allocation_counter_is_available(void) { return false; }
 
 void allocation_counter_exercise(size_t count) {
     for (size_t index = 0; index < count; index++) {
-        // Through a volatile pointer, since a compiler may leave out an allocation that nobody reads.
+        // Through a volatile pointer, since a compiler may leave out an allocation that is never read.
         void *volatile block = NULL;
         switch (index % 4) {
             case 0: block = malloc(64); break;

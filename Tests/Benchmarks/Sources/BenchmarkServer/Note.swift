@@ -1,16 +1,16 @@
 import Foundation
 
-/// What the servers of all benchmarks answer: a document of five fields.
+/// The answer of the servers of all benchmarks: a document of five fields.
 public struct Note: Codable, Sendable {
     /// Its number.
     public let id: Int
-    /// What it is called.
+    /// Its title.
     public let title: String
-    /// What it says.
+    /// Its text.
     public let text: String
     /// Whether it stays on top.
     public let isPinned: Bool
-    /// What it is about.
+    /// Its topics.
     public let tags: [String]
 
     /// One of them, as it is sent.

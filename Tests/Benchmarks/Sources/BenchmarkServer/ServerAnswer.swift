@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a server says of its document. Foundation's shared session has a cache, which costs it something as soon as the
+/// The header fields of the document. Foundation's shared session has a cache, which costs it something as soon as the
 /// document could be stored; Nautilus has none.
 public enum ServerAnswer: String, CaseIterable {
     /// Line by line as nginx answers with a file: dated, with a tag, and nothing said of caches.
@@ -27,7 +27,7 @@ public enum ServerAnswer: String, CaseIterable {
         return Data(header.utf8) + Note.json
     }
 
-    /// What the report calls it.
+    /// Its name in the report.
     public var title: String {
         switch self {
         case .dated: "an answer that could be stored"

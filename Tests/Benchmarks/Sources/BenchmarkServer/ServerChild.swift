@@ -1,7 +1,7 @@
 import Foundation
 import LoopbackServer
 
-/// What the program does when it runs as the server of another run of itself.
+/// The work of the program when it runs as the server of another run of itself.
 public enum ServerChild {
     /// The argument that makes it one.
     public static let argument = "--serve"

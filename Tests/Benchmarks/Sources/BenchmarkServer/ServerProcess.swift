@@ -30,7 +30,7 @@ public struct ServerProcess {
 
     /// Ends it, by its process identifier.
     ///
-    /// Nobody waits for its end: Foundation's `waitUntilExit` runs a run loop, which blocks a thread of the pool for good.
+    /// Its end is not awaited: Foundation's `waitUntilExit` runs a run loop, which blocks a thread of the pool for good.
     public func end() {
         process.terminate()
     }

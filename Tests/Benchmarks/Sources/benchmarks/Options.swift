@@ -1,4 +1,4 @@
-/// What the command line asks for.
+/// The options of the command line.
 struct Options {
     var effort = Effort.full
     /// Only rows whose group or name contains this text, whatever the case; nil for all.
@@ -38,7 +38,7 @@ struct Options {
     }
 }
 
-/// An argument that nobody knows.
+/// An unknown argument.
 struct UnknownArgument: Error, CustomStringConvertible {
     let text: String
     var description: String { "unknown argument: \(text)" }

@@ -1,8 +1,8 @@
-/// What the command line asks for.
+/// The options of the command line.
 struct Options {
     var printsJson = false
     var printsUsage = false
-    /// What latencies, the order of tasks and jitter are drawn from.
+    /// The seed of latencies, of the order of tasks and of jitter.
     var seed: UInt64 = 1
 
     static let usage = """
@@ -33,7 +33,7 @@ struct Options {
     }
 }
 
-/// An argument that nobody knows.
+/// An unknown argument.
 struct UnknownArgument: Error, CustomStringConvertible {
     let text: String
     var description: String { "unknown argument: \(text)" }

@@ -66,7 +66,7 @@ struct KeychainStoreTests {
         #expect(try await store.load(key) == .first)
     }
 
-    /// What the keychain says, and what it means.
+    /// The keychain's statuses, and their meanings.
     static let statuses: [(OSStatus, @Sendable (_ operation: String, _ place: String) -> CredentialStoreError)] = [
         (errSecDiskFull, { .full(place: $1) }),
         (errSecAuthFailed, { .notPermitted(place: $1) }),
@@ -98,7 +98,7 @@ struct KeychainStoreTests {
     @Test("an item that another process adds in between is a failure, not a second item")
     func duplicate() async throws {
         try await store.save(.first, for: key)
-        // What an update finds if the other process is a moment later.
+        // The result of an update if the other process is a moment later.
         keychain.refuse(key.service, with: errSecItemNotFound, only: .update)
         let error = CredentialStoreError.system(operation: "save", place: key.service, code: Int(errSecDuplicateItem))
         await #expect(throws: error) { try await store.save(.second, for: key) }

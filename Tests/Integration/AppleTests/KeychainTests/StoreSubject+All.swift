@@ -14,6 +14,6 @@ extension StoreSubject {
 }
 
 extension CredentialKey {
-    /// What its items are called.
+    /// The service name of its items.
     var service: String { "\(issuer) \(client)" }
 }

@@ -1,7 +1,7 @@
 import Nautilus
 import Observation
 
-/// What a view shows, on the main actor without saying so.
+/// The model of a view, on the main actor without saying so.
 @Observable final class ShopModel {
     private(set) var products: [Product] = []
     private(set) var message: String?

@@ -1,6 +1,6 @@
 @_exported import Glibc
 
-// What Darwin's C library has and Glibc calls otherwise, or lacks. Foundation brings it along there.
+// The parts of Darwin's C library that Glibc calls otherwise, or lacks. Foundation brings it along there.
 
 /// Asks a drive to write its own cache to the disk (`fcntl`).
 package let F_FULLFSYNC: Int32 = 51

@@ -1,6 +1,6 @@
 import Foundation
 
-// What processes have on iOS and its like, and not on Linux.
+// The parts of processes on iOS and its like that Linux lacks.
 
 extension ProcessInfo {
     package func performExpiringActivity(

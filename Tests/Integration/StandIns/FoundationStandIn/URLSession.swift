@@ -2,7 +2,7 @@ import Foundation
 import FoundationNetworking
 import SecurityStandIn
 
-// What URL loading has on Apple's platforms, and not on Linux.
+// The parts of URL loading on Apple's platforms that Linux lacks.
 
 package let NSURLAuthenticationMethodServerTrust = "NSURLAuthenticationMethodServerTrust"
 package let NSURLAuthenticationMethodClientCertificate = "NSURLAuthenticationMethodClientCertificate"

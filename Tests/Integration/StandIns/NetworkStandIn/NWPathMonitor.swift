@@ -21,7 +21,7 @@ package final class NWPathMonitor {
         if let id { NetworkStandIn.shared.leave(id) }
     }
 
-    // A monitor that nobody keeps tells nobody.
+    // A monitor that is released reports nothing more.
     deinit { cancel() }
 }
 

@@ -17,12 +17,12 @@ package final class KeychainStandIn: @unchecked Sendable {
     /// The access groups that the app is entitled to; the first is its own.
     package static let accessGroups = ["notes", "group.notes"]
 
-    /// What can be refused.
+    /// The operations that can be refused.
     package enum Operation: Sendable {
         case add, find, update, delete
     }
 
-    /// What makes an item one of its own.
+    /// The attributes that tell one item from another.
     private struct Identity: Hashable {
         let group: String
         let service: String
@@ -44,7 +44,7 @@ package final class KeychainStandIn: @unchecked Sendable {
     /// - Parameters:
     ///   - service: The service.
     ///   - status: With which answer; nil ends it.
-    ///   - operation: What is refused. Default: nil, everything.
+    ///   - operation: The operation that is refused. Default: nil, everything.
     package func refuse(_ service: String, with status: OSStatus?, only operation: Operation? = nil) {
         lock.withLock { refusals[service] = status.map { (operation, $0) } }
     }
@@ -198,7 +198,7 @@ package final class KeychainStandIn: @unchecked Sendable {
         return groups.map { Identity(group: $0, service: service, account: account) }.first { items[$0] != nil }
     }
 
-    /// In whole seconds: nobody promises more.
+    /// In whole seconds: no more is promised.
     private static func now() -> Date {
         Date(timeIntervalSinceReferenceDate: Date().timeIntervalSinceReferenceDate.rounded(.down))
     }

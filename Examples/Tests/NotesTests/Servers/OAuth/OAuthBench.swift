@@ -49,7 +49,7 @@ final class OAuthBench {
         send(ApiRequest(method: "GET", path: endpoint.rawValue, query: .init(FormParameters.encode(query))))
     }
 
-    /// To the token endpoint.
+    /// Posts to the token endpoint.
     func post(_ form: KeyValuePairs<String, String>, authorization: String? = nil) -> ApiAnswer? {
         post(.token, form, authorization: authorization)
     }

@@ -10,7 +10,7 @@ struct Growth: Measurable {
 
     let group: String = Self.heading
     let name: String
-    /// What the input consists of, over and over.
+    /// The pieces that the input repeats.
     let shapes: [Shape]
     /// Reads an input once; made before the time is taken.
     let make: @Sendable (_ input: String) async throws -> @Sendable () async throws -> Void
@@ -53,7 +53,7 @@ struct Growth: Measurable {
         let readShort = try await make(shape.input(length: short))
         let readLong = try await make(shape.input(length: long))
         var (values, references): ([Double], [Double]) = ([], [])
-        // What is made once is made before.
+        // One-time setup happens here, before the time is taken.
         try await readShort()
         for _ in 0..<rounds {
             // A single turn is for a first look, and need not be paid for sixteen times.

@@ -2,7 +2,7 @@
 protocol Measurable: Sendable {
     /// The heading that it stands under.
     var group: String { get }
-    /// What is measured.
+    /// The name of the measurement.
     var name: String { get }
 
     /// Measures it.

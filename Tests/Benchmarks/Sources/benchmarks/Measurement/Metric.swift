@@ -1,4 +1,4 @@
-/// What is measured; of each, less is better.
+/// The measured quantity; less is better for each.
 enum Metric: String, Sendable, Codable {
     /// Wall-clock time of a block of calls, divided by their number.
     case time

@@ -6,7 +6,7 @@ import Foundation
     import Glibc
 #endif
 
-/// What this process has used of the machine.
+/// The resources that this process has used.
 enum ProcessUsage {
     /// Processor time of all threads, in user and in system mode.
     static var cpuTime: Duration {

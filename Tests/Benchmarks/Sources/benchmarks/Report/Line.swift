@@ -1,16 +1,16 @@
 /// One figure of the report.
 struct Line: Sendable, Codable {
-    /// What the figure belongs to.
+    /// The group that the figure belongs to.
     let group: String
-    /// What was measured.
+    /// The name of the measurement.
     let name: String
     /// The figure: the median of all rounds; nil where it cannot be measured.
     let value: Double?
-    /// What the figure counts.
+    /// The unit of the figure.
     let unit: String
     /// The baseline's figure.
     let baselineValue: Double?
-    /// What the baseline is.
+    /// The name of the baseline.
     let baseline: String
     /// The median of the rounds' ratios; less is better.
     let ratio: Double?

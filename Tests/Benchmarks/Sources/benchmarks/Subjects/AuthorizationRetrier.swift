@@ -18,7 +18,7 @@ struct AuthorizationRetrier: Retrier {
         await lease.decide(after: error)
     }
 
-    /// What services are recommended to use: one coordinator as the source of credentials and as the retries' gate.
+    /// The recommended retrier for services: one coordinator as the source of credentials and as the retries' gate.
     static func withBackoff() -> any RetrierFactory {
         let coordinator = RefreshCoordinator(credential: "0123456789") { _ in "9876543210" }
         return ComposedRetrier.factory(

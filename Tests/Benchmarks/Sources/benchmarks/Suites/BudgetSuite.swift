@@ -1,7 +1,7 @@
 import Foundation
 import Nautilus
 
-/// What a call pays for a retry budget: a deposit for its success, a withdrawal for each retry.
+/// The cost to a call of a retry budget: a deposit for its success, a withdrawal for each retry.
 enum BudgetSuite {
     static let all: [any Measurable] =
         budgets.flatMap { name, make in

@@ -2,7 +2,7 @@ import Foundation
 import Nautilus
 import NautilusCaching
 
-/// What an answer costs that the server is not asked for, and what looking for one costs when there is none.
+/// The cost of an answer without the server, and of looking for one when there is none.
 enum CacheSuite {
     static let all: [any Measurable] = [
         Comparison(

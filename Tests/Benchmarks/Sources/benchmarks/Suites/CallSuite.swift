@@ -5,7 +5,7 @@ import Nautilus
     import FoundationNetworking
 #endif
 
-/// What the framework itself costs: calls through a transport that returns at once.
+/// The cost of the framework itself: calls through a transport that returns at once.
 enum CallSuite {
     static let all: [any Measurable] = [
         call("nothing on", GetBytes(), .instant),
@@ -37,7 +37,7 @@ enum CallSuite {
         )
     }
 
-    /// What every client on Foundation pays before anything is sent.
+    /// The cost to every client on Foundation before anything is sent.
     private static let urlRequest = Subject("making a URLRequest, 3 fields") {
         guard let url = URL(string: "https://api.example.com/v1/notes/7") else { return }
         var request = URLRequest(url: url)

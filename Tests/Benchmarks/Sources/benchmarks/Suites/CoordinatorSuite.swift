@@ -1,7 +1,7 @@
 import Foundation
 import Nautilus
 
-/// What calls pay for sharing a credential.
+/// The cost to calls of sharing a credential.
 enum CoordinatorSuite {
     static let group = "The refresh coordinator"
 

@@ -5,7 +5,7 @@ import NautilusTraffic
 /// The processor time of a crowd that comes, waits, and is cancelled all at once, against one that sleeps instead.
 ///
 /// The goal is 50 ms for ten thousand beyond the baseline, since the tasks alone may cost more than that: far from the minutes
-/// that it takes when each who leaves looks for itself among all.
+/// that it takes when each task that leaves looks for itself among all.
 struct CrowdTime: Measurable {
     static let all: [any Measurable] = [
         CrowdTime("concurrency limit") { count in
@@ -85,7 +85,7 @@ private struct Crowd: Sendable {
         (self.waitingCount, self.wait) = (waitingCount, wait)
     }
 
-    /// What it costs from the first that comes to the last that is gone.
+    /// The cost from the first that comes to the last that is gone.
     func time(of count: Int) async throws -> Duration {
         let start = ProcessUsage.cpuTime
         let tasks = (0..<count).map { _ in Task { _ = try? await wait(request, context) } }

@@ -8,7 +8,7 @@ import NautilusTraffic
 enum ParserSuite {
     static let all: [any Measurable] = fields + bodies + urls + oauth
 
-    /// What header fields are made of, and what breaks them.
+    /// The parts of header fields, and the characters that break them.
     private static let fieldShapes: [Growth.Shape] =
         [
             "a", ",", ", ", ";", "=", "\"", "\\", " ", "\t", "<", "<>,", "<a>;", "/", "(", "a/", "a ", "a,", "a=", "a;",

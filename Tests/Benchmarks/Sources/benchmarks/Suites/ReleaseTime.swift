@@ -67,7 +67,7 @@ private final class Start: @unchecked Sendable {
 
     func whenAllWait() async {
         while lock.withLock({ missing > 0 }) { await Task.yield() }
-        // Whoever arrived last may still be on the way from here to its wait.
+        // The task that arrived last may still be on the way from here to its wait.
         for _ in 0..<100 { await Task.yield() }
         lock.withLock { release = ProcessUsage.cpuTime }
     }

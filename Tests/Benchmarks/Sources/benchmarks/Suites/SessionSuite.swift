@@ -2,7 +2,7 @@ import Foundation
 import Nautilus
 import NautilusOAuth
 
-/// What an attempt pays for a credential that other processes may have changed.
+/// The cost to an attempt of a credential that other processes may have changed.
 enum SessionSuite {
     static let all: [any Measurable] = [
         grant("a store in memory", MemoryStore()),

@@ -2,7 +2,7 @@ import Foundation
 import Nautilus
 import NautilusTraffic
 
-/// What the interceptors that hold requests back cost while nothing fails and nobody waits, against the same call without.
+/// The cost of interceptors that hold requests back while nothing fails and no call waits, against the same call without.
 enum TrafficSuite {
     static let all: [any Measurable] = [
         call("an interceptor that does nothing", [PassOn()]),

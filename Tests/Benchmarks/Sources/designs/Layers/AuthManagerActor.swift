@@ -1,9 +1,9 @@
-/// An actor that keeps the token, and the task of a refresh in flight for all who ask meanwhile.
+/// An actor that keeps the token, and the task of a refresh in flight for all calls that ask meanwhile.
 ///
 /// Known from Donny Wals, "Building a token refresh flow with async/await and Swift Concurrency", 2021,
 /// https://www.donnywals.com/building-a-token-refresh-flow-with-async-await-and-swift-concurrency/.
 ///
-/// What makes the difference: `refreshToken()` joins the task that is there, and otherwise starts one. A 401 that comes
+/// The difference: `refreshToken()` joins the task that is there, and otherwise starts one. A 401 that comes
 /// when the task is gone starts the next, whatever has become of the token that it was about.
 actor AuthManagerActor: TokenLayer {
     static let name = "actor AuthManager"

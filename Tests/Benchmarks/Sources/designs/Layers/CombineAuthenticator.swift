@@ -1,13 +1,13 @@
 import Dispatch
 import OpenCombine
 
-/// An authenticator whose `validToken(forceRefresh:)` returns one shared publisher to all who ask during a refresh.
+/// An authenticator whose `validToken(forceRefresh:)` returns one shared publisher to all calls that ask during a refresh.
 ///
 /// Known from Donny Wals, "Building a concurrency-proof token refresh flow in Combine", 2020,
 /// https://www.donnywals.com/building-a-concurrency-proof-token-refresh-flow-in-combine/.
 ///
-/// What makes the difference: a call that was rejected says `forceRefresh: true`, and not which token was rejected. A 401
-/// that comes when the refresh is over forces another one, and whoever asks for a token then waits for it.
+/// The difference: a call that was rejected says `forceRefresh: true`, and not which token was rejected. A 401
+/// that comes when the refresh is over forces another one, and a call that asks for a token then waits for it.
 // Unchecked: what changes is only touched on the queue.
 final class CombineAuthenticator: TokenLayer, @unchecked Sendable {
     static let name = "Combine Authenticator"

@@ -1,10 +1,10 @@
-/// A loader with callbacks: what is rejected goes into a queue until somebody has authorized, and is then sent again.
+/// A loader with callbacks: a rejected request goes into a queue until there is a new token, and is then sent again.
 ///
-/// Known from the `OAuth2DataLoader` of https://github.com/p2/OAuth2. The first rejected request starts the refresh; who
-/// comes meanwhile is queued unsent; on success all queued are sent, each for the last time, and on failure all are
+/// Known from the `OAuth2DataLoader` of https://github.com/p2/OAuth2. The first rejected request starts the refresh; one
+/// that comes meanwhile is queued unsent; on success all queued are sent, each for the last time, and on failure all are
 /// thrown away with the error.
 ///
-/// What makes the difference: a 401 throws away the token that is there, whether or not it is the one that was rejected.
+/// The difference: a 401 throws away the token that is there, whether or not it is the one that was rejected.
 final class RequestQueue: TokenLayer {
     static let name = "OAuth2 request queue"
 

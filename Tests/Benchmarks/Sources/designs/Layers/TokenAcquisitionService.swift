@@ -5,9 +5,9 @@ import OpenCombine
 /// Known from Daniel Tartaglia, "RxSwift and Handling Invalid Tokens", 2019,
 /// https://danielt1263.medium.com/retrying-a-network-request-despite-having-an-invalid-token-b8b89340d29. Here with
 /// OpenCombine in place of RxSwift: `retryWhen` is a `catch` that begins again, and `flatMapFirst` a `flatMap` that takes
-/// one value at a time from a subject that drops what nobody asked for.
+/// one value at a time from a subject that drops values without demand.
 ///
-/// What makes the difference: the relay is given the token that is there now, not the one that was rejected, so that a
+/// The difference: the relay is given the token that is there now, not the one that was rejected, so that a
 /// late 401 has the fresh one replaced. A call begins again as often as it is rejected, and the stream of tokens ends
 /// with the first refresh that fails.
 // Unchecked: what changes is behind a lock, and subjects have their own.

@@ -31,13 +31,13 @@ private struct Promise<Output>: @unchecked Sendable {
 }
 
 extension Publisher where Output == Void, Failure == any Error {
-    /// Subscribes for as long as it takes. A publisher that ends without a value tells nobody.
+    /// Subscribes for as long as it takes. A publisher that ends without a value does not report anything.
     func report(to completion: @escaping TokenLayer.Completion) {
         var subscription: AnyCancellable?
         subscription = sink(
             receiveCompletion: { end in
                 if case .failure(let error) = end { completion(.failure(error)) }
-                // What has ended needs no one to hold it.
+                // A subscription that has ended need not be held.
                 withExtendedLifetime(subscription) { subscription = nil }
             },
             receiveValue: { completion(.success(())) }

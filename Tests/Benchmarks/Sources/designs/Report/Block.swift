@@ -12,7 +12,7 @@ struct Block: Sendable {
         return "Nautilus does not come to one refresh, no failure and no reuse in: \(scenario.name)"
     }
 
-    /// Aligned columns, and who else does as well.
+    /// Aligned columns, and the other designs that do as well.
     var text: String {
         ([scenario.title + "."] + Table(rows).lines + remarks).joined(separator: "\n")
     }

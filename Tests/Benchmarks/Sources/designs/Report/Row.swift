@@ -1,11 +1,11 @@
-/// What one design made of one scenario.
+/// The result of one design in one scenario.
 struct Row: Sendable, Encodable {
     let scenario: String
     let design: String
     let calls: Int
     let succeeded: Int
     let failed: Int
-    /// Calls whose end nobody was told of: a callback was lost, or the storm was cut off before.
+    /// Calls whose end was not reported: a callback was lost, or the storm was cut off before.
     let neverAnswered: Int
     /// Requests at the token endpoint.
     let refreshes: Int

@@ -1,7 +1,7 @@
 import NautilusTesting
 
 /// When calls begin and how long their answers take: the same for all designs, since the seed, the call and the attempt
-/// decide, and not who draws first.
+/// decide, and not which call draws first.
 struct Latencies: Sendable {
     /// A refresh takes as long as this, whichever it is.
     static let refresh = Duration.milliseconds(200)

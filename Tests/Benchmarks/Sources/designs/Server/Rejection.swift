@@ -1,4 +1,4 @@
-/// What the server answers instead of what was asked for.
+/// The server's answer in place of the requested one.
 struct Rejection: Error {
     let status: Int
 

@@ -4,7 +4,7 @@ import NautilusTesting
 ///
 /// It decides on a request when that arrives, and the answer takes its time to come back.
 actor Server {
-    /// What it was asked for.
+    /// The requests that it has received.
     struct Counts: Sendable {
         var apiRequests = 0
         var refreshes = 0
@@ -87,7 +87,7 @@ actor Server {
 
     private func travel(_ time: Duration) async throws {
         if counts.apiRequests + counts.refreshes > rules.requestLimit { counts.isCutOff = true }
-        // Longer than the storm: whoever asked is told of its end only.
+        // Longer than the storm: the caller is told of its end only.
         try await clock.sleep(for: counts.isCutOff ? .seconds(1_000_000) : time)
     }
 }

@@ -1,4 +1,4 @@
-/// What a server does with tokens.
+/// The rules by which a server treats tokens.
 struct ServerRules: Sendable {
     /// Whether each refresh token serves once, and a second use revokes all that came of the sign-in (RFC 9700 §4.14.2).
     var rotates = false

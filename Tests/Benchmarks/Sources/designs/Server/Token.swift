@@ -1,10 +1,10 @@
-/// What authorizes calls, in all designs the same.
+/// The tokens that authorize calls, the same in all designs.
 ///
-/// Public as the retrier is that carries it, which is the examples' own, by a link.
+/// Public, as is the retrier that carries it, which is the examples' own, by a link.
 public struct Token: Hashable, Sendable {
-    /// What an API request carries.
+    /// The token that an API request carries.
     public let accessToken: String
-    /// What the next refresh is paid with.
+    /// The token that the next refresh spends.
     let refreshToken: String
     /// When the access token expires, on the storm's clock; nil where the server does not say.
     let expiry: Duration?

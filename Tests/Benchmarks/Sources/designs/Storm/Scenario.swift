@@ -1,8 +1,8 @@
-/// What happens to a thousand calls.
+/// The circumstances of a thousand calls.
 struct Scenario: Sendable {
     /// One word, for machines.
     let name: String
-    /// What it is, for people.
+    /// Its title, for people.
     let title: String
     /// The calls begin within this time.
     var span = Duration.milliseconds(250)

@@ -3,7 +3,7 @@ import NautilusTesting
 /// A thousand calls through one design, in virtual time.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 struct Storm: Sendable {
-    /// Whoever has not been answered by then never will be.
+    /// A call that has not been answered by then never will be.
     private static let patience = Duration.seconds(600)
 
     let scenario: Scenario

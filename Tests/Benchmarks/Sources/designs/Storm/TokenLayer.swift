@@ -3,7 +3,7 @@ protocol TokenLayer: Sendable {
     /// How a call ends.
     typealias Completion = @Sendable (Result<Void, any Error>) -> Void
 
-    /// What it is called in the report.
+    /// Its name in the report.
     static var name: String { get }
 
     /// Begins with the server's first token.

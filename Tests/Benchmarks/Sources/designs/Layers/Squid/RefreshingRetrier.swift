@@ -1,6 +1,6 @@
 import OpenCombine
 
-/// What an app writes: on a 401, once, get a token and say yes.
+/// The retrier that an app writes: on a 401, once, get a token and say yes.
 final class RefreshingRetrier {
     private let world: World
     private let store: TokenStore

@@ -3,10 +3,10 @@ import OpenCombine
 /// A service whose factory makes a retrier for each request, and each retrier refreshes by itself.
 ///
 /// Known from Squid, https://github.com/borchero/Squid: a retrier answers a failure with a future of yes or no, and the
-/// service's header is read again for the next attempt. What retriers share is where the token is kept.
+/// service's header is read again for the next attempt. Retriers share the place where the token is kept.
 ///
-/// What makes the difference: a retrier knows its own request and no other. As many calls as are rejected, as many
-/// refreshes are made; those that overlap are paid with the same refresh token.
+/// The difference: a retrier knows its own request and no other. There are as many
+/// refreshes as rejected calls; those that overlap are paid with the same refresh token.
 final class SquidRetriers: TokenLayer {
     static let name = "Squid retriers"
 
