@@ -57,8 +57,8 @@ extension Request {
     /// print(try await GetNote(id: 7).curlCommand(with: service))
     /// // curl --request GET 'https://api.example.com/v1/notes/7'
     /// ```
-    /// It is as the request and the service declare it, ``HttpService/asyncHeader`` included. What interceptors and the
-    /// retrier put on, such as a session's token, is not there: asking them could begin a refresh.
+    /// It is as the request and the service declare it, ``HttpService/asyncHeader`` included. Additions by interceptors
+    /// and the retrier, such as a session's token, are not there: asking them could begin a refresh.
     ///
     /// - Parameters:
     ///   - service: The service that the call would go to.
