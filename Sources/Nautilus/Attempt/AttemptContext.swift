@@ -4,24 +4,24 @@ import Foundation
 /// attempt's own request.
 public struct AttemptContext: Sendable {
     /// The attempt's number, from 1.
-    public var number: Int { fixed.number }
+    public var number: Int { fixed.value.number }
     /// The origin of the service's base URL: credentials go there and nowhere else.
-    public var serviceOrigin: HttpOrigin { fixed.serviceOrigin }
+    public var serviceOrigin: HttpOrigin { fixed.value.serviceOrigin }
     /// How long one exchange may take; nil for no limit.
-    public var timeout: Duration? { fixed.timeout }
+    public var timeout: Duration? { fixed.value.timeout }
     /// The time left until the call's deadline when the attempt began; nil when there is no deadline.
-    public var remaining: Duration? { fixed.remaining }
+    public var remaining: Duration? { fixed.value.remaining }
     /// Whether the response's body is read while it comes, so that ``HttpResponse/body`` is empty on the way.
-    public var streamsResponse: Bool { fixed.streamsResponse && !isSideRequest }
+    public var streamsResponse: Bool { fixed.value.streamsResponse && !isSideRequest }
     /// The statuses that the request takes for answers; a redirect among them is not followed.
-    public var acceptedStatusCodes: HttpStatusCodes { fixed.acceptedStatusCodes }
+    public var acceptedStatusCodes: HttpStatusCodes { fixed.value.acceptedStatusCodes }
     /// Whether it is about a side request, which another interceptor makes by ``send(_:)``; the attempt's own goes on
     /// besides.
     public private(set) var isSideRequest = false
     /// Which call it is; ``CallIdentity/none`` in a context that a test has made.
-    public var call: CallIdentity { fixed.call }
+    public var call: CallIdentity { fixed.value.call }
     /// The facts that the parts of the service noted when the call began.
-    public var facts: CallFacts { fixed.facts }
+    public var facts: CallFacts { fixed.value.facts }
     /// The number of the exchange that is prepared or sent, as ``CallTrace/Exchange/number``; nil for an interceptor,
     /// which may make several.
     public private(set) var exchange: Int?
@@ -35,9 +35,9 @@ public struct AttemptContext: Sendable {
     /// How many interceptors stand around a side request's way.
     private(set) var depth = 0
     /// The part that stays the same on the whole way.
-    private let fixed: Fixed
+    private let fixed: Boxed<Fixed>
 
-    private final class Fixed: Sendable {
+    private struct Fixed: Sendable {
         let number: Int
         let serviceOrigin: HttpOrigin
         let timeout: Duration?
@@ -46,23 +46,6 @@ public struct AttemptContext: Sendable {
         let acceptedStatusCodes: HttpStatusCodes
         let call: CallIdentity
         let facts: CallFacts
-
-        init(
-            _ number: Int,
-            _ serviceOrigin: HttpOrigin,
-            _ timeout: Duration?,
-            _ remaining: Duration?,
-            _ streamsResponse: Bool,
-            _ acceptedStatusCodes: HttpStatusCodes,
-            _ call: CallIdentity,
-            _ facts: CallFacts
-        ) {
-            (self.number, self.serviceOrigin, self.timeout, self.remaining) = (
-                number, serviceOrigin, timeout, remaining
-            )
-            (self.streamsResponse, self.acceptedStatusCodes) = (streamsResponse, acceptedStatusCodes)
-            (self.call, self.facts) = (call, facts)
-        }
     }
 
     /// Creates a context, as a test of an interceptor or a transport does.
@@ -88,15 +71,15 @@ public struct AttemptContext: Sendable {
         facts: CallFacts = CallFacts(),
         onSend: (@Sendable (HttpRequest) async throws -> HttpResponse<Data>)? = nil
     ) {
-        self.fixed = Fixed(
-            number,
-            serviceOrigin,
-            timeout,
-            remaining,
-            streamsResponse,
-            acceptedStatusCodes,
-            .none,
-            facts
+        self.init(
+            number: number,
+            serviceOrigin: serviceOrigin,
+            timeout: timeout,
+            remaining: remaining,
+            streamsResponse: streamsResponse,
+            acceptedStatusCodes: acceptedStatusCodes,
+            call: .none,
+            facts: facts
         )
         self.interruption = interruption
         self.attempt = onSend.map(AttemptOfATest.init)
@@ -112,15 +95,17 @@ public struct AttemptContext: Sendable {
         call: CallIdentity,
         facts: CallFacts
     ) {
-        self.fixed = Fixed(
-            number,
-            serviceOrigin,
-            timeout,
-            remaining,
-            streamsResponse,
-            acceptedStatusCodes,
-            call,
-            facts
+        fixed = Boxed(
+            Fixed(
+                number: number,
+                serviceOrigin: serviceOrigin,
+                timeout: timeout,
+                remaining: remaining,
+                streamsResponse: streamsResponse,
+                acceptedStatusCodes: acceptedStatusCodes,
+                call: call,
+                facts: facts
+            )
         )
     }
 }
@@ -316,49 +301,5 @@ extension AttemptContext {
     public func verdict(on response: HttpResponse<Data>) -> AnswerVerdict {
         guard !streamsResponse, !isSideRequest else { return .taken }
         return attempt?.verdict(on: response) ?? .taken
-    }
-}
-
-/// The interruption of an exchange by a timer, without cancelling the task that waits for it, which belongs to the
-/// caller.
-///
-/// Only a task can be cancelled, so a timer would need one more for each attempt, which costs more than half as much as
-/// the rest of the call. A transport that answers its caller by itself needs none.
-public final class Interruption: Sendable {
-    private enum State {
-        case awaited(by: (@Sendable () -> Void)?)
-        case happened
-    }
-
-    private let state = Locked(State.awaited(by: nil))
-
-    /// Creates one that has not happened, as a test of a transport does.
-    public init() {}
-
-    /// Calls `handler` when it happens, in place of the handler before; at once when it has happened.
-    public func onOccurrence(_ handler: @escaping @Sendable () -> Void) {
-        let hasHappened = state.withLock { state in
-            guard case .awaited = state else { return true }
-            state = .awaited(by: handler)
-            return false
-        }
-        if hasHappened { handler() }
-    }
-
-    /// Forgets the handler, which may hold the owner of this.
-    public func ignore() {
-        state.withLock { state in
-            if case .awaited = state { state = .awaited(by: nil) }
-        }
-    }
-
-    /// Lets it happen, once.
-    public func occur() {
-        let handler = state.withLock { state in
-            defer { state = .happened }
-            if case .awaited(let handler) = state { return handler }
-            return nil
-        }
-        handler?()
     }
 }

@@ -25,8 +25,9 @@ public struct SessionRules<Credential: Sendable>: Sendable {
     ///   - stamp: Puts the credential on a request that is about to be sent to the service's own origin. An error that
     ///     it throws is the attempt's failure.
     ///   - lifetime: The rest of the credential's lifetime; nil for no expiry, zero or less once it is over. Asked when
-    ///     the credential comes, and counted on a monotonic clock from then on. Default: nil, no expiry: it serves
-    ///     until the server rejects it.
+    ///     the credential comes, counted on a monotonic clock from then on, and asked again by the next launch. So give
+    ///     what is left until a date that is stored with the credential: a span as the server names it, `expires_in`,
+    ///     would begin anew. Default: nil, no expiry: it serves until the server rejects it.
     ///   - spendsCredential: Whether the server may take a credential for a renewal only once, as one does that rotates
     ///     its tokens. Default: true, the safe one: before the credential is sent, a note is stored, and one whose
     ///     answer was lost is sent again soon. False for a renewal that may be repeated at will, with a password or a

@@ -43,6 +43,34 @@ struct SignOutNowTests {
         }
     }
 
+    @Test(
+        "a sign-out and a sign-in at a time leave the session that came last, here and in the store",
+        arguments: 0..<25
+    )
+    func atOnce(seed: UInt64) async throws {
+        try await SessionWorld.run(seed: seed) { world in
+            let session = try await world.signedIn()
+            let credential = world.server.signIn("bert", at: world.date)
+            let order = Locked<[String]>([])
+            async let signOut: Void? = {
+                order.withLock { $0.append("signOut") }
+                return try? await session.signOut()
+            }()
+            async let signIn: Void? = {
+                order.withLock { $0.append("signIn") }
+                return try? await session.signIn(credential)
+            }()
+            _ = await (signOut, signIn)
+            try await world.sleep(.seconds(10))
+            // Whichever was called last has counted last: in between is no suspension.
+            let isSignedIn = order.withLock { $0.last } == "signIn"
+            let stored = try await world.stored(session)
+            #expect(session.isSignedIn == isSignedIn)
+            #expect(stored?.credential.accessToken == (isSignedIn ? "bert-a1" : nil))
+            #expect(session.header[.authorization] == (isSignedIn ? "Bearer bert-a1" : nil))
+        }
+    }
+
     @Test("its errors are those of the sign-out")
     func finishedWithError() async throws {
         try await SessionWorld.run { world in
