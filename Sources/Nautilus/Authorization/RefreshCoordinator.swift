@@ -258,6 +258,9 @@ extension RefreshCoordinator {
         pauses.remainingPause(of: origin)
     }
 
+    /// The pauses that origins have ordered, without the refreshes.
+    public var signedOut: any RetryGate { pauses }
+
     private var isHoldingRetries: Bool {
         let now = stopwatch.elapsed
         return core.withLock { $0.machine.state.holdsRetries(at: now) }

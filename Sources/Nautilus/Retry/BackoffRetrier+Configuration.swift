@@ -39,7 +39,7 @@ extension BackoffRetrier {
         /// The source of jitter. Default: the system's generator, which no two clients share.
         public var random: any RandomSource = SystemRandomSource()
         /// Whether to repeat a POST that the server may have executed, and execute it twice. Default: false, since a
-        /// second order cannot be undone; send an `Idempotency-Key` instead.
+        /// second order cannot be undone; send an `Idempotency-Key` instead. Never true of the request that renews a credential.
         public var retriesNonIdempotentRequests = false
 
         /// These rules with some of them changed.
@@ -120,7 +120,9 @@ extension BackoffRetrier.Configuration {
     }
 
     func mayRepeat(_ error: HttpError) -> Bool {
-        error.isSafeToRepeat || retriesNonIdempotentRequests
+        if error.isSafeToRepeat { return true }
+        // A renewal may spend its credential, and a server that sees it twice may end the session.
+        return retriesNonIdempotentRequests && !RefreshScope.isActive
     }
 
     func remainingPause(for error: HttpError) -> Duration? {
@@ -161,6 +163,9 @@ extension BackoffRetrier.Configuration: RetrierFactory {
             )
         ]
     }
+
+    /// The same rules with the gate of ``RetryGate/signedOut``.
+    public var signedOut: any RetrierFactory { with { $0.gate = gate?.signedOut } }
 
     /// The sum of all delays when every draw is the lowest.
     private var shortestDelays: Duration {

@@ -67,6 +67,7 @@ public struct ComposedRetrier: Retrier {
         let factories: [any RetrierFactory]
 
         var descriptions: [RetryDescription] { factories.flatMap(\.descriptions) }
+        var signedOut: any RetrierFactory { Factory(factories: factories.map(\.signedOut)) }
 
         func create<R: Request>(for request: R) -> any Retrier {
             ComposedRetrier(factories.map { $0.create(for: request) })

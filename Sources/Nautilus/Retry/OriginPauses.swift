@@ -150,4 +150,12 @@ public protocol RetryGate: Sendable {
 
     /// The rest of the pause that `origin` ordered; zero when there is none.
     func remainingPause(of origin: HttpOrigin) -> Duration
+
+    /// The gate for calls that need no credential: with the same pauses, and held back by no refresh. Default: itself.
+    var signedOut: any RetryGate { get }
+}
+
+extension RetryGate {
+    /// Itself.
+    public var signedOut: any RetryGate { self }
 }

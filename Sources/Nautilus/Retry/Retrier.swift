@@ -70,11 +70,20 @@ public protocol RetrierFactory: Sendable {
     /// The limits of the retriers, for `HttpService.diagnose()`: several for retriers that are asked in turn. Default:
     /// none, nothing is known of them.
     var descriptions: [RetryDescription] { get }
+
+    /// The factory for calls that need no credential, as ``HttpService/signedOut`` makes them: the same retriers without
+    /// those that authorize, and without waits for a refresh. Default: a factory whose ``descriptions`` say that its retriers
+    /// authorize makes none that retry, and any other is itself. A factory that wraps others passes it on to them.
+    var signedOut: any RetrierFactory { get }
 }
 
 extension RetrierFactory {
     /// Nothing is known.
     public var descriptions: [RetryDescription] { [] }
+    /// None that retry in the place of those that authorize, and itself otherwise.
+    public var signedOut: any RetrierFactory {
+        descriptions.contains(where: \.authorizes) ? NilRetrier.factory() : self
+    }
 }
 
 /// The decision of a retrier. `true` stands for a retry at once, `false` for none.
@@ -135,6 +144,8 @@ public struct AnyRetrierFactory: RetrierFactory {
 
     /// The limits of its retriers, as far as they are known.
     public var descriptions: [RetryDescription] { base.descriptions }
+    /// The same of the factory inside.
+    public var signedOut: any RetrierFactory { base.signedOut }
 
     /// The type of the factory inside.
     var baseType: Any.Type { type(of: base) }

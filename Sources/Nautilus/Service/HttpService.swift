@@ -8,7 +8,7 @@
 /// }
 /// let note = try await GetNote(id: 7).schedule(with: Staging())
 /// ```
-public protocol HttpService: Sendable {
+public protocol HttpService<RequestError>: Sendable {
     /// The error that calls throw. Default: ``HttpError``.
     associatedtype RequestError: Error = HttpError
 

@@ -36,6 +36,22 @@ struct CredentialFormatTests {
         #expect(try Self.read(CredentialFormat.encode(stored, for: Self.key, place: Self.place)) == stored)
     }
 
+    @Test("so do its marks: that its session has expired, and that it was over when it came", arguments: [false, true])
+    func marks(isMarked: Bool) throws {
+        let content = isMarked ? Data() : Data([1])
+        let marks = [(isMarked, false), (false, isMarked)]
+        for (hasExpired, cameExpired) in marks {
+            let stored = StoredCredential(
+                session: UUID(),
+                content: content,
+                hasExpired: hasExpired,
+                cameExpired: cameExpired
+            )
+            let read = try Self.read(CredentialFormat.encode(stored, for: Self.key, place: Self.place))
+            #expect((read.hasExpired, read.cameExpired) == (hasExpired, cameExpired))
+        }
+    }
+
     @Test("numbers beyond all sense are written as the nearest that can be calculated with")
     func extremes() throws {
         let stored = StoredCredential(session: UUID(), content: Data(), unanswered: .max)

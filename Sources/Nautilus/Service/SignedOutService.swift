@@ -1,0 +1,25 @@
+extension HttpService {
+    /// This service for calls that need no credential: a sign-up, a price list, and the request that renews a credential, which
+    /// must not wait for itself.
+    ///
+    /// ```swift
+    /// let prices = try await GetPrices().schedule(with: service.signedOut)
+    /// ```
+    /// Everything else is this service's own: its interceptors, its error, its attempts, delays and budget of retries. Only
+    /// retriers that authorize are left out, by ``RetrierFactory/signedOut``, and retries wait for no refresh. Where nothing
+    /// authorizes, it is the same service.
+    public var signedOut: AnyHttpService<RequestError> {
+        AnyHttpService(SignedOutService(base: AnyHttpService(self)))
+    }
+}
+
+/// Another service without its authorization.
+private struct SignedOutService<RequestError: Error>: ForwardingService {
+    let base: AnyHttpService<RequestError>
+
+    var forwarded: any HttpService { base.forwarded }
+    var retrierFactory: any RetrierFactory { forwarded.retrierFactory.signedOut }
+    var selectedService: AnyHttpService<RequestError>? { base.selectedService?.signedOut }
+
+    func mapError(_ error: HttpError) -> RequestError { base.mapError(error) }
+}

@@ -1,0 +1,148 @@
+import Foundation
+import Nautilus
+import NautilusTesting
+import Testing
+
+@Suite("A service without its authorization")
+struct SignedOutTests {
+    private static func authorizing(_ coordinator: RefreshCoordinator<String>) -> any RetrierFactory {
+        coordinator.authorization { token, request in request.header[.authorization] = "Bearer \(token)" }
+    }
+
+    @Test("keeps the attempts and delays of the service's retriers, and stamps nothing")
+    func policy() async throws {
+        try await simulate { simulation in
+            let coordinator = RefreshCoordinator(credential: "anna", clock: simulation.clock) { $0 }
+            let transport = ScriptedTransport(.status(503), afterLast: .repeat)
+            let service = AnyHttpService(
+                apiUrl: "api.example.com",
+                retrierFactory: ComposedRetrier.factory(
+                    Self.authorizing(coordinator),
+                    steadyBackoff(maxAttempts: 5, gate: coordinator)
+                ),
+                transport: transport,
+                clock: simulation.clock
+            )
+            let error = await #expect(throws: HttpError.self) { try await Ping.get.schedule(with: service.signedOut) }
+            #expect(error?.trace.delays == [.milliseconds(500), .seconds(1), .seconds(2), .seconds(4)])
+            #expect(transport.attempts.map { $0.header[.authorization] } == [nil, nil, nil, nil, nil])
+        }
+    }
+
+    @Test("pays from the service's own budget")
+    func budget() async throws {
+        let transport = ScriptedTransport(.status(503), afterLast: .repeat)
+        let budget = TokenBucketBudget(capacity: 1)
+        let service = AnyHttpService(
+            apiUrl: "api.example.com",
+            retrierFactory: BackoffRetrier.factory(
+                .standard.with {
+                    $0.backoff = .constant(.zero)
+                    $0.budget = .shared(budget)
+                }
+            ),
+            transport: transport
+        )
+        for attempts in [2, 1] {
+            let error = await #expect(throws: HttpError.self) { try await Ping.get.schedule(with: service.signedOut) }
+            #expect(error?.trace.attempts.count == attempts)
+        }
+    }
+
+    @Test("is the same service where nothing authorizes: what does not retry makes one attempt")
+    func plain() async throws {
+        let transport = ScriptedTransport(.status(503), afterLast: .repeat)
+        let service = AnyHttpService(apiUrl: "api.example.com", transport: transport)
+        await #expect(throws: HttpError.self) { try await Ping.get.schedule(with: service.signedOut) }
+        #expect(transport.count == 1)
+    }
+
+    @Test("leaves out a retrier of one's own that says that it authorizes, and keeps any other", arguments: [true, false])
+    func custom(authorizes: Bool) async throws {
+        let transport = ScriptedTransport(.status(503), .reply(text: "ok"))
+        let factory = AnyRetrierFactory(descriptions: authorizes ? [.authorization] : []) {
+            ScriptedRetrier.factory { _, _ in true }.create(for: Ping.get)
+        }
+        let service = AnyHttpService(
+            apiUrl: "api.example.com",
+            retrierFactory: ComposedRetrier.factory(factory, NilRetrier.factory()),
+            transport: transport
+        )
+        _ = try? await Ping.get.schedule(with: service.signedOut)
+        #expect(transport.count == (authorizes ? 1 : 2))
+    }
+
+    @Test("its retries wait for no refresh, and for the pause that the origin has ordered")
+    func gate() async throws {
+        try await simulate { simulation in
+            let clock = simulation.clock
+            let coordinator = RefreshCoordinator(credential: "anna", clock: clock) { token in
+                try await clock.sleep(for: .seconds(20))
+                return token
+            }
+            let transport = ScriptedTransport(.status(503, header: ["Retry-After": "3"]), .reply(text: "ok"))
+            let service = AnyHttpService(
+                apiUrl: "api.example.com",
+                retrierFactory: ComposedRetrier.factory(Self.authorizing(coordinator), steadyBackoff(gate: coordinator)),
+                transport: transport,
+                clock: clock
+            )
+            async let refreshed = coordinator.refresh(rejecting: coordinator.grant())
+            try await clock.sleep(for: .seconds(1))
+            _ = try await Ping.get.schedule(with: service.signedOut)
+            #expect(clock.now.offset == .seconds(4))
+            _ = try await refreshed
+            #expect(clock.now.offset == .seconds(20))
+        }
+    }
+
+    @Test("a renewal through it is retried by the service's rules, and is never sent twice where it may have run")
+    func renewal() async throws {
+        try await simulate { simulation in
+            let clock = simulation.clock
+            let transport = ScriptedTransport()
+                .on(.post, "/renewal", .status(503, header: ["Retry-After": "1"]), .fail(.networkConnectionLost))
+                .on(.get, "/things", .status(401))
+            let policy = BackoffRetrier.factory(
+                .standard.with {
+                    $0.backoff = .constant(.zero)
+                    $0.budget = .unlimited
+                    $0.retriesNonIdempotentRequests = true
+                }
+            )
+            let plain = AnyHttpService(
+                apiUrl: "api.example.com",
+                retrierFactory: policy,
+                transport: transport,
+                clock: clock
+            )
+            let coordinator = RefreshCoordinator(credential: "anna", clock: clock) { _ in
+                try await Ping(method: .post, route: ["renewal"]).schedule(with: plain.signedOut)
+            }
+            let service = plain.with { $0.retrierFactory = Self.authorizing(coordinator) }
+            await #expect(throws: HttpError.self) { try await Ping.get.schedule(with: service) }
+            #expect(transport.count(of: .post, "/renewal") == 2)
+            #expect(transport.count(of: .get, "/things") == 1)
+        }
+    }
+
+    @Test("of a switch follows the selection, and keeps a call where it began")
+    func switched() async throws {
+        let transport = ScriptedTransport(.reply(text: "ok"), afterLast: .repeat)
+        let sites = ServiceSwitch("staging") { AnyHttpService(apiUrl: "\($0).example.com", transport: transport) }
+        let guest = sites.signedOut
+        _ = try await Ping.get.schedule(with: guest)
+        sites.select("production")
+        _ = try await Ping.get.schedule(with: guest)
+        #expect(transport.attempts.map(\.request.url.host) == ["staging.example.com", "production.example.com"])
+    }
+
+    @Test("any service with one error is a type")
+    func primaryAssociatedType() async throws {
+        func read(with service: any HttpService<HttpError>) async throws(HttpError) -> String {
+            try await Ping.get.schedule(with: service)
+        }
+        let service = AnyHttpService(apiUrl: "api.example.com", transport: ScriptedTransport(.reply(text: "ok")))
+        #expect(try await read(with: service) == "ok")
+    }
+}
