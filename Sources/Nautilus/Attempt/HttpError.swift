@@ -93,10 +93,10 @@ public struct HttpError: Error, Sendable {
         set { fields.value.isAside = newValue }
     }
     /// Whether a call has ended with it: inside another call it is not that call's own.
-    public internal(set) var isFinal: Bool {
-        get { fields.value.isFinal }
-        set { fields.value.isFinal = newValue }
-    }
+    public var isFinal: Bool { fields.value.isFinal }
+
+    /// Notes that a call has ended with it.
+    mutating func markFinal() { fields.value.isFinal = true }
 
     /// The most bytes of a response's body that an error keeps: 64 KiB, ample for an error document and small
     /// enough to keep errors around.

@@ -195,6 +195,9 @@ public struct CredentialOrigins: Sendable {
     private let named: [HttpOrigin]?
 
     /// The origin of the first request that gets a credential, and no other one; it has to be `https`, or this machine.
+    ///
+    /// Each process learns it anew: an API that moves to another host keeps its users. Where stored credentials of several
+    /// environments could meet, have a key for each, or name the origins.
     public static let first = CredentialOrigins(named: nil)
 
     /// Exactly these; also over plain `http`, where a URL says so.

@@ -126,7 +126,7 @@ struct StreamReconnection<R: Request, S: HttpService> {
         if error.attempt == 0 { error.attempt = loss.attempt }
         if error.request == nil { error.request = loss.request }
         error.trace = trace
-        error.isFinal = true
+        error.markFinal()
         return error
     }
 

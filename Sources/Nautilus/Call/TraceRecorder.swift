@@ -85,7 +85,7 @@ struct TraceRecorder: Sendable {
         // It holds what pays for a retry that will not be made.
         surfacing.sharedAnswer = nil
         surfacing.trace = finished()
-        surfacing.isFinal = true
+        surfacing.markFinal()
         return surfacing
     }
 

@@ -119,10 +119,10 @@ extension BackoffRetrier.Configuration {
         return .cannotFinish(remaining: remaining - delay, usual: usual)
     }
 
-    func mayRepeat(_ error: HttpError) -> Bool {
+    func mayRepeat(_ error: HttpError, isPartOfRefresh: Bool) -> Bool {
         if error.isSafeToRepeat { return true }
         // A renewal may spend its credential, and a server that sees it twice may end the session.
-        return retriesNonIdempotentRequests && !RefreshScope.isActive
+        return retriesNonIdempotentRequests && !isPartOfRefresh
     }
 
     func remainingPause(for error: HttpError) -> Duration? {

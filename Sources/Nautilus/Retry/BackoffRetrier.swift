@@ -10,6 +10,7 @@ public struct BackoffRetrier: Retrier {
     private var retries = 0
     private var lastDelay = Duration.zero
     private var offlineWait = OfflineWait()
+    private var isPartOfRefresh = false
     /// Why the last decision was taken; nil before the first.
     public private(set) var reason: RetryReason?
 
@@ -29,6 +30,7 @@ public struct BackoffRetrier: Retrier {
     ///
     /// - Throws: `CancellationError`.
     public mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
+        isPartOfRefresh = context.isPartOfRefresh
         if context.number > 1, let gate = policy.gate, let origin = httpRequest.origin {
             try await gate.pass(to: origin)
         }
@@ -121,7 +123,7 @@ public struct BackoffRetrier: Retrier {
         }
 
         // It might be executed twice.
-        guard policy.mayRepeat(error) else { return .mayHaveExecuted }
+        guard policy.mayRepeat(error, isPartOfRefresh: isPartOfRefresh) else { return .mayHaveExecuted }
         return nil
     }
 

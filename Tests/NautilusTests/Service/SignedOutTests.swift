@@ -117,7 +117,12 @@ struct SignedOutTests {
                 clock: clock
             )
             let coordinator = RefreshCoordinator(credential: "anna", clock: clock) { _ in
-                try await Ping(method: .post, route: ["renewal"]).schedule(with: plain.signedOut)
+                do throws(HttpError) {
+                    return try await Ping(method: .post, route: ["renewal"]).schedule(with: plain.signedOut)
+                } catch {
+                    // So that the coordinator does not ask again.
+                    throw TerminalRefreshFailure("the renewal failed", underlying: error)
+                }
             }
             let service = plain.with { $0.retrierFactory = Self.authorizing(coordinator) }
             await #expect(throws: HttpError.self) { try await Ping.get.schedule(with: service) }
@@ -128,13 +133,26 @@ struct SignedOutTests {
 
     @Test("of a switch follows the selection, and keeps a call where it began")
     func switched() async throws {
-        let transport = ScriptedTransport(.reply(text: "ok"), afterLast: .repeat)
-        let sites = ServiceSwitch("staging") { AnyHttpService(apiUrl: "\($0).example.com", transport: transport) }
-        let guest = sites.signedOut
-        _ = try await Ping.get.schedule(with: guest)
-        sites.select("production")
-        _ = try await Ping.get.schedule(with: guest)
-        #expect(transport.attempts.map(\.request.url.host) == ["staging.example.com", "production.example.com"])
+        try await simulate { simulation in
+            let clock = simulation.clock
+            let transport = ScriptedTransport(.status(503), .reply(text: "ok"), .reply(text: "ok"))
+            let sites = ServiceSwitch("staging") {
+                AnyHttpService(
+                    apiUrl: "\($0).example.com",
+                    retrierFactory: steadyBackoff(),
+                    transport: transport,
+                    clock: clock
+                )
+            }
+            let guest = sites.signedOut
+            async let first = Ping.get.schedule(with: guest)
+            try await clock.sleep(for: .milliseconds(100))
+            sites.select("production")
+            _ = try await first
+            _ = try await Ping.get.schedule(with: guest)
+            let hosts = transport.attempts.map(\.request.url.host)
+            #expect(hosts == ["staging.example.com", "staging.example.com", "production.example.com"])
+        }
     }
 
     @Test("any service with one error is a type")

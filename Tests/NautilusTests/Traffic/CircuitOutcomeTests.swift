@@ -90,7 +90,7 @@ struct CircuitOutcomeTests {
     func thrown() {
         struct Own: Error {}
         var final = HttpError(.timeout(.seconds(1)), stage: .send)
-        final.isFinal = true
+        final.markFinal()
         #expect(CircuitOutcome(final) == .nothing)
         #expect(CircuitOutcome(Own()) == .nothing)
         #expect(CircuitOutcome(CancellationError()) == .nothing)
