@@ -57,7 +57,7 @@ struct SignedOutTests {
         #expect(transport.count == 1)
     }
 
-    @Test("leaves out a retrier of one's own that says that it authorizes, and keeps any other", arguments: [true, false])
+    @Test("leaves out a retrier of one's own that says it authorizes, and keeps any other", arguments: [true, false])
     func custom(authorizes: Bool) async throws {
         let transport = ScriptedTransport(.status(503), .reply(text: "ok"))
         let factory = AnyRetrierFactory(descriptions: authorizes ? [.authorization] : []) {
@@ -83,7 +83,10 @@ struct SignedOutTests {
             let transport = ScriptedTransport(.status(503, header: ["Retry-After": "3"]), .reply(text: "ok"))
             let service = AnyHttpService(
                 apiUrl: "api.example.com",
-                retrierFactory: ComposedRetrier.factory(Self.authorizing(coordinator), steadyBackoff(gate: coordinator)),
+                retrierFactory: ComposedRetrier.factory(
+                    Self.authorizing(coordinator),
+                    steadyBackoff(gate: coordinator)
+                ),
                 transport: transport,
                 clock: clock
             )
