@@ -3,12 +3,14 @@
 
     Tests/Integration/compile-elsewhere.py             for iOS, then what differs for macOS; for Android; for musl
     Tests/Integration/compile-elsewhere.py --only iOS  for one of them
+    Tests/Integration/compile-elsewhere.py --update    and writes the lists of the API that only these have
 
 The sources are copied, with every condition on a platform or a module answered as that platform answers it, and built
 with warnings as errors. Modules that only it has are stand-ins: this package's own, OpenCombine and swift-crypto, which
 have the same interfaces. What a C library declares differently there (`mode_t`, `stat`) is not found this way, nor
 that the real frameworks differ from the stand-ins. The tests in `AppleTests`, of publishers, the keychain's store and the
-network's monitor, are run with the library as macOS has it.
+network's monitor, are run with the library as macOS has it. What each platform's public API has beyond that of Linux has to
+be as listed in `API/Elsewhere`.
 """
 
 import argparse
@@ -213,15 +215,19 @@ def copy(scratch, platform):
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--only", choices=[platform.name for platform in PLATFORMS])
-    only = arguments.parse_args().only
+    arguments.add_argument("--update", action="store_true")
+    arguments = arguments.parse_args()
     for platform in PLATFORMS:
-        if only not in (None, platform.name):
+        if arguments.only not in (None, platform.name):
             continue
         scratch = ROOT / platform.scratch
         copy(scratch, platform)
         print(f"compiling for {platform.name}", flush=True)
         command = "test" if platform.is_tested else "build"
         if subprocess.run(["swift", command, "--package-path", str(scratch)]).returncode != 0:
+            sys.exit(f"failed for {platform.name}")
+        listing = [HERE / "public-api.py", "--update" if arguments.update else "--check"]
+        if subprocess.run([*listing, "--platform", platform.name, scratch]).returncode != 0:
             sys.exit(f"failed for {platform.name}")
 
 

@@ -3,9 +3,11 @@
 
     Tests/Integration/public-api.py --check    compares the sources with the lists in `API`, and prints what differs
     Tests/Integration/public-api.py --update   writes the lists anew; commit them with the change
+    … --platform macOS FOLDER                  the same for what another platform has besides, built in FOLDER
 
 A list has one line for each declaration, sorted, without documentation, and one for the conformances of each type. It is
-made on Linux from the modules of `swift build`, which is run before. The compiler decides how a declaration is written,
+made on Linux from the modules of `swift build`, which is run before. `compile-elsewhere.py` has the lists of other platforms
+made and compared, which have what the first ones lack. The compiler decides how a declaration is written,
 so a list names the version of Swift that it was made with; another one writes some lines differently.
 """
 
@@ -31,21 +33,46 @@ def main():
     what = options.add_mutually_exclusive_group(required=True)
     what.add_argument("--check", action="store_true")
     what.add_argument("--update", action="store_true")
+    options.add_argument("--platform", nargs=2, metavar=("NAME", "FOLDER"))
     options = options.parse_args()
 
-    output("swift", "build", "--package-path", ROOT)
-    target = json.loads(output("swiftc", "-print-target-info"))
-    modules = pathlib.Path(output("swift", "build", "--package-path", ROOT, "--show-bin-path").strip()) / "Modules"
-    version = re.search(r"Swift version (\d+\.\d+)", target["compilerVersion"]).group(1)
-    with tempfile.TemporaryDirectory() as folder:
+    if options.platform:
+        name, package = options.platform
+        folder = LISTS / "Elsewhere"
+        lists = {name: "\n".join([f"The public API on {name} beyond that on Linux.", "", *beyond(pathlib.Path(package))]) + "\n"}
+    else:
+        output("swift", "build", "--package-path", ROOT)
+        folder = LISTS
         lists = {
-            product: listing(product, version, symbols(product, target, modules, pathlib.Path(folder)))
-            for product in products()
+            product: "\n".join([f"The public API of {product}, by Swift {version}.", "", *lines]) + "\n"
+            for version, product, lines in listings(ROOT)
         }
     if options.update:
-        update(lists)
+        update(lists, folder, is_complete=not options.platform)
     else:
-        check(lists)
+        check(lists, folder, is_complete=not options.platform)
+
+
+def listings(package):
+    """The compiler's version, each product and the lines of its list, by the modules that were built in a package."""
+    target = json.loads(output("swiftc", "-print-target-info"))
+    version = re.search(r"Swift version (\d+\.\d+)", target["compilerVersion"]).group(1)
+    build = pathlib.Path(output("swift", "build", "--package-path", package, "--show-bin-path").strip())
+    # Modules of C that those of Swift import.
+    maps = [*(package / "Sources").rglob("module.modulemap"), *build.parents[1].glob("checkouts/**/module.modulemap")]
+    maps += build.glob("*.build/module.modulemap")
+    includes = [part for path in sorted(maps) for part in ("-I", path.parent)]
+    with tempfile.TemporaryDirectory() as folder:
+        for product in products():
+            yield version, product, listing(symbols(product, target, build / "Modules", includes, pathlib.Path(folder)))
+
+
+def beyond(package):
+    """The lines of another platform's lists that those of Linux lack, each after its product."""
+    for _, product, lines in listings(package):
+        known = set((LISTS / f"{product}.txt").read_text().splitlines())
+        # By the name of the module for which another one stands in.
+        yield from (f"{product}: {line}".replace("OpenCombine.", "Combine.") for line in lines if line not in known)
 
 
 def products():
@@ -53,19 +80,19 @@ def products():
     return re.findall(r'\.library\(name: "(\w+)"', (ROOT / "Package.swift").read_text())
 
 
-def symbols(product, target, modules, folder):
+def symbols(product, target, modules, includes, folder):
     """The symbol graphs of a module: its own, and one for each module that it extends."""
     output(
         "swift", "symbolgraph-extract", "-module-name", product, "-target", target["target"]["triple"],
-        "-I", modules, "-I", ROOT / "Sources/CNautilusCurl/include",
+        "-I", modules, *includes,
         "-minimum-access-level", "public", "-output-dir", folder,
     )
     graphs = [folder / f"{product}.symbols.json", *folder.glob(f"{product}@*.symbols.json")]
     return [json.loads(graph.read_text()) for graph in graphs]
 
 
-def listing(product, version, graphs):
-    """The text of one list."""
+def listing(graphs):
+    """The lines of one list."""
     lines, names, conformances = set(), {}, {}
     for graph in graphs:
         for symbol in graph["symbols"]:
@@ -88,7 +115,7 @@ def listing(product, version, graphs):
         if protocol not in IMPLICIT:
             conformances.setdefault(source, set()).add(protocol + condition(relation))
     lines |= {f"{name} : {', '.join(sorted(protocols))}" for name, protocols in conformances.items()}
-    return "\n".join([f"The public API of {product}, by Swift {version}.", "", *sorted(lines)]) + "\n"
+    return sorted(lines)
 
 
 def demangled(identifier):
@@ -104,29 +131,29 @@ def condition(relation):
     return f" where {' & '.join(texts)}" if texts else ""
 
 
-def update(lists):
-    LISTS.mkdir(exist_ok=True)
-    for file in LISTS.glob("*.txt"):
+def update(lists, folder, is_complete):
+    folder.mkdir(exist_ok=True)
+    for file in folder.glob("*.txt") if is_complete else []:
         if file.stem not in lists:
             file.unlink()
-    for product, text in lists.items():
-        (LISTS / f"{product}.txt").write_text(text)
-        print(f"{product}: {text.count(chr(10)) - 2} lines")
+    for name, text in lists.items():
+        (folder / f"{name}.txt").write_text(text)
+        print(f"{name}: {text.count(chr(10)) - 2} lines")
 
 
-def check(lists):
-    strays = sorted({file.stem for file in LISTS.glob("*.txt")} - lists.keys())
+def check(lists, folder, is_complete):
+    strays = sorted({file.stem for file in folder.glob("*.txt")} - lists.keys()) if is_complete else []
     changes = [f"error: {stray} is no product" for stray in strays]
-    for product, text in lists.items():
-        file = LISTS / f"{product}.txt"
+    for name, text in lists.items():
+        file = folder / f"{name}.txt"
         listed = file.read_text() if file.exists() else ""
         changes += difflib.unified_diff(
-            listed.splitlines(), text.splitlines(), f"{product}, as listed", f"{product}, in the sources", "", "", 0, ""
+            listed.splitlines(), text.splitlines(), f"{name}, as listed", f"{name}, in the sources", "", "", 0, ""
         )
     if changes:
         print("\n".join(changes))
-        sys.exit("error: the public API has changed; if it should have, run Tests/Integration/public-api.py --update")
-    print(f"The public API of {len(lists)} products is as listed.")
+        sys.exit("error: the public API has changed; if it should have, run this with --update")
+    print(f"The public API is as listed: {', '.join(lists)}.")
 
 
 def output(*command):
