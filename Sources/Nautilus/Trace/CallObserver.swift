@@ -25,6 +25,33 @@ public struct NilCallObserver: CallObserver {
     public var isEnabled: Bool { false }
 }
 
+/// Several observers as one: each event goes to all that want any, in order.
+///
+/// ```swift
+/// var observer: any CallObserver { ComposedCallObserver(PrintingObserver(), metrics) }
+/// ```
+public struct ComposedCallObserver: CallObserver {
+    private let observers: [any CallObserver]
+
+    /// Composes observers; none is an observer that wants nothing.
+    public init(_ observers: any CallObserver...) {
+        self.init(observers)
+    }
+
+    /// Composes observers; none is an observer that wants nothing.
+    public init(_ observers: [any CallObserver]) {
+        self.observers = observers
+    }
+
+    /// Gives the event to each that wants any.
+    public func observe(_ event: CallEvent) {
+        for observer in observers where observer.isEnabled { observer.observe(event) }
+    }
+
+    /// Whether any of them wants events.
+    public var isEnabled: Bool { observers.contains(where: \.isEnabled) }
+}
+
 /// Something that happened in a call, or in a refresh that calls share.
 public enum CallEvent: Sendable {
     /// An attempt begins.

@@ -1,0 +1,32 @@
+import Nautilus
+import NautilusTesting
+import Testing
+
+@Suite("Several observers as one")
+struct ComposedCallObserverTests {
+    @Test("each that wants events gets all of them")
+    func all() async throws {
+        let (first, second) = (RecordingObserver(), RecordingObserver())
+        let service = AnyHttpService(apiUrl: "api.example.com", transport: ScriptedTransport(.reply(text: "ok")))
+            .with { $0.observer = ComposedCallObserver(first, NilCallObserver(), ComposedCallObserver(second)) }
+        _ = try await Ping.get.schedule(with: service)
+        #expect(first.traces.count == 1)
+        #expect(first.events.count == second.events.count)
+    }
+
+    @Test("one that wants none gets none, and where none wants any, none are made")
+    func disabled() {
+        let observer = Disabled()
+        #expect(!ComposedCallObserver(observer, NilCallObserver()).isEnabled)
+        #expect(!ComposedCallObserver().isEnabled)
+        let composed = ComposedCallObserver(observer, RecordingObserver())
+        #expect(composed.isEnabled)
+        composed.observe(.refreshStarted(generation: 1))
+    }
+
+    private struct Disabled: CallObserver {
+        let isEnabled = false
+
+        func observe(_ event: CallEvent) { Issue.record("it wants no events") }
+    }
+}
