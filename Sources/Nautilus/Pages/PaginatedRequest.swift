@@ -101,6 +101,9 @@ extension NextPage: Redacted {
 /// Why there is no next page although the server names one. It lies underneath the `HttpError` that surfaces.
 public enum PaginationError: PrintableError, Hashable {
     /// The page of this number, from 1, leads back to one that has been read before.
+    ///
+    /// Pages are the same when method, URL, the request's header and its body are. A circle of up to 1024 pages is
+    /// found at its first repetition, a longer one before its pages have been read three times.
     case loop(page: Int)
     /// The page of this number, from 1, has a link that is no `http` or `https` URL.
     case invalidLink(page: Int)
