@@ -11,8 +11,9 @@ import Foundation
 ///     var route: HttpRoute { ["notes", id] }
 /// }
 /// ```
-/// Everything has a default but ``Result`` and, unless `Result` is `Void`, `Data` or `String`, `decode(_:)`;
-/// a ``JsonRequest`` has that, too. Properties are read again for every attempt.
+/// Everything has a default but ``Result`` and, unless `Result` is `Void`, `Data` or `String`, `decode(_:)`; a
+/// ``JsonRequest`` has that, too. Properties are read again for every attempt. Two things stay as the first attempt had
+/// them: an `Idempotency-Key` with its body, since a server compares them, and a stream that can be read only once.
 public protocol Request: Sendable {
     /// The result of a call.
     associatedtype Result: Sendable
@@ -52,7 +53,8 @@ public protocol Request: Sendable {
     /// How long the whole call may take, counted from `schedule(with:)`: all attempts, delays and refreshes.
     ///
     /// A call that is made within another one, by its retrier, an interceptor or a hook, has no longer than is left to
-    /// that one, whatever this says.
+    /// that one, whatever this says. A task that a call starts without waiting for it is not bound, and a refresh that
+    /// calls share has a limit of its own, ``RefreshLimits/timeLimit``.
     ///
     /// Default: nil, no limit: the caller's cancellation is the usual one.
     var deadline: Duration? { get }

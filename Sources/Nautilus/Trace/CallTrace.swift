@@ -164,7 +164,8 @@ extension String {
 extension CallTrace {
     /// A fact worth knowing of a call beside its attempts.
     public enum Note: Sendable, Hashable {
-        /// The call was made within an attempt of another one, and both retry, so that their attempts multiply.
+        /// The call was made within an attempt of another one, and both retry, so that their attempts multiply. A
+        /// refresh by a ``RefreshCoordinator`` is part of no attempt, and may retry.
         ///
         /// - Parameters:
         ///   - outer: The type of the other call's request.
