@@ -29,11 +29,11 @@ import Nautilus
 /// - A cancelled call leaves at once. One whose wait would reach its deadline, or the longest wait, fails at once. The
 ///   wait counts for the call's deadline, and not for the request's timeout.
 ///
-/// The fields are those of draft-ietf-httpapi-ratelimit-headers in all its versions, and the `X-RateLimit-…` that came
-/// before: their reset may be seconds or a moment, of which ten digits are seconds since 1970, thirteen milliseconds. The
-/// server's `pk` names the partition of its quota: when it changes, the known limits of the same policy
-/// were another partition's, and are forgotten. The server cannot say in advance which requests belong together; tell
-/// it by `partition` where one client serves several users, say.
+/// The fields are those of draft-ietf-httpapi-ratelimit-headers in all its versions, and the `X-RateLimit-…` and
+/// `X-Rate-Limit-…` that came before: their reset may be seconds or a moment, of which ten digits are seconds since
+/// 1970, thirteen milliseconds. The server's `pk` names the partition of its quota: when it changes, the known limits
+/// of the same policy were another partition's, and are forgotten. The server cannot say in advance which requests
+/// belong together; tell it by `partition` where one client serves several users, say.
 public final class Pacing: HttpInterceptor {
     private let partition: (@Sendable (HttpRequest) -> String)?
     let clock: any Clock<Duration>

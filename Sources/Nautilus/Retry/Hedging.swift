@@ -18,6 +18,8 @@
 ///   for an answer to GET, HEAD, OPTIONS or TRACE that the other send would get as well, such as 404. When both fail,
 ///   the failure of the first is the attempt's, unless the server has said more to the second: a status in place of
 ///   none, or a longer `Retry-After`.
+/// - The send that has lost is cancelled, and not waited for. What either may have done counts for the attempt's
+///   delivery.
 /// - Never one that makes it worse: it is paid for by the retry budget, and not made while the origin has ordered a
 ///   pause, when it has less time than attempts usually take, or when `Pacing`, `ConcurrencyLimit` or `CircuitBreaker`
 ///   would hold back another request.

@@ -13,6 +13,10 @@ public protocol HttpService<RequestError>: Sendable {
     associatedtype RequestError: Error = HttpError
 
     /// The base URL, with or without scheme, port and path. A scheme that it names wins over ``usesSecureProtocol``.
+    ///
+    /// A call belongs to the base URL that it began with, and so do the pages of a list and the connections of a
+    /// stream. If it names another origin or path later, they fail with ``FailureKind/environmentChanged(_:)``. The
+    /// query may change.
     var apiUrl: any UrlConvertible { get }
     /// Whether a base URL without scheme means `https`. Default: true.
     var usesSecureProtocol: Bool { get }
@@ -78,7 +82,7 @@ extension HttpService {
     public var hook: any ServiceHook { NilServiceHook() }
     /// No observer.
     public var observer: any CallObserver { NilCallObserver() }
-    /// The shared URL loading transport.
+    /// The platform's shared transport.
     public var transport: any HttpTransport { PlatformTransport.shared }
     /// The platform's web sockets, where it has some.
     public var webSocketTransport: any WebSocketTransport { platformWebSocketTransport }

@@ -22,7 +22,7 @@ public enum FailureKind: Hashable, Sendable {
     case decoding
     /// Held back on this side: a circuit is open, or too many wait.
     case refused(TrafficRefusal)
-    /// The service has moved to another origin since the call began.
+    /// The service has moved to another origin or path since the call began.
     case environmentChanged(EnvironmentChange)
     /// There is no credential, or refreshing it failed; the error underneath tells which.
     case authorization
