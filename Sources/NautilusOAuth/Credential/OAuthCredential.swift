@@ -11,6 +11,8 @@ public struct OAuthCredential: Hashable, Sendable {
     /// The token that the next refresh spends; nil when the server issues none.
     public let refreshToken: String?
     /// How the access token is used, as the server writes it; `Bearer` (RFC 6750) is the only one that is stamped.
+    /// With another type calls fail, and nothing is sent; the session keeps it, since the old token may have been
+    /// rotated away.
     public let tokenType: String
     /// The scope of the access token; nil when the server does not say: then the one that was asked for (RFC 6749
     /// §5.1).

@@ -13,6 +13,9 @@ import Nautilus
 /// with its secrets elsewhere. And no request has an `Idempotency-Key`, so that a `BackoffRetrier` repeats only what
 /// certainly did not run: no connection, 429, 503 with `Retry-After`. A refresh whose answer is lost is not sent again,
 /// since a server that rotates refresh tokens takes the second one for a theft and ends the session (RFC 9700 §4.14.2).
+///
+/// Replies that deviate are read where that is safe: a form in place of JSON, either of them called text, and a token
+/// without a `token_type`. A reply of more than 256 KiB is given up while it comes, and counts as a lost answer.
 public struct TokenEndpoint: Sendable {
     /// The server that requests go to.
     public let server: AuthorizationServer

@@ -14,7 +14,9 @@ import Nautilus
 /// ```
 /// However many calls need a fresh credential at once, and in however many processes, there is one renewal: within the
 /// process a `RefreshCoordinator` sees to it, among processes the store's lock. A renewal, a sign-in or a sign-out in
-/// another process is noticed before the next attempt.
+/// another process is noticed before the next attempt. A process that heeds no lock, such as an older version of an
+/// app, may still spend a credential; so the store is read once more before a session is declared over, and what is
+/// there is adopted.
 ///
 /// Shared by reference: one for each account.
 public final class Session<Credential: Codable & Sendable & Equatable>: Sendable {
@@ -40,7 +42,8 @@ public final class Session<Credential: Codable & Sendable & Equatable>: Sendable
     ///   - limits: The bounds of renewing. Default: those of `RefreshLimits`, but with a time limit of 90 s: the wait
     ///     for the lock, at most 30 s, and a request of 25 s, once more when its answer is lost, fit into it. So a call
     ///     without a deadline waits for its credential two minutes at most: 30 s, the patience, until the last renewal
-    ///     begins that it waits for, and then for that one.
+    ///     begins that it waits for, and then for that one. A call that is rejected after such a wait waits once more
+    ///     at most.
     ///   - clock: The clock that measures time and sleeps. Default: `ContinuousClock`, since credentials also expire
     ///     while the machine sleeps.
     ///   - random: The source of jitter. Default: the system's generator.
@@ -227,7 +230,9 @@ extension Session {
     ///     wider scope, and there are servers that end everything which a user has ever allowed an app when one
     ///     credential of it is revoked. Pass true for another user, or call ``signOut()`` first.
     /// - Throws: ``SessionError`` when it could not be saved. The user is signed in all the same, in this process, and
-    ///   the saving is tried again: the sign-in need not be repeated.
+    ///   the saving is tried again: the sign-in need not be repeated. Of two sign-ins at once in two processes, the one
+    ///   that is saved first counts, and the other throws ``SessionError/Kind/superseded``; one that knows of the
+    ///   session whose place it takes always counts.
     public func signIn(
         _ credential: Credential,
         revokingReplaced revokesReplaced: Bool = false

@@ -14,7 +14,7 @@ public struct SessionError: RefreshFailure, Sendable {
         /// somebody has removed the lock's file.
         case lockLost
         /// The store has not answered for this long, and is not waited for any more: what was asked of it may still
-        /// happen.
+        /// happen. A sign-in, a sign-out and ``Session/flush()`` throw it within three minutes by default.
         case storeTimeout(Duration)
         /// The user signed out, or another one signed in, in another process.
         case superseded

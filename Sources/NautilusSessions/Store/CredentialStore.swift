@@ -12,10 +12,12 @@ import Nautilus
 /// `KeychainStore` for Apple's platforms. A fleet of servers can write one over a database that they share, with
 /// ``CredentialFormat`` for the bytes and, on one machine, ``LockFolder`` for the locks.
 ///
-/// A store that may wait, for a disk or for a network, should heed cancellation: a look at it comes before each attempt. One
-/// that hangs is given up after ``CredentialSharing/lockWait``, ten seconds at least, as
-/// ``SessionError/Kind/storeTimeout(_:)``; by a call that is cancelled or has run out of time at once. Calls after that wait a
-/// second at most, and go by what is known, until it answers again. A save that was given up keeps the lock until it ends.
+/// A store that may wait, for a disk or for a network, should heed cancellation: a look at it comes before each
+/// attempt. One that hangs is given up after ``CredentialSharing/lockWait``, ten seconds at least, as
+/// ``SessionError/Kind/storeTimeout(_:)``; by a call that is cancelled or has run out of time at once. Calls after that
+/// wait a second at most, and go by what is known, until it answers again. A save that was given up keeps the lock
+/// until it ends. A renewal that a store has held up for half of its time limit fails before anything is sent: it might
+/// be cancelled before its answer has come.
 ///
 /// A record that is foreign, or of a newer format, is left alone: neither saved over nor deleted. A damaged one is
 /// replaced.
@@ -128,7 +130,8 @@ public enum CredentialStoreError: Error, Hashable, Sendable {
     /// A newer version of this library has stored it: update this one.
     case newerFormat(place: String, version: Int)
     /// The stored credential is of another type than this one, as another version of the app may have stored it. It
-    /// stays until somebody signs in or out.
+    /// stays until somebody signs in or out. If it belongs to another session than this process's, the session of this
+    /// process ends.
     case undecodable(type: String)
     /// The stored record was encrypted with another key. It stays until somebody signs in or out. Its session, if the
     /// store knows it, tells a process of another one that its own is over.
