@@ -18,13 +18,17 @@ import Nautilus
 /// caller gets it with its 200. `stale-while-revalidate` and `stale-if-error` (RFC 5861) are heeded; one call at a
 /// time revalidates behind a stale answer, with a retrier of its own. A request says by
 /// its own `Cache-Control` what it takes: `no-cache`, `no-store`, `max-age`, `max-stale`, `min-fresh`,
-/// `only-if-cached`. A response that has been changed, by any method that is not safe, is forgotten. An attempt after
-/// the first goes to the server, to ask at least whether the stored response has changed: it may be what failed.
+/// `only-if-cached`. An attempt after the first goes to the server, to ask at least whether the stored response has
+/// changed: it may be what failed.
+///
+/// A method that is not safe makes the cache forget the responses of its URL, if it has succeeded or its answer got
+/// lost; after a success, also those of the URLs on the same origin that `Location`, `Content-Location` and a redirect
+/// lead to (RFC 9111 §4.4).
 ///
 /// Not stored, whatever the server says: answers to requests with a credential, unless ``CacheAccounts`` keeps accounts
 /// apart; parts, and answers to conditional requests; redirects, and what they led to; 401 and 407; responses that vary
-/// by a secret. All fields of a header are stored but `Set-Cookie` and those that belong to one exchange: of the
-/// connection, of the proxy, and `Authentication-Info` (RFC 9111 §3.1).
+/// by a secret or by `*`. All fields of a header are stored but `Set-Cookie` and those that belong to one exchange: of
+/// the connection, of the proxy, and `Authentication-Info` (RFC 9111 §3.1).
 ///
 /// Three more kinds of answers are not stored: those that the call's request cannot decode, those whose body says that the
 /// request has failed, and those that an interceptor behind the cache has made by itself or fetched from another URL. A
