@@ -30,7 +30,7 @@ let package = Package(
         ),
         .testTarget(
             name: "NautilusSessionsTests",
-            dependencies: ["Nautilus", "NautilusCaching", "NautilusSessions", "NautilusTesting"]
+            dependencies: ["Nautilus", "NautilusCaching", "NautilusSessions", "NautilusTesting", "NautilusTraffic"]
         ),
         .testTarget(
             name: "NautilusOAuthTests",

@@ -32,7 +32,8 @@ public enum CacheAccounts: Sendable {
 
     /// The account of a call; nil for one that `owner` has not noted, since it began when the service did not have it.
     func account(of context: AttemptContext, notedBy owner: any AnyObject & Sendable) -> CallAccount? {
-        switch self {
+        if context.facts.isSignedOut { return CallAccount(nil) { nil } }
+        return switch self {
         case .anonymousOnly: CallAccount(nil) { nil }
         case .separate: (context.facts.fact(notedBy: owner) as? CallAccount).flatMap { $0.isNamed ? $0 : nil }
         }

@@ -65,6 +65,6 @@ final class CredentialNames: Sendable {
 }
 
 extension HttpRequest {
-    /// Whether any field may be a secret.
-    var hasCredential: Bool { header.fields.contains { CredentialNames.shared.contains($0.name) } }
+    /// Whether a credential was put on it, or any field may be a secret.
+    var hasCredential: Bool { isStamped || header.fields.contains { CredentialNames.shared.contains($0.name) } }
 }

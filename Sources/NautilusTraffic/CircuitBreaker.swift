@@ -71,7 +71,7 @@ public final class CircuitBreaker: HttpInterceptor {
         next: Next
     ) async throws -> HttpResponse<Data> {
         guard let origin = request.origin else { return try await next(request) }
-        guard let permit = try ask(origin) else { return try await next(request) }
+        guard let permit = try ask(origin, isRefresh: context.isPartOfRefresh) else { return try await next(request) }
         do {
             let response = permit.isProbe ? try await probe(request, origin, next) : try await next(request)
             end(permit, CircuitOutcome(response, from: origin, failing: limits.failingStatuses), of: origin)
@@ -92,7 +92,9 @@ extension CircuitBreaker {
     }
 
     /// The permit to send; nil for a request that serves the probe under way.
-    private func ask(_ origin: HttpOrigin) throws(HttpError) -> CircuitMachine.Permit? {
+    ///
+    /// - Parameter isRefresh: Whether the request is part of a refresh, for which the probe may wait.
+    private func ask(_ origin: HttpOrigin, isRefresh: Bool) throws(HttpError) -> CircuitMachine.Permit? {
         if let permit = core.withLock({ $0.immediatePermit(for: origin) }) { return permit }
         if TrafficScope.contains(self, origin) { return nil }
         let now = stopwatch.elapsed
@@ -100,6 +102,7 @@ extension CircuitBreaker {
         deliverEvents()
         switch answer {
         case .go(let permit): return permit
+        case .refuse(nil) where isRefresh: return nil
         case .refuse(let nextProbe): throw HttpError(refusal: .circuitOpen(nextProbe: nextProbe))
         }
     }

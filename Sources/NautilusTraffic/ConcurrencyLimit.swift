@@ -55,7 +55,10 @@ public final class ConcurrencyLimit: HttpInterceptor {
         context: AttemptContext,
         next: Next
     ) async throws -> HttpResponse<Data> {
-        guard let origin = request.origin, !TrafficScope.contains(self, origin) else { return try await next(request) }
+        // Those that hold the slots may wait for the refresh, or for the exchange around this one.
+        guard let origin = request.origin, !context.isPartOfRefresh, !TrafficScope.contains(self, origin) else {
+            return try await next(request)
+        }
         // Asked here, without a suspension: nearly always there is a slot.
         switch core.withLock({ $0.enter(origin) }) {
         case .go: break

@@ -27,6 +27,8 @@ public struct CredentialLease<Source: CredentialSource> {
     public typealias Grant = RefreshCoordinator<Source.Credential>.Grant
 
     private let source: Source
+    /// Whether the call is a guest's, which carries no credential, whatever retrier it was given.
+    private let isIdle: Bool
     /// The session that the call began in, however late its first request goes out.
     private var session: RefreshCoordinator<Source.Credential>.Session
     /// Whether another call has begun the session, which this one continues.
@@ -51,8 +53,9 @@ public struct CredentialLease<Source: CredentialSource> {
     /// first began in.
     public init(_ source: Source) {
         self.source = source
+        isIdle = SignedOutCall.isBeingMade
         session = source.session
-        guard let place = CallSequence.nextPlace(),
+        guard !isIdle, let place = CallSequence.nextPlace(),
             let (first, isFirst) = place.session(orBeginning: source.owner(of: session))
         else {
             return
@@ -90,12 +93,14 @@ public struct CredentialLease<Source: CredentialSource> {
         context: AttemptContext,
         with stamp: (Source.Credential, inout HttpRequest) throws -> Void
     ) async throws {
-        guard request.origin == context.serviceOrigin else { return }
+        guard !isIdle, request.origin == context.serviceOrigin else { return }
         // Asked before as well, so that the call does not wait for another user's refresh.
         if let end = source.end(of: session) { throw end }
         let grant = try await source.grant(continuing: latest, for: context.serviceOrigin)
         guard grant.session == session else { throw RefreshError.superseded }
+        let unstamped = request.header
         try stamp(grant.credential, &request)
+        request.noteStamp(since: unstamped)
         if context.number != attempt {
             earlier.removeAll()
         } else if let latest {

@@ -7,6 +7,10 @@ extension Call {
         _ context: AttemptContext,
         by hedging: Hedging
     ) async throws(HttpError) -> HttpResponse<Data> {
+        guard !context.isPartOfRefresh else {
+            recorder.hedge = .notSent(.refresh)
+            return try await send(request, context, as: .main)
+        }
         let start = recorder.elapsed
         switch hedging.plan(for: request, isAllowed: self.request.allowsHedging, within: context.timeout) {
         case .none(let obstacle, let delay):
@@ -134,6 +138,7 @@ struct HedgedExchange: Sendable {
     /// Starts the second send, and returns what has paid for it, or says why not.
     private func startSecond(in race: HedgeRace) -> Result<RetryPermit?, Refusal> {
         guard let origin = request.origin else { return .success(nil) }
+        if follower.sequence?.endOfSession != nil { return .failure(Refusal(obstacle: .sessionOver)) }
         let left = [context.timeout.map { $0 - delay }, deadline.map { $0 - follower.book.stopwatch.elapsed }]
         if let obstacle = hedging.obstacle(to: origin, timeLeft: left.compactMap(\.self).min()) {
             return .failure(Refusal(obstacle: obstacle))

@@ -78,6 +78,7 @@ extension Call {
     func follower(for role: CallTrace.Exchange.Role, over transport: any HttpTransport) -> RedirectFollower {
         let accepted = request.acceptedStatusCodes
         var follower = RedirectFollower(transport: transport, accepted: accepted, book: book)
+        follower.sequence = sequence
         if role == .main, !request.streamsResponse { follower.judge = answers }
         return follower
     }

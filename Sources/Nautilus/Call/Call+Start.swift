@@ -78,13 +78,17 @@ extension Call {
         _ stopwatch: Stopwatch
     ) async -> Result<CallOutcome, HttpError> {
         // The call's owner is noted in the same moment in which its retrier takes hold of a session.
+        let isSignedOut = service.isSignedOut
         let facts = beginning.sequence.facts(at: beginning.target?.service) { facts in
+            facts.isSignedOut = isSignedOut
             for interceptor in service.interceptors { interceptor.noteFacts(of: request, in: &facts) }
             beginning.hook?.noteFacts(of: request, in: &facts)
             service.transport.noteFacts(of: request, in: &facts)
         }
         let factory = service.retrierFactory
-        let retrier = beginning.sequence.making { factory.create(for: request) }
+        let retrier = beginning.sequence.making {
+            isSignedOut ? SignedOutCall.make { factory.create(for: request) } : factory.create(for: request)
+        }
         let outer = CallScope.current
         var maxAttempts: (@Sendable () -> Int)?
         if type(of: retrier) != NilRetrier.self { maxAttempts = { factory.descriptions.maxAttempts } }

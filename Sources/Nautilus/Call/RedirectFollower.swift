@@ -29,6 +29,8 @@ struct RedirectFollower: Sendable {
     /// The request's word on an accepted answer. Not asked of side requests, whose answers are not the request's, and of
     /// bodies that are still to come: nil.
     var judge: (any AnswerJudge)?
+    /// The calls that it is part of; nil where a test has none.
+    var sequence: CallSequence?
 
     /// Sends `request`, and then the requests that it is redirected to.
     ///
@@ -50,6 +52,10 @@ struct RedirectFollower: Sendable {
                 return Outcome(ending: ending, redirects: redirects, exchange: record)
             }
 
+            // The user may have signed out since it was stamped.
+            if let end = sequence?.endOfSession {
+                return Outcome(ending: .failed(end), redirects: redirects, exchange: record)
+            }
             visited.append(Visit(request))
             do throws(RedirectRefusal) {
                 let previous = request

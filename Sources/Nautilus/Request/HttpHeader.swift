@@ -187,7 +187,7 @@ extension HttpHeader {
 
         private static let sensitiveWords = [
             "auth", "bearer", "cookie", "credential", "csrf", "jwt", "key", "otp", "pass", "secret", "session",
-            "signature", "token", "xsrf",
+            "signature", "ticket", "token", "xsrf",
         ]
     }
 }

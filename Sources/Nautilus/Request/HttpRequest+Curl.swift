@@ -13,7 +13,7 @@ extension HttpRequest {
     public func curlCommand(showsSecrets: Bool = false) -> String {
         var words = ["curl", "--request", method.rawValue]
         for field in header.fields {
-            words += ["--header", quoted(showsSecrets ? "\(field.name): \(field.value)" : field.description)]
+            words += ["--header", quoted(showsSecrets ? "\(field.name): \(field.value)" : redacted(field))]
         }
         switch body {
         case .empty: break

@@ -21,6 +21,11 @@ public struct HttpRequest: Sendable, Redacted {
     /// Whether a redirect may have the body sent to another origin; a request's own word, which an interceptor may change.
     /// Default: true.
     public var allowsBodyAcrossOrigins = true
+    /// Whether a retrier has put the user's credential on it, under whichever name: an answer to it is no other user's.
+    public private(set) var isStamped = false
+    /// The fields that the credential was put into, besides those whose names say so (``HttpHeader/Name/isSensitive``): they
+    /// are not printed either.
+    public private(set) var stampedNames: [HttpHeader.Name] = []
     /// Whether a call has built it, or it was made of such a one by changing it.
     var isBuilt = false
 
@@ -59,12 +64,34 @@ public struct HttpRequest: Sendable, Redacted {
         self.priority = priority
     }
 
+    /// Notes that the request carries the user's credential by now. ``CredentialLease`` does it; a retrier that stamps by
+    /// itself has to.
+    ///
+    /// - Parameter names: The fields that it is in, where their names do not say so. Default: none.
+    public mutating func noteStamp(in names: [HttpHeader.Name] = []) {
+        isStamped = true
+        if !names.isEmpty { stampedNames += names }
+    }
+
+    /// Notes a stamp, in the fields that `before` did not have.
+    mutating func noteStamp(since before: HttpHeader) {
+        noteStamp(
+            in: header.fields.filter { $0.name != .authorization && !before.fields.contains($0) && !$0.name.isSensitive }
+                .map(\.name)
+        )
+    }
+
+    /// A field fit for a log.
+    func redacted(_ field: HttpHeader.Field) -> String {
+        stampedNames.contains(field.name) ? "\(field.name): ‹redacted›" : field.description
+    }
+
     /// Method and URL without its query, which may hold a token.
     public var description: String { "\(method) \(url.withoutSecrets)" }
 
     /// Shows method, URL and the redacted header, never the body.
     public var customMirror: Mirror {
-        Mirror(self, children: ["request": description, "header": header.description])
+        Mirror(self, children: ["request": description, "header": header.fields.map(redacted)])
     }
 }
 

@@ -39,7 +39,7 @@ extension BackoffRetrier {
         /// The source of jitter. Default: the system's generator, which no two clients share.
         public var random: any RandomSource = SystemRandomSource()
         /// Whether to repeat a POST that the server may have executed, and execute it twice. Default: false, since a
-        /// second order cannot be undone; send an `Idempotency-Key` instead. Never true of the request that renews a credential.
+        /// second order cannot be undone; send an `Idempotency-Key` instead. In a refresh nothing is repeated that may have been executed.
         public var retriesNonIdempotentRequests = false
 
         /// These rules with some of them changed.
@@ -120,9 +120,9 @@ extension BackoffRetrier.Configuration {
     }
 
     func mayRepeat(_ error: HttpError, isPartOfRefresh: Bool) -> Bool {
-        if error.isSafeToRepeat { return true }
-        // A renewal may spend its credential, and a server that sees it twice may end the session.
-        return retriesNonIdempotentRequests && !isPartOfRefresh
+        // It may have spent its credential, whatever its method promises: the session knows when to send it again.
+        if isPartOfRefresh, error.delivery == .maybeExecuted { return false }
+        return error.isSafeToRepeat || retriesNonIdempotentRequests
     }
 
     func remainingPause(for error: HttpError) -> Duration? {

@@ -43,6 +43,8 @@ extension ForwardingService {
     public var maxAttempts: Int { forwarded.maxAttempts }
     /// The wrapped service's.
     public var coders: JsonCoders { forwarded.coders }
+    /// The wrapped service's.
+    public var isSignedOut: Bool { forwarded.isSignedOut }
 }
 
 /// A service for derived requests: its retriers are made for, and asked about, the request that was declared.

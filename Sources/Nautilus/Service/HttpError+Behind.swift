@@ -6,8 +6,8 @@ extension HttpError {
     /// a session goes on asks here, so that it does not matter through which service it sends.
     ///
     /// - Parameter error: An error that was thrown inside ``keeping(_:)``. A coordinator's refresh runs in one.
-    /// - Returns: Nil when the last call that threw in the operation has not thrown an error of that type, and when a call
-    ///   that throws such errors has succeeded since: then it is about something else.
+    /// - Returns: Nil when no call of the operation has thrown an error of that type, when a call that throws such errors has
+    ///   succeeded since, and when several have thrown it for different reasons: which of them is meant, nothing tells.
     public static func behind(_ error: any Error) -> HttpError? {
         error as? HttpError ?? MappedFailure.current?.failure(behind: error)
     }
@@ -35,23 +35,27 @@ extension HttpService {
     }
 }
 
-/// The last failure, among an operation's calls, that a service has made an error of its own of.
+/// The failures of an operation's calls that services have made errors of their own of, as far as they may be meant by an
+/// error that is thrown.
 private final class MappedFailure: Sendable {
     @TaskLocal static var current: MappedFailure?
 
-    private let last = Locked<(failure: HttpError, mapped: any Error.Type)?>(nil)
+    private let failures = Locked<[(failure: HttpError, mapped: any Error.Type)]>([])
 
     func note(_ failure: HttpError, as mapped: any Error) {
-        last.withLock { $0 = (failure, type(of: mapped)) }
+        failures.withLock { $0.append((failure, type(of: mapped))) }
     }
 
     func forget(_ mapped: any Error.Type) {
-        last.withLock { last in
-            if last?.mapped == mapped { last = nil }
-        }
+        failures.withLock { $0.removeAll { $0.mapped == mapped } }
     }
 
+    /// The last one, unless others of its type have come to something else: which of them is meant, nothing tells.
     func failure(behind error: any Error) -> HttpError? {
-        last.withLock { $0.flatMap { last in last.mapped == type(of: error) ? last.failure : nil } }
+        failures.withLock { failures in
+            let candidates = failures.filter { $0.mapped == type(of: error) }.map(\.failure)
+            guard let last = candidates.last, candidates.allSatisfy({ $0.kind == last.kind }) else { return nil }
+            return last
+        }
     }
 }

@@ -59,6 +59,10 @@ public protocol HttpService<RequestError>: Sendable {
     /// For services that stand for others in turn, as ``ServiceSwitch`` does.
     var selectedService: AnyHttpService<RequestError>? { get }
 
+    /// Whether its calls are a guest's, as those of ``signedOut``: they carry no credential of a session, and what is kept
+    /// apart by user is kept apart from them. Default: false.
+    var isSignedOut: Bool { get }
+
     /// Turns the framework's error into the service's own.
     ///
     /// Default where ``RequestError`` is ``HttpError``: the error as it is, since it says everything already.
@@ -94,6 +98,8 @@ extension HttpService {
     public var coders: JsonCoders { .standard }
     /// No other service.
     public var selectedService: AnyHttpService<RequestError>? { nil }
+    /// They are not.
+    public var isSignedOut: Bool { false }
 }
 
 extension HttpService where RequestError == HttpError {

@@ -19,6 +19,7 @@ private struct SignedOutService<RequestError: Error>: ForwardingService {
 
     var forwarded: any HttpService { base.forwarded }
     var retrierFactory: any RetrierFactory { forwarded.retrierFactory.signedOut }
+    var isSignedOut: Bool { true }
     var selectedService: AnyHttpService<RequestError>? { base.selectedService?.signedOut }
 
     func mapError(_ error: HttpError) -> RequestError { base.mapError(error) }

@@ -165,6 +165,8 @@ public struct CallFacts: Sendable {
     /// Where the call's service was when the call began: its base URL, without the query. Services that differ in it
     /// belong to different environments. Empty while that URL is invalid, and where a test names none.
     public let environment: String
+    /// Whether the call is a guest's, made through a service with ``HttpService/isSignedOut``.
+    public var isSignedOut = false
     private var facts: [(owner: any AnyObject & Sendable, fact: any Sendable)] = []
 
     /// Creates an empty collection, as a test of an interceptor does.

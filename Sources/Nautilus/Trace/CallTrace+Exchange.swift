@@ -215,6 +215,10 @@ public enum HedgeObstacle: Sendable, Hashable {
     case notIdempotent
     /// The body comes in chunks, which only one send can have.
     case streamedBody
+    /// It is part of a refresh: sent twice, it might spend a credential twice.
+    case refresh
+    /// The session that it was stamped in is over.
+    case sessionOver
     /// Too few attempts have succeeded to know how long is slow.
     case tooFewSamples
     /// The attempt's timeout passes before the hedge's delay.
@@ -248,6 +252,8 @@ extension HedgeObstacle: CustomStringConvertible {
         case .notAllowed: "the request does not allow it"
         case .notIdempotent: "not idempotent, and without an Idempotency-Key"
         case .streamedBody: "the body is a stream"
+        case .refresh: "part of a refresh"
+        case .sessionOver: "the session is over"
         case .tooFewSamples: "too few attempts to know what is slow"
         case .timeoutFirst(let timeout): "the timeout of \(timeout.brief) comes first"
         case .cannotFinish(let remaining, let usual):

@@ -107,7 +107,7 @@ extension TokenEndpoint {
 }
 
 extension RenewalFailure {
-    fileprivate init(of error: OAuthError) {
+    init(of error: OAuthError) {
         self =
             switch error.kind {
             case .invalidGrant, .noRefreshToken: .ended

@@ -318,6 +318,8 @@ extension Session {
             throw SessionError(.cancelled)
         }
         try await shared.write()
+        // Of a sign-out elsewhere, by a process that is gone.
+        await shared.state.withLock { $0.removal }?.value
     }
 }
 

@@ -55,17 +55,22 @@ private final class FirstLook<Credential: Codable & Sendable & Equatable>: Senda
     private let found: Locked<RefreshCoordinator<Credential>.Session?>
     private let task: Task<Void, Never>
 
+    /// The longest look that still tells who was signed in when the call began, where that was another user than this
+    /// process knew. Longer, it may show one who has signed in since, and the call fails: it must not go out as theirs.
+    private static var limit: Duration { .milliseconds(250) }
+
     init(_ session: Session<Credential>) {
         let found = Locked<RefreshCoordinator<Credential>.Session?>(nil)
         self.found = found
+        let (watch, isKnown) = (session.shared.stopwatch(), session.shared.isKnown)
         task = BackgroundTask.start {
             // If the store cannot be read, the call gets the error when it asks for its credential.
-            guard (try? await session.restore()) != nil else { return }
+            guard (try? await session.restore()) != nil, !isKnown || watch.elapsed <= Self.limit else { return }
             found.withLock { $0 = session.session }
         }
     }
 
-    /// The session that was found; nil when the store could not be read, or the call was cancelled meanwhile.
+    /// The session that was found; nil when the store could not be read, or not soon, or the call was cancelled meanwhile.
     func session() async -> RefreshCoordinator<Credential>.Session? {
         await withTaskCancellationHandler {
             await task.value

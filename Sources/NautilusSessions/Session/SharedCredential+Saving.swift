@@ -130,13 +130,14 @@ extension SharedCredential {
     /// Removes a record of a session that has been ended by a process which has not come to its removal, if the lock is
     /// free: else its holder looks after it, or whoever looks next.
     func removeRemains() {
-        BackgroundTask.start { [store] in
+        let removal = BackgroundTask.start { [store] in
             guard let lock = await store.lockIfFree() else { return }
             if let glance = try? await store.glance(), glance.stored == nil, !glance.hasExpired, glance.version != nil {
                 try? await store.delete(under: lock)
             }
             store.unlock(lock)
         }
+        state.withLock { $0.removal = removal }
     }
 
     /// Notes that the end of a session is stored.

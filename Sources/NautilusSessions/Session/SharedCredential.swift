@@ -73,6 +73,8 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         var hasLostLock = false
         var isFailing = false
         var isTryingAgain = false
+        /// The removal of what a sign-out that was killed has left; nil while none was begun.
+        var removal: Task<Void, Never>?
     }
 
     let store: SharedStore<Credential>
@@ -114,6 +116,12 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
     var id: UUID? {
         state.withLock { $0.isChanging ? nil : $0.record?.session }
     }
+
+    /// Whether the store has been looked at, or overruled.
+    var isKnown: Bool { state.withLock { $0.isKnown } }
+
+    /// A stopwatch on the session's clock.
+    func stopwatch() -> Stopwatch { Stopwatch(store.clock) }
 
     /// The rest of a credential's lifetime, as the coordinator goes by it; nil for one that serves until the server
     /// rejects it.

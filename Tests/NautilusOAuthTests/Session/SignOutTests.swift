@@ -297,6 +297,46 @@ struct SignOutTests {
         }
     }
 
+    @Test("nor, where the first could not even be ended in the store, are those of the user before both")
+    func replacedWithoutEnd() async throws {
+        try await SessionWorld.run { world in
+            _ = try await world.signedIn()
+            let session = world.process()
+            world.store.failEnds(with: .full(place: "store"))
+            let lock = try await world.store.lock(session.key)
+            let (bert, carl) = (
+                world.server.signIn("bert", at: world.date), world.server.signIn("carl", at: world.date)
+            )
+            async let first: Void? = try? session.signIn(bert)
+            try await world.sleep(.milliseconds(1))
+            async let second: Void? = try? session.signIn(carl, revokingReplaced: true)
+            try await world.sleep(.seconds(1))
+            lock?.unlock()
+            _ = await (first, second)
+            try await world.sleep(.seconds(1))
+            #expect(world.server.revoked == ["bert-r1", "bert-a1"])
+        }
+    }
+
+    @Test("a sign-out before the sign-in could be saved brings nobody back whom the store could not end")
+    func unsavedSignInWithoutEnd() async throws {
+        try await SessionWorld.run { world in
+            _ = try await world.signedIn()
+            let session = world.process()
+            world.store.failEnds(with: .full(place: "store"))
+            let lock = try await world.store.lock(session.key)
+            async let signIn: Void? = try? session.signIn(world.server.signIn("bert", at: world.date))
+            try await world.sleep(.seconds(1))
+            async let signOut: Void? = try? session.signOut()
+            try await world.sleep(.seconds(1))
+            lock?.unlock()
+            _ = await (signIn, signOut)
+            try await world.sleep(.seconds(60))
+            #expect(await world.call(world.process()).isSignedOut)
+            #expect(try await world.store.version(of: session.key) == nil)
+        }
+    }
+
     @Test("a store that hangs keeps the server from being told no longer than a lock would")
     func hangingEnd() async throws {
         try await SessionWorld.run { world in

@@ -110,6 +110,18 @@ struct EncryptedStoreTests {
         }
     }
 
+    @Test("its own session under another key, as after a change of keys elsewhere, goes on in a process that knows it")
+    func ownSession() async throws {
+        try await TokenWorld.run { world in
+            let session = world.process(store: Self.sealed(world.store))
+            try await session.signIn(world.server.signIn("anna", at: world.date))
+            let stored = try #require(try await Self.sealed(world.store).load(world.key))
+            try await Self.sealed(world.store, with: "k2").save(stored, for: world.key)
+            #expect(await world.call(session).token == "anna-1")
+            #expect(session.isSignedIn)
+        }
+    }
+
     @Test("another session under another key ends this process's: its calls go out no more", arguments: [false, true])
     func anotherSession(isSignedOutFirst: Bool) async throws {
         try await TokenWorld.run { world in

@@ -147,7 +147,7 @@ struct HostileEventStreamTests {
 
     @Test("C4: an event now and then does not make the 503s in between free: the budget ends the stream")
     func alternatingWithEvents() async throws {
-        let story = try await read(delay: .zero) { number, _ in
+        let story = try await read(1000, delay: .zero) { number, _ in
             number.isMultiple(of: 2) ? .failure : .events("data: a\n\n")
         }
         #expect(story.events == 6)

@@ -67,6 +67,20 @@ struct ConnectionLinesTests {
         #expect(isConnected)
     }
 
+    @Test("a connection that another origin gives back goes past an origin that has as many as it may, however urgent")
+    func ownLimit() throws {
+        let (slow, quick) = (try #require(slow), try #require(quick))
+        var lines = ConnectionLines<HttpOrigin, NamedWaiter>(limit: 2, total: 3)
+        let arrivals: [(HttpOrigin, NamedWaiter, RequestPriority)] = [
+            (slow, NamedWaiter("s1"), .normal), (slow, NamedWaiter("s2"), .normal), (quick, NamedWaiter("q1"), .normal),
+            (slow, NamedWaiter("s3"), .high), (quick, NamedWaiter("q2"), .low),
+        ]
+        let entered = arrivals.map { lines.enter($0, $1, priority: $2) }
+        #expect(entered == [true, true, true, false, false])
+        let served = [quick, slow].map { lines.leave($0)?.id }
+        #expect(served == ["q2", "s3"])
+    }
+
     @Test("a limit of nothing is one")
     func noLimit() throws {
         let origin = try #require(slow)

@@ -78,14 +78,19 @@ struct CurlBodyTests {
     }
 
     @Test("is not made before it is asked for")
-    func lazy() async {
-        let upload = CurlUpload()
-        let oneShot = HttpBodyStream(once: AsyncThrowingStream<Data, any Error> { $0.finish() })
-        let feeding = Task { await upload.feed(oneShot) {} }
-        upload.close()
-        await feeding.value
-        #expect(oneShot.isReplayable)
-        #expect(!upload.hasBegun)
+    func lazy() async throws {
+        try await simulate { simulation in
+            let upload = CurlUpload()
+            let oneShot = HttpBodyStream(once: AsyncThrowingStream<Data, any Error> { $0.finish() })
+            async let feeding: Void = upload.feed(oneShot) {}
+            // Time passes when nothing is left to do: the writer waits by then.
+            try await simulation.clock.sleep(for: .seconds(1))
+            #expect(oneShot.isReplayable)
+            #expect(!upload.hasBegun)
+            upload.close()
+            await feeding
+            #expect(oneShot.isReplayable)
+        }
     }
 
     @Test("fails with the stream's error, and with one of its own for another length", arguments: [3, 5] as [Int64])

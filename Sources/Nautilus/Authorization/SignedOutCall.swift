@@ -1,0 +1,7 @@
+/// The making of a guest's call: a lease that is made in it never stamps, whatever factory has wrapped its retrier.
+enum SignedOutCall {
+    @TaskLocal static var isBeingMade = false
+
+    /// Makes a part of the call.
+    static func make<Part>(_ make: () -> Part) -> Part { $isBeingMade.withValue(true, operation: make) }
+}

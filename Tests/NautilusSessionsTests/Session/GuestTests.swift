@@ -1,0 +1,149 @@
+import Foundation
+import Nautilus
+import NautilusCaching
+import NautilusSessions
+import NautilusTesting
+import Testing
+
+@Suite("Guests and users of one service")
+struct GuestTests {
+    @Test("a guest and a user are given nothing that a cache has of the other", arguments: [true, false])
+    func cachedGuest(guestFirst: Bool) async throws {
+        try await TokenWorld.run { world in
+            let session = try await world.signedIn()
+            let cache = HttpCache(accounts: .separate { _ in session.id?.uuidString }, wallClock: { world.date })
+            world.server.transport.on(.get, "/prices") { request, _ in
+                .reply(header: ["Cache-Control": "max-age=60"], text: request.header["X-Api-Token"] ?? "guest")
+            }
+            let service = world.api.with {
+                $0.interceptors = [cache]
+                $0.retrierFactory = session.retrierFactory
+            }
+            if guestFirst {
+                #expect(try await GetPrices().schedule(with: service.signedOut) == "guest")
+                #expect(try await GetPrices().schedule(with: service) == "anna-1")
+            } else {
+                #expect(try await GetPrices().schedule(with: service) == "anna-1")
+                #expect(try await GetPrices().schedule(with: service.signedOut) == "guest")
+            }
+        }
+    }
+
+    @Test("nor an answer to the other that is under way", arguments: [true, false])
+    func coalescedGuest(guestFirst: Bool) async throws {
+        try await TokenWorld.run { world in
+            let session = try await world.signedIn()
+            let coalescing = RequestCoalescing(accounts: .separate { _ in session.id?.uuidString })
+            world.server.transport.on(.get, "/prices") { request, _ in
+                let token = request.header["X-Api-Token"]
+                try await world.clock.sleep(for: .seconds(1))
+                return token.map { .reply(text: $0) } ?? .reply(text: "guest")
+            }
+            let service = world.api.with {
+                $0.interceptors = [coalescing]
+                $0.retrierFactory = session.retrierFactory
+            }
+            let guest = service.signedOut
+            let (first, second) = guestFirst ? (guest, service) : (service, guest)
+            async let one = GetPrices().schedule(with: first)
+            try await world.sleep(.milliseconds(200))
+            async let two = GetPrices().schedule(with: second)
+            let answers = try await [one, two]
+            #expect(answers == (guestFirst ? ["guest", "anna-1"] : ["anna-1", "guest"]))
+        }
+    }
+
+    @Test("a guest that is refused does not fail the call of the user")
+    func coalesced401() async throws {
+        try await TokenWorld.run { world in
+            let session = try await world.signedIn()
+            let coalescing = RequestCoalescing(accounts: .separate { _ in session.id?.uuidString })
+            world.server.transport.on(.get, "/notes") { request, _ in
+                let token = request.header["X-Api-Token"]
+                try await world.clock.sleep(for: .seconds(1))
+                return token.map { .reply(text: $0) } ?? .status(401)
+            }
+            let service = world.api.with {
+                $0.interceptors = [coalescing]
+                $0.retrierFactory = session.retrierFactory
+            }
+            async let guest = try? GetNotes().schedule(with: service.signedOut)
+            try await world.sleep(.milliseconds(200))
+            async let user = try? GetNotes().schedule(with: service)
+            #expect(await user == "anna-1")
+            #expect(await guest == nil)
+        }
+    }
+
+    @Test("a guest carries no credential, though a factory around the session says nothing of authorizing")
+    func wrapped() async throws {
+        try await TokenWorld.run { world in
+            let session = try await world.signedIn()
+            let service = world.api.with {
+                $0.retrierFactory = AnyRetrierFactory { _ in session.retrierFactory.create(for: GetPrices()) }
+            }
+            #expect(try await GetPrices().schedule(with: service.signedOut) == "guest")
+        }
+    }
+
+    @Test("a call through a switch stays where it began, below wrappers in every order", arguments: 0..<4)
+    func flipped(order: Int) async throws {
+        try await TokenWorld.run { world in
+            let seen = Locked<[String]>([])
+            let flip = Locked<(@Sendable () -> Void)?>(nil)
+            let transport = ScriptedTransport(clock: world.clock) { request, context in
+                seen.withLock { $0.append("\(request.url.host ?? "") \(request.header["X-Env"] ?? "")") }
+                flip.withLock { $0 }?()
+                return context.number < 3 ? .status(503) : .reply(text: "ok")
+            }
+            let sites = ServiceSwitch("staging") { name in
+                AnyHttpService(
+                    apiUrl: "\(name).example.com",
+                    header: ["X-Env": name],
+                    retrierFactory: BackoffRetrier.factory(.standard.with { $0.budget = .unlimited }),
+                    transport: transport,
+                    clock: world.clock
+                )
+            }
+            flip.withLock { $0 = { sites.select(sites.selected == "staging" ? "production" : "staging") } }
+            switch order {
+            case 0: _ = try await GetPrices().schedule(with: sites.signedOut.with { $0.maxAttempts = 9 })
+            case 1: _ = try await GetPrices().schedule(with: sites.with { $0.maxAttempts = 9 }.signedOut)
+            case 2: _ = try await GetPrices().schedule(with: sites.signedOut.mappingErrors { $0 }.signedOut)
+            default:
+                let outer = ServiceSwitch(1) { _ in sites }
+                _ = try await GetPrices().schedule(
+                    with: outer.mappingErrors { $0 }.with { $0.header["X-A"] = "1" }.signedOut
+                )
+            }
+            #expect(seen.withLock { $0 } == Array(repeating: "staging.example.com staging", count: 3))
+        }
+    }
+
+    @Test("no dump and no description has the credential")
+    func dumps() async throws {
+        try await TokenWorld.run { world in
+            let secret = ApiToken(value: "s3cret-1", expires: world.date.addingTimeInterval(3600))
+            let session = world.process()
+            try await session.signIn(secret)
+            let service = world.api.with {
+                $0.header = ["X-Api-Token": "s3cret"]
+                $0.retrierFactory = session.retrierFactory
+            }
+            let switched = ServiceSwitch("a") { _ in service }
+            let ending = session.signOutNow()
+            try await session.signIn(secret)
+            let things: [Any] = [
+                session, session.key, session.current as Any, service, service.signedOut, service.retrierFactory,
+                service.retrierFactory.create(for: GetNotes()), switched, switched.signedOut, ending, session.events,
+                world.store, world.store.load(world.key) as Any, session.gate, session.session,
+                service.signedOut.mappingErrors { $0 },
+            ]
+            for thing in things {
+                var text = ""
+                dump(thing, to: &text)
+                #expect(!(text + "\(thing)" + String(reflecting: thing)).contains("s3cret"), "\(type(of: thing))")
+            }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+import Foundation
+import Nautilus
+import NautilusSessions
+import NautilusTesting
+import NautilusTraffic
+import Testing
+
+@Suite("A renewal through a service with limits")
+struct RenewalUnderTrafficTests {
+    @Test("a renewal needs no slot of a limit, whose holders wait for it", arguments: [2, 6])
+    func limited(calls: Int) async throws {
+        try await TokenWorld.run { world in
+            let limit = ConcurrencyLimit(1)
+            let api = world.api.with { $0.interceptors = [limit] }
+            let rules = SessionRules<ApiToken>(
+                stamp: { token, request in request.header["X-Api-Token"] = token.value },
+                renew: { token in
+                    ApiToken(
+                        value: try await SendToken(token: token).schedule(with: api.signedOut),
+                        expires: .distantFuture
+                    )
+                }
+            )
+            world.server.transport.on(.get, "/notes") { request, _ in
+                let token = request.header["X-Api-Token"] ?? ""
+                try await world.clock.sleep(for: .milliseconds(50))
+                return token == "anna-2" ? .reply(text: token) : .status(401)
+            }
+            let session = try await world.signedIn("anna", rules)
+            let service = api.with { $0.retrierFactory = session.retrierFactory }
+            let start = world.date
+            let tokens = await withTaskGroup(of: String.self) { group in
+                for _ in 1...calls {
+                    group.addTask {
+                        do throws(HttpError) {
+                            return try await GetNotes().schedule(with: service)
+                        } catch {
+                            return "\(error.kind) \(error.underlying.map { "\($0)" } ?? "")"
+                        }
+                    }
+                }
+                return await group.reduce(into: [String]()) { $0.append($1) }
+            }
+            #expect(world.date.timeIntervalSince(start) < 5, "\(world.date.timeIntervalSince(start)) s")
+            #expect(tokens == Array(repeating: "anna-2", count: calls))
+        }
+    }
+
+    @Test("twelve calls under a limit of six are served by one renewal")
+    func limitedAsBrowsersAre() async throws {
+        try await TokenWorld.run { world in
+            let limit = ConcurrencyLimit(6)
+            let api = world.api.with { $0.interceptors = [limit] }
+            let rules = SessionRules<ApiToken>(
+                stamp: { token, request in request.header["X-Api-Token"] = token.value },
+                renew: { token in
+                    ApiToken(
+                        value: try await SendToken(token: token).schedule(with: api.signedOut),
+                        expires: .distantFuture
+                    )
+                }
+            )
+            world.server.transport.on(.get, "/notes") { request, _ in
+                let token = request.header["X-Api-Token"] ?? ""
+                try await world.clock.sleep(for: .milliseconds(50))
+                return token == "anna-2" ? .reply(text: token) : .status(401)
+            }
+            // As an app has it: with the default limits.
+            let session = world.process(rules, limits: RefreshLimits(timeLimit: .seconds(90)))
+            try await session.signIn(world.server.signIn("anna", at: world.date))
+            let service = api.with { $0.retrierFactory = session.retrierFactory }
+            let start = world.date
+            let served = await withTaskGroup(of: Bool.self) { group in
+                for _ in 1...12 {
+                    group.addTask { (try? await GetNotes().schedule(with: service)) != nil }
+                }
+                return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+            }
+            #expect(served == 12)
+            #expect(world.date.timeIntervalSince(start) < 5, "\(world.date.timeIntervalSince(start)) s")
+            #expect(world.server.renewals == ["anna-1"])
+        }
+    }
+
+    @Test("nor does one whose caller has left, while the next call has its slot")
+    func cancelledStarter() async throws {
+        try await TokenWorld.run { world in
+            let limit = ConcurrencyLimit(1)
+            let api = world.api.with { $0.interceptors = [limit] }
+            let rules = SessionRules<ApiToken>(
+                stamp: { token, request in request.header["X-Api-Token"] = token.value },
+                lifetime: { .seconds($0.expires.timeIntervalSince(world.date)) },
+                renew: { token in
+                    ApiToken(
+                        value: try await SendToken(token: token).schedule(with: api.signedOut),
+                        expires: .distantFuture
+                    )
+                }
+            )
+            let session = try await world.signedIn("anna", rules)
+            try await world.sleep(.seconds(3600))
+            let service = api.with { $0.retrierFactory = session.retrierFactory }
+            // Another process looks after the record for a second.
+            let lock = try #require(world.store.lock(world.key))
+            let start = world.date
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    _ = await withTaskGroup(of: Void.self) { inner in
+                        inner.addTask { _ = try? await GetNotes().schedule(with: service) }
+                        try? await world.sleep(.milliseconds(500))
+                        inner.cancelAll()
+                    }
+                }
+                group.addTask {
+                    try? await world.sleep(.milliseconds(100))
+                    #expect((try? await GetNotes().schedule(with: service)) == "anna-2")
+                }
+                try? await world.sleep(.seconds(1))
+                lock.unlock()
+            }
+            #expect(world.date.timeIntervalSince(start) < 5, "\(world.date.timeIntervalSince(start)) s")
+        }
+    }
+
+    @Test("a renewal that a probe waits for goes out while the circuit is half open")
+    func probe() async throws {
+        try await TokenWorld.run { world in
+            let breaker = CircuitBreaker(clock: world.clock, random: world.random)
+            let api = world.api.with { $0.interceptors = [breaker] }
+            let rules = SessionRules<ApiToken>(
+                stamp: { token, request in request.header["X-Api-Token"] = token.value },
+                lifetime: { .seconds($0.expires.timeIntervalSince(world.date)) },
+                renew: { token in
+                    ApiToken(
+                        value: try await SendToken(token: token).schedule(with: api.signedOut),
+                        expires: .distantFuture
+                    )
+                }
+            )
+            let session = world.process(rules, limits: RefreshLimits(timeLimit: .seconds(90)))
+            try await session.signIn(world.server.signIn("anna", at: world.date))
+            let service = api.with { $0.retrierFactory = session.authorization }
+            world.server.transport.on(.get, "/prices") { _, _ in .status(503) }
+            try await world.sleep(.seconds(3590))
+            for _ in 1...200 { _ = try? await GetPrices().schedule(with: service.signedOut) }
+            let origin = try #require(URL(string: "https://api.test").flatMap(HttpOrigin.init))
+            #expect("\(breaker.state(of: origin))".contains("open"), "\(breaker.state(of: origin))")
+            try await world.sleep(.seconds(70))
+            let lock = try #require(world.store.lock(world.key))
+            let start = world.date
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { _ = try? await session.grant() }
+                group.addTask {
+                    try? await world.sleep(.milliseconds(500))
+                    let token = try? await GetNotes().schedule(with: service)
+                    #expect(token == "anna-2")
+                }
+                try? await world.sleep(.seconds(1))
+                lock.unlock()
+            }
+            #expect(world.date.timeIntervalSince(start) < 8, "\(world.date.timeIntervalSince(start)) s")
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import Foundation
+import Nautilus
+import NautilusSessions
+import NautilusTesting
+import Testing
+
+@Suite("A call belongs to the user with whom it began, however slow the store")
+struct SlowLookTests {
+    /// A store of which each look takes a while, as one over a network does.
+    private final class SlowLooks: CredentialStore {
+        let base: MemoryStore
+        let clock: ManualClock
+        let delay = Locked(Duration.zero)
+
+        init(_ world: TokenWorld) { (base, clock) = (world.store, world.clock) }
+
+        private func pass() async {
+            let delay = delay.withLock { $0 }
+            guard delay > .zero else { return }
+            await BackgroundTask.start { [clock] in try? await clock.sleep(for: delay) }.value
+        }
+        func load(_ key: CredentialKey) async throws -> StoredCredential? { base.load(key) }
+        func save(_ stored: StoredCredential, for key: CredentialKey) async throws { base.save(stored, for: key) }
+        func end(_ session: UUID, for key: CredentialKey) async throws -> StoredCredential? {
+            base.end(session, for: key)
+        }
+        func delete(_ key: CredentialKey) async throws { base.delete(key) }
+        func version(of key: CredentialKey) async throws -> CredentialVersion? {
+            await pass()
+            return base.version(of: key)
+        }
+        func lock(_ key: CredentialKey) async throws -> (any CredentialLock)? { base.lock(key) }
+    }
+
+    /// Tells when a call has its retrier, and so has begun.
+    private struct Telling: RetrierFactory {
+        let base: any RetrierFactory
+        let began: Locked<Bool>
+        var descriptions: [RetryDescription] { base.descriptions }
+        var signedOut: any RetrierFactory { base.signedOut }
+        func create<R: Request>(for request: R) -> any Retrier {
+            defer { began.withLock { $0 = true } }
+            return base.create(for: request)
+        }
+    }
+
+    @Test("a call that began as one user does not go out as another who signs in elsewhere while the store is slow")
+    func slowLook() async throws {
+        try await TokenWorld.run { world in
+            let store = SlowLooks(world)
+            let session = world.process(store: store)
+            try await session.signIn(world.server.signIn("anna", at: world.date))
+            try await session.restore()
+            let other = world.process()
+            try await other.restore()
+            store.delay.withLock { $0 = .seconds(2) }
+            #expect(session.current?.credential.value == "anna-1")
+            async let call = world.call(session)
+            try await world.sleep(.seconds(1))
+            try await other.signIn(world.server.signIn("bert", at: world.date))
+            let result = await call
+            #expect(result.refreshError != nil || result.token == "anna-1", "\(result)")
+            #expect(!world.server.carried.contains("bert-1"))
+        }
+    }
+
+    @Test("nor does what it sends, however long the store takes")
+    func slowLookWithBody() async throws {
+        struct SaveNote: Request {
+            typealias Result = Void
+            var method: HttpMethod { .post }
+            var route: HttpRoute { ["notes"] }
+            var body: HttpBody { .form(["text": "anna's diary"]) }
+        }
+        try await TokenWorld.run { world in
+            let store = SlowLooks(world)
+            let session = world.process(store: store)
+            try await session.signIn(world.server.signIn("anna", at: world.date))
+            let other = world.process()
+            try await other.restore()
+            world.server.transport.on(.post, "/notes", .status(204))
+            // Shorter than the limit of 30 s.
+            store.delay.withLock { $0 = .seconds(25) }
+            let service = world.api.with { $0.retrierFactory = session.retrierFactory }
+            async let call: Void? = try? SaveNote().schedule(with: service)
+            try await world.sleep(.seconds(20))
+            try await other.signIn(world.server.signIn("bert", at: world.date))
+            _ = await call
+            let sent = world.server.transport.attempts(at: .post, "/notes").map { $0.header["X-Api-Token"] }
+            #expect(sent == [], "anna's diary was saved as \(sent)")
+        }
+    }
+
+    @Test("one that began while nobody was signed in does not go out as the user who signs in elsewhere")
+    func slowLookOfNobody() async throws {
+        try await TokenWorld.run { world in
+            let store = SlowLooks(world)
+            let (session, other) = (world.process(store: store), world.process())
+            #expect(try await session.restore() == false)
+            store.delay.withLock { $0 = .seconds(2) }
+            async let call = world.call(session)
+            try await world.sleep(.seconds(1))
+            try await other.signIn(world.server.signIn("bert", at: world.date))
+            _ = await call
+            #expect(world.server.carried == [])
+        }
+    }
+
+    @Test("nor over a store that answers at once, in whatever order the tasks run", arguments: 0..<60 as Range<UInt64>)
+    func promptLook(seed: UInt64) async throws {
+        try await TokenWorld.run(seed: seed) { world in
+            let session = try await world.signedIn()
+            let other = world.process()
+            try await other.restore()
+            let began = Locked(false)
+            let bert = world.server.signIn("bert", at: world.date)
+            let service = world.api.with {
+                $0.retrierFactory = Telling(base: session.authorization, began: began)
+            }
+            async let call: Void = { _ = try? await GetNotes().schedule(with: service) }()
+            while !began.withLock({ $0 }) { await Task.yield() }
+            try await other.signIn(bert)
+            await call
+            #expect(!world.server.carried.contains("bert-1"))
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import Nautilus
+import NautilusCaching
+import NautilusSessions
+import NautilusTesting
+import Testing
+
+@Suite("A request that carries a credential")
+struct StampedRequestTests {
+    @Test(
+        "a cache without accounts keeps nothing that was stamped, whatever the field is called",
+        arguments: ["X-Api-Token", "X-Sid", "X-Ticket", "X-Access", "X-Customer", "?sid"]
+    )
+    func anonymousCache(name: String) async throws {
+        try await TokenWorld.run { world in
+            let rules = SessionRules<ApiToken>(
+                stamp: { token, request in
+                    if name == "?sid" {
+                        request.url = try #require(URL(string: request.url.absoluteString + "?sid=" + token.value))
+                    } else {
+                        request.header[HttpHeader.Name(name)] = token.value
+                    }
+                },
+                renew: { $0 }
+            )
+            world.server.transport.on(.get, "/notes") { request, _ in
+                let token = request.header[HttpHeader.Name(name)] ?? request.url.query ?? ""
+                return .reply(
+                    header: ["Cache-Control": "max-age=60"],
+                    text: token.replacingOccurrences(of: "sid=", with: "")
+                )
+            }
+            let session = world.process(rules)
+            let cache = HttpCache(wallClock: { world.date })
+            let service = world.api.with {
+                $0.interceptors = [cache]
+                $0.retrierFactory = session.retrierFactory
+            }
+            try await session.signIn(world.server.signIn("anna", at: world.date))
+            #expect(try await GetNotes().schedule(with: service) == "anna-1")
+            try await session.signOut()
+            try await session.signIn(world.server.signIn("bert", at: world.date))
+            #expect(try await GetNotes().schedule(with: service) == "bert-1")
+        }
+    }
+
+    @Test("nor is it shared with a call of the next user at the same time", arguments: ["X-Api-Token", "X-Sid"])
+    func anonymousCoalescing(name: String) async throws {
+        try await TokenWorld.run { world in
+            let rules = SessionRules<ApiToken>(
+                stamp: { token, request in request.header[HttpHeader.Name(name)] = token.value },
+                renew: { $0 }
+            )
+            world.server.transport.on(.get, "/notes") { request, _ in
+                try await world.clock.sleep(for: .seconds(1))
+                return .reply(text: request.header[HttpHeader.Name(name)] ?? "")
+            }
+            let session = world.process(rules)
+            let coalescing = RequestCoalescing()
+            let service = world.api.with {
+                $0.interceptors = [coalescing]
+                $0.retrierFactory = session.retrierFactory
+            }
+            try await session.signIn(world.server.signIn("anna", at: world.date))
+            async let anna: String? = try? GetNotes().schedule(with: service)
+            try await world.sleep(.milliseconds(200))
+            try await session.signIn(world.server.signIn("bert", at: world.date))
+            #expect(try await GetNotes().schedule(with: service) == "bert-1")
+            _ = await anna
+        }
+    }
+
+    @Test("no second send follows a sign-out")
+    func hedgeAfterSignOut() async throws {
+        try await TokenWorld.run { world in
+            let session = try await world.signedIn()
+            world.server.transport.on(.get, "/notes") { _, _ in
+                try await world.clock.sleep(for: .seconds(5))
+                return .reply(text: "late")
+            }
+            let service = world.api.with {
+                $0.hedging = Hedging(after: .fixed(.seconds(1)), latencies: OriginLatencies(), budget: .unlimited)
+                $0.retrierFactory = session.authorization
+            }
+            async let call: String? = try? GetNotes().schedule(with: service)
+            try await world.sleep(.milliseconds(500))
+            session.signOutNow()
+            _ = await call
+            #expect(world.server.carried == ["anna-1"])
+        }
+    }
+
+    @Test("no redirect is followed after a sign-out")
+    func redirectAfterSignOut() async throws {
+        try await TokenWorld.run { world in
+            let session = try await world.signedIn()
+            world.server.transport
+                .on(.get, "/notes") { _, _ in
+                    try await world.clock.sleep(for: .seconds(5))
+                    return .status(302, header: ["Location": "/elsewhere"])
+                }
+                .on(.get, "/elsewhere", .reply(text: "anna's"))
+            let service = world.api.with { $0.retrierFactory = session.authorization }
+            async let call: String? = try? GetNotes().schedule(with: service)
+            try await world.sleep(.milliseconds(500))
+            session.signOutNow()
+            _ = await call
+            let sent = world.server.transport.attempts(at: .get, "/elsewhere").map { $0.header["X-Api-Token"] }
+            #expect(sent == [])
+        }
+    }
+
+    @Test("shows nothing of what was stamped, whatever the field is called", arguments: ["X-Sid", "X-Customer"])
+    func redacted(name: String) async throws {
+        try await TokenWorld.run { world in
+            let rules = SessionRules<ApiToken>(
+                stamp: { token, request in request.header[HttpHeader.Name(name)] = token.value },
+                renew: { $0 }
+            )
+            let session = try await world.signedIn("anna", rules)
+            let seen = Locked<HttpRequest?>(nil)
+            let transport = ScriptedTransport { request, _ in
+                seen.withLock { $0 = request }
+                return .reply(text: "ok")
+            }
+            let service = world.api.with {
+                $0.retrierFactory = session.retrierFactory
+                $0.transport = transport
+            }
+            _ = try await GetNotes().schedule(with: service)
+            let request = try #require(seen.withLock { $0 })
+            #expect(request.header[HttpHeader.Name(name)] == "anna-1")
+            var text = "\(request) \(request.curlCommand())"
+            dump(request, to: &text)
+            #expect(!text.contains("anna-1"))
+            #expect(request.curlCommand(showsSecrets: true).contains("anna-1"))
+        }
+    }
+}
