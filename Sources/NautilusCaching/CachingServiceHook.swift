@@ -77,7 +77,8 @@ public final class CachingServiceHook: ServiceHook {
 
     /// Notes the account of a call.
     public func noteFacts<R: Request>(of request: R, in facts: inout CallFacts) {
-        guard let account = account() else { return }
+        // A guest's answer is no user's, nor the other way round; an empty name tells no users apart.
+        guard let account = account(), !facts.isSignedOut || account.isEmpty else { return }
         let removals = core.withLock { $0.removals }
         facts.note(Beginning(account: account, environment: facts.environment, removals: removals), by: self)
     }

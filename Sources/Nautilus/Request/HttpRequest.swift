@@ -75,10 +75,8 @@ public struct HttpRequest: Sendable, Redacted {
 
     /// Notes a stamp, in the fields that `before` did not have.
     mutating func noteStamp(since before: HttpHeader) {
-        noteStamp(
-            in: header.fields.filter { $0.name != .authorization && !before.fields.contains($0) && !$0.name.isSensitive }
-                .map(\.name)
-        )
+        let fresh = header.fields.filter { $0.name != .authorization && !before.fields.contains($0) }
+        noteStamp(in: fresh.map(\.name).filter { !$0.isSensitive })
     }
 
     /// A field fit for a log.

@@ -18,7 +18,7 @@ public struct OAuthCredential: Hashable, Sendable {
     /// §5.1).
     public let scope: OAuthScope?
     /// How long it serves, counted from ``receivedAt``; nil when the server does not say, or nothing that can be meant
-    /// (an `expires_in` below a second, or no number), which means no expiry (B19): a rejected token is refreshed
+    /// (an `expires_in` below a second, or no number), which means no expiry: a rejected token is refreshed
     /// anyway.
     public let lifetime: Duration?
     /// When it was received, on this device's wall clock; only ever compared with the same clock.

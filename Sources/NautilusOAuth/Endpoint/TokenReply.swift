@@ -36,7 +36,7 @@ struct TokenReply: Sendable {
         lifetime = fields.seconds("expires_in")
     }
 
-    /// The credential that it makes (B19): values that the reply leaves out stay as they were, but for the lifetime.
+    /// The credential that it makes: values that the reply leaves out stay as they were, but for the lifetime.
     ///
     /// - Parameters:
     ///   - old: The credential it replaces; nil for a sign-in.

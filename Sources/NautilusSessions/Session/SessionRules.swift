@@ -43,7 +43,9 @@ public struct SessionRules<Credential: Sendable>: Sendable {
     ///     processes. Its request must not wait for the session's own credential: send it through the service's
     ///     `signedOut`, and with a short timeout, since a request without an answer is sent again within the grace that
     ///     servers give. An error that conforms to `RefreshFailure` says when to try again. It has to end when it is
-    ///     cancelled, as a call does: other processes wait for the store's lock until it has.
+    ///     cancelled, as a call does: other processes wait for the store's lock until it has. Where it sends several requests
+    ///     through a service with an error of its own, let it throw what it has caught: an error of that type which it makes
+    ///     itself is taken for that of the failure before, which may have been a 401 of something else.
     public init(
         stamp: @escaping @Sendable (_ credential: Credential, _ request: inout HttpRequest) throws -> Void,
         lifetime: @escaping @Sendable (_ credential: Credential) -> Duration? = { _ in nil },

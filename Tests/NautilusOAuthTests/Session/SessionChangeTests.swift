@@ -273,26 +273,6 @@ struct SessionChangeTests {
         }
     }
 
-    @Test("not even where the store could not end it at once", arguments: seeds)
-    func replacedWithoutEnd(seed: UInt64) async throws {
-        try await SessionWorld.run(seed: seed) { world in
-            let (first, second) = (try await world.signedIn(), world.process())
-            try await second.restore()
-            world.server.setDelay(.seconds(1))
-            try await world.sleep(.seconds(3600))
-            async let call = world.call(first)
-            try await world.sleep(.milliseconds(50))
-            async let other = world.call(second)
-            try await world.sleep(.milliseconds(20))
-            world.store.failNextEnd(with: .full(place: "store"))
-            try await first.signIn(world.server.signIn("bert", at: world.date))
-            _ = await call
-            #expect(!(await other.isOk))
-            #expect(world.server.tokenRequests == 1)
-            #expect(world.server.reuses == 0)
-        }
-    }
-
     @Test("a sign-out elsewhere while this process waits for the lock to refresh: nothing is sent", arguments: seeds)
     func signedOutWhileWaiting(seed: UInt64) async throws {
         try await SessionWorld.run(seed: seed) { world in

@@ -12,7 +12,6 @@ final class UnreliableStore: CredentialStore {
         var saveError: CredentialStoreError?
         var loadError: CredentialStoreError?
         var endError: CredentialStoreError?
-        var nextEndError: CredentialStoreError?
         var saves = 0
         var looks = 0
     }
@@ -31,8 +30,6 @@ final class UnreliableStore: CredentialStore {
     func failLoads(with error: CredentialStoreError?) { state.withLock { $0.loadError = error } }
     /// From now on every end of a session fails with this; nil: those fail that come while saves do.
     func failEnds(with error: CredentialStoreError?) { state.withLock { $0.endError = error } }
-    /// The next end of a session fails with this.
-    func failNextEnd(with error: CredentialStoreError) { state.withLock { $0.nextEndError = error } }
     /// From now on every save takes this long; what is saved is there at its end, unless saves fail by then.
     func slowSaves(to duration: Duration) { state.withLock { $0.saveTime = duration } }
     /// From now on every load takes this long; it brings what was there at its beginning.
@@ -60,7 +57,7 @@ final class UnreliableStore: CredentialStore {
     }
 
     func end(_ session: UUID, for key: CredentialKey) async throws -> StoredCredential? {
-        if let error = state.withLock({ $0.nextEndError.take() ?? $0.endError ?? $0.saveError }) { throw error }
+        if let error = state.withLock({ $0.endError ?? $0.saveError }) { throw error }
         await wait(state.withLock { $0.endTime })
         return memory.end(session, for: key)
     }

@@ -29,6 +29,25 @@ struct GuestTests {
         }
     }
 
+    @Test("nor is a guest given a result that was remembered for a user, where the hook tells users apart")
+    func hookedGuest() async throws {
+        try await TokenWorld.run { world in
+            let session = try await world.signedIn()
+            let hook = CachingServiceHook(for: .seconds(300), account: { session.id?.uuidString })
+            world.server.transport.on(.get, "/prices") { request, _ in
+                .reply(text: request.header["X-Api-Token"] ?? "guest")
+            }
+            let service = world.api.with {
+                $0.hook = hook
+                $0.retrierFactory = session.retrierFactory
+            }
+            #expect(try await Prices().schedule(with: service) == "anna-1")
+            #expect(try await Prices().schedule(with: service.signedOut) == "guest")
+            #expect(try await Prices().schedule(with: service) == "anna-1")
+            #expect(world.server.transport.count(of: .get, "/prices") == 2)
+        }
+    }
+
     @Test("nor an answer to the other that is under way", arguments: [true, false])
     func coalescedGuest(guestFirst: Bool) async throws {
         try await TokenWorld.run { world in
@@ -146,4 +165,9 @@ struct GuestTests {
             }
         }
     }
+}
+
+private struct Prices: Request, Hashable {
+    typealias Result = String
+    var route: HttpRoute { ["prices"] }
 }
