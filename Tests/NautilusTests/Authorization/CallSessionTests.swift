@@ -66,6 +66,8 @@ struct CallSessionTests {
                         .standard.with {
                             $0.budget = .unlimited
                             $0.gate = coordinator
+                            // One in five hundred delays would be over before the next user has signed in.
+                            $0.random = FixedRandomSource(1)
                         }
                     )
                 ),
