@@ -21,7 +21,7 @@ import Nautilus
 /// These count as failures of the origin: the failing statuses of ``CircuitLimits``, timeouts, deadlines when most of
 /// the attempt's time has passed after the request was sent, and failures of the network other than those of the device
 /// itself. A request that was cancelled, or has stood in line until its deadline, counts for nothing, and when it was
-/// the probe, the next request is.
+/// the probe, the next request is. Requests of a refresh pass while a probe is under way: it may wait for them.
 public final class CircuitBreaker: HttpInterceptor {
     /// A change of a circuit.
     public typealias Event = CircuitEvent
