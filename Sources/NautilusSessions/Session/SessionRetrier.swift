@@ -55,17 +55,16 @@ private final class FirstLook<Credential: Codable & Sendable & Equatable>: Senda
     private let found: Locked<RefreshCoordinator<Credential>.Session?>
     private let task: Task<Void, Never>
 
-    /// The longest look that still tells who was signed in when the call began, where that was another user than this
-    /// process knew. Longer, it may show one who has signed in since, and the call fails: it must not go out as theirs.
-    private static var limit: Duration { .milliseconds(250) }
-
-    init(_ session: Session<Credential>) {
+    /// Nil when the store has what this process knows: then there is nothing to look for.
+    init?(_ session: Session<Credential>) {
+        let moment = session.shared.moment()
+        if moment.isUpToDate { return nil }
         let found = Locked<RefreshCoordinator<Credential>.Session?>(nil)
         self.found = found
-        let (watch, isKnown) = (session.shared.stopwatch(), session.shared.isKnown)
         task = BackgroundTask.start {
-            // If the store cannot be read, the call gets the error when it asks for its credential.
-            guard (try? await session.restore()) != nil, !isKnown || watch.elapsed <= Self.limit else { return }
+            // If the store cannot be read, the call gets the error when it asks for its credential. If it was slow, the
+            // call stays with the user whom this process knew: it must not go out as one who has signed in since.
+            guard (try? await session.restore()) != nil, session.shared.isKnown(since: moment) else { return }
             found.withLock { $0 = session.session }
         }
     }

@@ -117,11 +117,37 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         state.withLock { $0.isChanging ? nil : $0.record?.session }
     }
 
-    /// Whether the store has been looked at, or overruled.
-    var isKnown: Bool { state.withLock { $0.isKnown } }
+    /// A moment, as far as this process can tell what the store had then.
+    struct Moment: Sendable {
+        /// Whether anything was known of the store before.
+        let isKnown: Bool
+        /// The store's version at that time; nil when it does not tell that at once.
+        let version: CredentialVersion??
+        /// Whether the store had what is known here, so that there is nothing to look for.
+        let isUpToDate: Bool
+        fileprivate let watch: Stopwatch
+    }
 
-    /// A stopwatch on the session's clock.
-    func stopwatch() -> Stopwatch { Stopwatch(store.clock) }
+    /// This moment.
+    func moment() -> Moment {
+        let known = present().known
+        let version = store.promptVersion()
+        let isUpToDate =
+            version.map { known.isKnown && known.unsaved == nil && $0 == known.version && isPublished(known.record) }
+            ?? false
+        return Moment(isKnown: known.isKnown, version: version, isUpToDate: isUpToDate, watch: Stopwatch(store.clock))
+    }
+
+    /// The longest that a look may take which is to tell of its beginning, where the store does not tell its version at
+    /// once: longer, it may show a user who has signed in since.
+    private static var lookLimit: Duration { .milliseconds(250) }
+
+    /// Whether what is known now was so at an earlier moment, as far as it can be told.
+    func isKnown(since moment: Moment) -> Bool {
+        if !moment.isKnown { return true }
+        if let version = moment.version, version == state.withLock({ $0.version }) { return true }
+        return moment.watch.elapsed <= Self.lookLimit
+    }
 
     /// The rest of a credential's lifetime, as the coordinator goes by it; nil for one that serves until the server
     /// rejects it.

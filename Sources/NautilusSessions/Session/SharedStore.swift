@@ -65,6 +65,14 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
     /// The longest that one operation of the store is waited for: as long as for its lock, and long enough for a disk.
     var limit: Duration { max(sharing.lockWait, .seconds(10)) }
 
+    /// The version now, from a store that tells it at once.
+    ///
+    /// - Returns: Nil when the store takes its time, or cannot be read.
+    func promptVersion() -> CredentialVersion?? {
+        guard let store = store as? any PromptVersions else { return nil }
+        do { return .some(try store.promptVersion(of: key)) } catch { return nil }
+    }
+
     func version() async throws(SessionError) -> CredentialVersion? {
         // Asked before every attempt, so it is not worth a task.
         if let store = store as? any PromptVersions {
@@ -299,8 +307,19 @@ enum Locking<Answer> {
 }
 
 /// A store whose version is known without a wait, so that there is nothing to limit.
-protocol PromptVersions: CredentialStore {}
+protocol PromptVersions: CredentialStore {
+    /// The version, at once.
+    func promptVersion(of key: CredentialKey) throws -> CredentialVersion?
+}
 
-extension MemoryStore: PromptVersions {}
-extension FileStore: PromptVersions {}
-extension EncryptedStore: PromptVersions where Base: PromptVersions {}
+extension MemoryStore: PromptVersions {
+    func promptVersion(of key: CredentialKey) -> CredentialVersion? { version(of: key) }
+}
+
+extension FileStore: PromptVersions {
+    func promptVersion(of key: CredentialKey) throws -> CredentialVersion? { try version(of: key) }
+}
+
+extension EncryptedStore: PromptVersions where Base: PromptVersions {
+    func promptVersion(of key: CredentialKey) throws -> CredentialVersion? { try base.promptVersion(of: key) }
+}

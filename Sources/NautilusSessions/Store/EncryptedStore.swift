@@ -17,7 +17,7 @@ import Nautilus
 /// ``CredentialStoreError/sealedOtherwise(issuer:session:)``, never "nobody is signed in": it stays until somebody signs in or
 /// out.
 public struct EncryptedStore<Base: CredentialStore>: CredentialStore {
-    private let base: Base
+    let base: Base
     private let cipher: any CredentialCipher
     private let readsPlain: Bool
 

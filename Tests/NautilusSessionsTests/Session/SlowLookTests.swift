@@ -1,8 +1,9 @@
 import Foundation
 import Nautilus
-import NautilusSessions
 import NautilusTesting
 import Testing
+
+@testable import NautilusSessions
 
 @Suite("A call belongs to the user with whom it began, however slow the store")
 struct SlowLookTests {
@@ -123,5 +124,37 @@ struct SlowLookTests {
             await call
             #expect(!world.server.carried.contains("bert-1"))
         }
+    }
+
+    @Test("one that began after another user had signed in elsewhere is theirs, however long the look takes")
+    func changedBefore() async throws {
+        try await TokenWorld.run { world in
+            let store = SlowLoads(base: world.store, clock: world.clock)
+            let session = world.process(store: store)
+            try await session.signIn(world.server.signIn("anna", at: world.date))
+            let other = world.process()
+            try await other.signIn(world.server.signIn("bert", at: world.date))
+            #expect(session.current?.credential.value == "anna-1")
+            #expect(await world.call(session).token == "bert-1")
+        }
+    }
+
+    /// A store that tells its version at once, and takes a second to bring the record.
+    private struct SlowLoads: PromptVersions {
+        let base: MemoryStore
+        let clock: ManualClock
+
+        func load(_ key: CredentialKey) async throws -> StoredCredential? {
+            await BackgroundTask.start { try? await clock.sleep(for: .seconds(1)) }.value
+            return base.load(key)
+        }
+        func save(_ stored: StoredCredential, for key: CredentialKey) async throws { base.save(stored, for: key) }
+        func end(_ session: UUID, for key: CredentialKey) async throws -> StoredCredential? {
+            base.end(session, for: key)
+        }
+        func delete(_ key: CredentialKey) async throws { base.delete(key) }
+        func version(of key: CredentialKey) async throws -> CredentialVersion? { base.version(of: key) }
+        func promptVersion(of key: CredentialKey) -> CredentialVersion? { base.version(of: key) }
+        func lock(_ key: CredentialKey) async throws -> (any CredentialLock)? { base.lock(key) }
     }
 }
