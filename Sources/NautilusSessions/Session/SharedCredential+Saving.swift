@@ -216,6 +216,8 @@ extension SharedCredential {
                 // The wait was cancelled.
                 guard (try? await store.pause(beforeRetry: retry)) != nil else { break }
                 await endForAll()
+                // Another task has removed the record meanwhile, and the note of its end with it, which is back now.
+                if state.withLock({ $0.unsaved == nil }) { removeRemains() }
                 _ = try? await write()
                 let isDone = state.withLock { state in
                     if state.unsaved == nil { state.isTryingAgain = false }

@@ -16,7 +16,8 @@ struct FileSignOutTests {
             key: key,
             rules: SessionRules(stamp: { $1.header["X-Api-Token"] = $0 }, renew: { $0 }),
             store: FileStore(folder: folder.store),
-            sharing: CredentialSharing(lockWait: .zero)
+            // Nothing is tried again in the background while a test looks at the folder.
+            sharing: CredentialSharing(lockWait: .zero, backoff: .constant(.seconds(3600), jitter: .none))
         )
     }
 
