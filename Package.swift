@@ -24,17 +24,22 @@ let package = Package(
         .target(name: "NautilusSessions", dependencies: ["Nautilus"]),
         .target(name: "NautilusOAuth", dependencies: ["Nautilus", "NautilusSessions"]),
         .target(name: "NautilusTesting", dependencies: ["Nautilus"]),
+        .target(name: "TestSupport", path: "Tests/TestSupport"),
         .testTarget(
             name: "NautilusTests",
-            dependencies: ["Nautilus", "NautilusTraffic", "NautilusCaching", "NautilusTesting"]
+            dependencies: ["Nautilus", "NautilusTraffic", "NautilusCaching", "NautilusTesting", "TestSupport"]
         ),
         .testTarget(
             name: "NautilusSessionsTests",
-            dependencies: ["Nautilus", "NautilusCaching", "NautilusSessions", "NautilusTesting", "NautilusTraffic"]
+            dependencies: [
+                "Nautilus", "NautilusCaching", "NautilusSessions", "NautilusTesting", "NautilusTraffic", "TestSupport",
+            ]
         ),
         .testTarget(
             name: "NautilusOAuthTests",
-            dependencies: ["Nautilus", "NautilusTraffic", "NautilusSessions", "NautilusOAuth", "NautilusTesting"]
+            dependencies: [
+                "Nautilus", "NautilusTraffic", "NautilusSessions", "NautilusOAuth", "NautilusTesting", "TestSupport",
+            ]
         ),
     ],
     swiftLanguageModes: [.v6]

@@ -6,8 +6,8 @@
     Tests/Integration/compile-elsewhere.py --update    and writes the lists of the API that only these have
 
 The sources are copied, with every condition on a platform or a module answered as that platform answers it, and built
-with warnings as errors. Modules that only it has are stand-ins: this package's own, OpenCombine and swift-crypto, which
-have the same interfaces. What a C library declares differently there (`mode_t`, `stat`) is not found this way, nor
+with warnings as errors. Modules that only it has are stand-ins: this package's own, and OpenCombine, which have the same
+interfaces. What a C library declares differently there (`mode_t`, `stat`) is not found this way, nor
 that the real frameworks differ from the stand-ins. The tests in `AppleTests`, of publishers, the keychain's store and the
 network's monitor, are run with the library as macOS has it. What each platform's public API has beyond that of Linux has to
 be as listed in `API/Elsewhere`.
@@ -57,7 +57,7 @@ APPLE = {
     "stand_ins": {
         "Combine": "OpenCombine",
         "Compression": "CompressionStandIn",
-        "CryptoKit": "Crypto",
+        "CryptoKit": "CryptoKitStandIn",
         "Darwin": "FoundationStandIn",
         "Network": "NetworkStandIn",
         "Security": "SecurityStandIn",
@@ -65,9 +65,8 @@ APPLE = {
     "foundation": ["FoundationNetworking", "Darwin"],
     "packages": '''
         .package(url: "https://github.com/OpenCombine/OpenCombine", exact: "0.14.0"),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
     ''',
-    "products": '.product(name: "Crypto", package: "swift-crypto"), .product(name: "OpenCombine", package: "OpenCombine"),',
+    "products": '.product(name: "OpenCombine", package: "OpenCombine"),',
 }
 PLATFORMS = [
     Platform("iOS", "iOS", **APPLE),

@@ -4,7 +4,6 @@
     Tests/Mutants/mutants.py                      all of them, in about ten minutes on two cores
     Tests/Mutants/mutants.py --folder Caching     those of one folder
     Tests/Mutants/mutants.py --only 17 18         those with these numbers
-    Tests/Mutants/mutants.py --sample             the few that `.ci/run` plants
     Tests/Mutants/mutants.py --list               what there is, with its numbers
     Tests/Mutants/mutants.py --check              whether every fault still finds its place and its test; builds nothing
 
@@ -21,7 +20,6 @@ that takes its place, and the tests that have to notice:
 - The text in its place keeps both: with `MUTANT` false it does what the original does. So one build serves all mutants,
   and the environment turns on one at a time.
 - After `by` come suites, or suite/function, with commas between them. Only these run, so a mutant costs a second.
-- A line `sample` after it makes it one of those that `.ci/run` plants.
 
 Everything is built in `.build-mutants`, beside `.build`; the checkout is only read. A mutant is caught when a test fails
 or traps. One that ends no test within the limit is not: a test has to fail by itself, not by somebody's patience.
@@ -66,7 +64,6 @@ class Mutant:
         self.original = [line[1:] for line in block if line.startswith("-")]
         self.changed = [line[1:] for line in block if line.startswith("+")]
         self.tests = [test for line in block if line.startswith("by ") for test in re.split(r",\s*", line[3:].strip())]
-        self.is_sample = "sample" in block
         if not (self.fault and self.original and self.tests and "MUTANT" in "".join(self.changed)):
             sys.exit(f"{place}: an entry has a file and a fault, -, + with MUTANT, and by")
         # Set by `locate`.
@@ -288,7 +285,6 @@ def main():
     )
     parser.add_argument("--folder", help="only mutants of this folder, e.g. Caching or NautilusOAuth/Store")
     parser.add_argument("--only", type=int, nargs="+", metavar="N", help="only mutants with these numbers")
-    parser.add_argument("--sample", action="store_true", help="only the few of .ci/run")
     parser.add_argument("--list", action="store_true", help="name the mutants, and plant none")
     parser.add_argument("--check", action="store_true", help="look whether each finds its place, and plant none")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many run at a time")
@@ -311,7 +307,6 @@ def main():
         for mutant in mutants
         if (not arguments.folder or f"/{mutant.folder}/".endswith(f"/{arguments.folder}/"))
         and (not arguments.only or mutant.number in arguments.only)
-        and (not arguments.sample or mutant.is_sample)
     ]
     if arguments.list or arguments.check:
         for mutant in chosen if arguments.list else []:
@@ -323,6 +318,7 @@ def main():
 
     manifest = ROOT / "Package.swift"
     others = [path for path in files if path.suffix != ".swift"]
+    others += sorted((ROOT / "Tests/TestSupport").rglob("*.swift"))
     # All of them, so that another choice needs no other build.
     texts = planted(mutants, sources) | needed_tests(chosen, tests)
     texts |= {path: path.read_text() for path in [manifest, *others]}

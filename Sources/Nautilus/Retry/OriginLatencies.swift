@@ -12,8 +12,9 @@
 /// ```
 /// ``Hedging`` asks it when an attempt is slow. Give both the same, and each success is noted once.
 public final class OriginLatencies: Sendable {
-    /// The process's own, for those that do not name another: a service is a value, often made anew for every call.
-    public static let shared = OriginLatencies()
+    /// The process's own, for those that do not name another: a service is a value, often made anew for every call. In a
+    /// simulation of the test kit it is that simulation's, on its clock.
+    public static var shared: OriginLatencies { SharedByOrigin.current.latencies }
 
     private let minimumCount: Int
     private let maximumAge: Duration

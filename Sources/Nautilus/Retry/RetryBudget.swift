@@ -48,13 +48,15 @@ extension RetryBudget {
 /// Which calls share a retry budget, and which budget.
 public struct RetryBudgetScope: Sendable {
     private let find: @Sendable (HttpOrigin?) -> (any RetryBudget)?
-    /// The owner of the budgets, or the one budget; nil when there is none.
-    let keeper: (any Sendable)?
+    private let findKeeper: @Sendable () -> (any Sendable)?
     /// Whether there is no budget at all.
     let isUnlimited: Bool
 
-    /// A ``TokenBucketBudget`` for each origin, shared by all calls of the process.
-    public static let perOrigin = perOrigin(in: .shared)
+    /// A ``TokenBucketBudget`` for each origin, shared by all calls of the process, or of the simulation: those of
+    /// ``OriginBudgets/shared``.
+    public static let perOrigin = RetryBudgetScope(keeper: OriginBudgets.shared) {
+        $0.map(OriginBudgets.shared.budget)
+    }
 
     /// A budget for each origin, shared by all that are given the same `budgets`.
     ///
@@ -75,14 +77,17 @@ public struct RetryBudgetScope: Sendable {
     public static let unlimited = RetryBudgetScope(isUnlimited: true) { _ in nil }
 
     private init(
-        keeper: (any Sendable)? = nil,
+        keeper: @autoclosure @escaping @Sendable () -> (any Sendable)? = nil,
         isUnlimited: Bool = false,
         find: @escaping @Sendable (HttpOrigin?) -> (any RetryBudget)?
     ) {
-        self.keeper = keeper
+        self.findKeeper = keeper
         self.isUnlimited = isUnlimited
         self.find = find
     }
+
+    /// The owner of the budgets, or the one budget; nil when there is none.
+    var keeper: (any Sendable)? { findKeeper() }
 
     /// Whether both lead to the same budgets; nil when it cannot be told.
     func isShared(with other: RetryBudgetScope) -> Bool? {
@@ -105,8 +110,9 @@ public struct RetryBudgetScope: Sendable {
 /// They are bounded, and stay effective beyond the bound: only a budget that is not drawn on is forgotten, and nothing
 /// is lost with it. When all that are kept are drawn on, the origins that come then share one.
 public final class OriginBudgets: Sendable {
-    /// The process's own: a ``TokenBucketBudget`` for each origin.
-    public static let shared = OriginBudgets { _ in TokenBucketBudget() }
+    /// The process's own: a ``TokenBucketBudget`` for each origin. In a simulation of the test kit they are that
+    /// simulation's, so that no other test draws on them.
+    public static var shared: OriginBudgets { SharedByOrigin.current.budgets }
 
     private struct Table: Sendable {
         /// The least recently used first.

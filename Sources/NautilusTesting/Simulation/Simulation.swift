@@ -19,6 +19,8 @@ import Nautilus
 /// The simulation runs the body, its task groups and `async let`s, nonisolated async functions, actors without an
 /// executor of their own, and tasks started by ``task(_:)``. An unstructured `Task`, the main actor, and callbacks of
 /// other threads are no part of it: they work, but in an order of their own.
+///
+/// What a process shares by default, `OriginBudgets.shared` and `OriginLatencies.shared`, each simulation has for itself.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 public final class Simulation: Sendable {
     /// The seed that decides the order; 0 means first come, first served.
@@ -113,11 +115,13 @@ public final class Simulation: Sendable {
     private func result<Result: Sendable>(
         of body: @escaping @Sendable (Simulation) async throws -> Result
     ) async -> Swift.Result<Result, any Error> {
-        await BackgroundTask.$starter.withValue(.init { self.start($0) }) {
-            do {
-                return .success(try await body(self))
-            } catch {
-                return .failure(error)
+        await SharedByOrigin.$current.withValue(SharedByOrigin(clock: clock)) {
+            await BackgroundTask.$starter.withValue(.init { self.start($0) }) {
+                do {
+                    return .success(try await body(self))
+                } catch {
+                    return .failure(error)
+                }
             }
         }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import NautilusOAuth
@@ -65,7 +66,7 @@ struct DeviceReplyTests {
         }
     }
 
-    @Test("100 000 mutated replies are read or refused, and none traps")
+    @Test("mutated replies are read or refused, and none traps")
     func fuzz() async throws {
         var inputs = InputFuzzer(
             seed: 4,
@@ -78,11 +79,12 @@ struct DeviceReplyTests {
             ]
         )
         var readCount = 0
-        for _ in 1...100_000 {
+        let count = trials(20_000)
+        for _ in 1...count {
             guard let reply = try? await DeviceReply(Data(inputs.next()), contentType: nil) else { continue }
             readCount += 1
             try #require(reply.expiresIn >= .seconds(1) && reply.interval >= .seconds(1))
         }
-        #expect((1000..<90_000).contains(readCount))
+        #expect((count / 100..<count / 10 * 9).contains(readCount))
     }
 }

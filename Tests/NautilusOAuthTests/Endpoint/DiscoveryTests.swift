@@ -1,6 +1,7 @@
 import Foundation
 import Nautilus
 import NautilusTesting
+import TestSupport
 import Testing
 
 @testable import NautilusOAuth
@@ -179,7 +180,7 @@ struct DiscoveryTests {
         #expect(transport.count == sendCount)
     }
 
-    @Test("100 000 mutated documents make a server whose URLs are sound, or a typed error, and none traps")
+    @Test("mutated documents make a server whose URLs are sound, or a typed error, and none traps")
     func fuzz() async throws {
         var inputs = InputFuzzer(
             seed: 5,
@@ -189,7 +190,8 @@ struct DiscoveryTests {
             ]
         )
         var (readCount, kinds) = (0, Set<String>())
-        for _ in 1...100_000 {
+        let count = trials(20_000)
+        for _ in 1...count {
             guard let metadata = try? await ServerMetadata(Data(inputs.next()), contentType: nil) else { continue }
             do throws(OAuthError) {
                 let server = try metadata.server(of: "https://id.test")
@@ -200,7 +202,7 @@ struct DiscoveryTests {
                 kinds.insert(String("\(error.kind)".prefix { $0 != "(" }))
             }
         }
-        #expect((1000..<90_000).contains(readCount))
+        #expect((count / 100..<count / 10 * 9).contains(readCount))
         #expect(kinds == ["issuerMismatch", "insecureUrl", "invalidParameter", "noEndpoint"])
     }
 }

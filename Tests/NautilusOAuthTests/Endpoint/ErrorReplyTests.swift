@@ -1,5 +1,6 @@
 import Foundation
 import Nautilus
+import TestSupport
 import Testing
 
 @testable import NautilusOAuth
@@ -82,7 +83,7 @@ struct ErrorReplyTests {
         #expect(!EndpointFixture.printed(reply).contains("s3cret"))
     }
 
-    @Test("100 000 mutated replies have a code that can be printed, or none, and none traps")
+    @Test("mutated replies have a code that can be printed, or none, and none traps")
     func fuzz() async throws {
         var inputs = InputFuzzer(
             seed: 2,
@@ -92,12 +93,13 @@ struct ErrorReplyTests {
             ]
         )
         var readCount = 0
-        for _ in 1...100_000 {
+        let count = trials(20_000)
+        for _ in 1...count {
             guard let reply = ErrorReply(Data(await inputs.next())) else { continue }
             readCount += 1
             try #require((1...64).contains(reply.code.utf8.count))
             try #require(reply.code.utf8.allSatisfy { 0x20...0x7E ~= $0 && !"\"\\".utf8.contains($0) })
         }
-        #expect((1000..<90_000).contains(readCount))
+        #expect((count / 100..<count / 10 * 9).contains(readCount))
     }
 }

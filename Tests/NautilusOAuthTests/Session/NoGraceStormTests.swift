@@ -2,26 +2,18 @@ import Foundation
 import Nautilus
 import NautilusOAuth
 import NautilusTesting
+import TestSupport
 import Testing
 
 @Suite("Several processes, a server without a period of grace, and a store that fails, hangs and does things late")
 struct NoGraceStormTests {
-    private static let seeds: UInt64 = ProcessInfo.processInfo.environment["NAUTILUS_STORM"] == nil ? 40 : 1_000
-
     @Test("no token is spent twice, and no session is lost")
     func storm() async throws {
-        // Two at a time: each simulation keeps one core busy.
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for seed in 1...Self.seeds {
-                if seed > 2 { try await group.next() }
-                group.addTask {
-                    let findings = try await SessionWorld.run(seed: seed, lifetime: .seconds(60)) { world in
-                        try await NoGraceStorm(world).findings()
-                    }
-                    #expect(findings.isEmpty, "seed \(seed): \(findings)")
-                }
+        try await forEachSeed(40) { seed in
+            let findings = try await SessionWorld.run(seed: seed, lifetime: .seconds(60)) { world in
+                try await NoGraceStorm(world).findings()
             }
-            try await group.waitForAll()
+            #expect(findings.isEmpty, "seed \(seed): \(findings)")
         }
     }
 }

@@ -2,29 +2,20 @@ import Foundation
 import Nautilus
 import NautilusOAuth
 import NautilusTesting
+import TestSupport
 import Testing
 
 @Suite("Several processes in a storm")
 struct SharedStormTests {
-    /// A thousand where the coordinator's storm is asked for, too; see `CONTRIBUTING.md`.
-    private static let seeds: UInt64 = ProcessInfo.processInfo.environment["NAUTILUS_STORM"] == nil ? 60 : 1_000
-
     @Test(
         "no interleaving of refreshes, lost answers, sign-ins, sign-outs, a failing store and cancellations spends a token twice"
     )
     func storm() async throws {
-        // Two at a time: each simulation keeps one core busy.
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for seed in 1...Self.seeds {
-                if seed > 2 { try await group.next() }
-                group.addTask {
-                    let findings = try await SessionWorld.run(seed: seed, lifetime: .seconds(5)) { world in
-                        try await SharedStorm(world).findings()
-                    }
-                    #expect(findings.isEmpty, "seed \(seed): \(findings)")
-                }
+        try await forEachSeed(60) { seed in
+            let findings = try await SessionWorld.run(seed: seed, lifetime: .seconds(5)) { world in
+                try await SharedStorm(world).findings()
             }
-            try await group.waitForAll()
+            #expect(findings.isEmpty, "seed \(seed): \(findings)")
         }
     }
 }

@@ -2,24 +2,16 @@ import Foundation
 import Nautilus
 import NautilusSessions
 import NautilusTesting
+import TestSupport
 import Testing
 
 @Suite("Users in a storm of sessions that are dropped and callers that are cancelled")
 struct RestartStormTests {
-    private static let seeds: UInt64 = ProcessInfo.processInfo.environment["NAUTILUS_STORM"] == nil ? 40 : 1_000
-
     @Test("a sign-out counts, though its session is dropped or its caller leaves, and nobody else is signed out")
     func storm() async throws {
-        // Two at a time: each simulation keeps one core busy.
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for seed in 1...Self.seeds {
-                if seed > 2 { try await group.next() }
-                group.addTask {
-                    let findings = try await TokenWorld.run(seed: seed) { try await RestartStorm($0).findings() }
-                    #expect(findings.isEmpty, "seed \(seed): \(findings)")
-                }
-            }
-            try await group.waitForAll()
+        try await forEachSeed(40) { seed in
+            let findings = try await TokenWorld.run(seed: seed) { try await RestartStorm($0).findings() }
+            #expect(findings.isEmpty, "seed \(seed): \(findings)")
         }
     }
 }

@@ -2,12 +2,11 @@ import Foundation
 import Nautilus
 import NautilusSessions
 import NautilusTesting
+import TestSupport
 import Testing
 
 @Suite("Users in a storm of a store that fails, hangs and does things late")
 struct StoreStormTests {
-    private static let seeds: UInt64 = ProcessInfo.processInfo.environment["NAUTILUS_STORM"] == nil ? 40 : 1_000
-
     @Test("nobody goes out as somebody else, what was signed out stays so, and nobody is signed out by the store alone")
     func calls() async throws {
         try await Self.storm(of: .calls)
@@ -19,16 +18,9 @@ struct StoreStormTests {
     }
 
     private static func storm(of work: StoreStorm.Work) async throws {
-        // Two at a time: each simulation keeps one core busy.
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for seed in 1...seeds {
-                if seed > 2 { try await group.next() }
-                group.addTask {
-                    let findings = try await TokenWorld.run(seed: seed) { try await StoreStorm($0, work).findings() }
-                    #expect(findings.isEmpty, "seed \(seed): \(findings)")
-                }
-            }
-            try await group.waitForAll()
+        try await forEachSeed(40) { seed in
+            let findings = try await TokenWorld.run(seed: seed) { try await StoreStorm($0, work).findings() }
+            #expect(findings.isEmpty, "seed \(seed): \(findings)")
         }
     }
 }

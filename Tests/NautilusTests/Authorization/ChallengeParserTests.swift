@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Nautilus
@@ -60,10 +61,10 @@ struct ChallengeParserTests {
         #expect(!(dumped + String(reflecting: challenge)).contains("s3cret"))
     }
 
-    @Test("B22: a hundred thousand pieces of garbage never trap, and a challenge in front is always found")
+    @Test("B22: garbage never trap, and a challenge in front is always found")
     func fuzz() async {
         let alphabet = Array(#"aZ09,,,"""\\== \#t;/+-~()ü"# + "\u{0}\r\n").map(String.init) + ["Bearer", "error=", "%"]
-        for seed in UInt64(1)...100_000 {
+        for seed in 1...UInt64(trials(20_000)) {
             // Others want the thread, too.
             if seed.isMultiple(of: 200) { await Task.yield() }
             var random = SplitMix64(seed: seed)

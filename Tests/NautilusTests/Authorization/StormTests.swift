@@ -1,39 +1,20 @@
 import Foundation
 import Nautilus
 import NautilusTesting
+import TestSupport
 import Testing
 
 @Suite("A storm keeps the invariants")
 struct StormTests {
-    /// How many calls in how many interleavings. Ten million calls take half an hour of an optimised build, so the
-    /// whole storm is asked for:
-    /// `NAUTILUS_STORM=10000x1000 swift test -c release -Xswiftc -enable-testing --filter StormTests`.
-    static let asked: (calls: Int, seeds: Int)? = {
-        let asked = ProcessInfo.processInfo.environment["NAUTILUS_STORM"]?.split(separator: "x").compactMap { Int($0) }
-        return asked.flatMap { $0.count == 2 ? ($0[0], $0[1]) : nil }
-    }()
-
-    /// At most so many of anything, where the thread sanitizer makes each cost ten times; see `.ci/run`.
-    private static let most = ProcessInfo.processInfo.environment["NAUTILUS_WORLDS"].flatMap { Int($0) } ?? .max
-
-    @Test("B23: no invariant breaks in a thousand interleavings of random failures, revocations and cancellations")
+    @Test("B23: no invariant breaks in any interleaving of random failures, revocations and cancellations")
     func manySeeds() async throws {
-        let (calls, seeds) = Self.asked ?? (20, min(1000, Self.most))
-        // Two at a time: each simulation keeps one core busy.
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for seed in 1...UInt64(seeds) {
-                if seed > 2 { try await group.next() }
-                group.addTask { try await Self.storm(calls: calls, seed: seed) }
-            }
-            try await group.waitForAll()
-        }
+        try await forEachSeed(200) { try await Self.storm(calls: 20, seed: $0) }
     }
 
+    /// Ten million calls take half an hour of an optimised build, with `NAUTILUS_EFFORT=1000`.
     @Test("B23: no invariant breaks among ten thousand calls")
     func manyCalls() async throws {
-        let calls = min(10_000, Self.most)
-        try await Self.storm(calls: calls, seed: 23)
-        try await Self.storm(calls: calls, seed: 24)
+        try await forEachSeed(1) { try await Self.storm(calls: min(10_000, trials(10_000)), seed: 22 + $0) }
     }
 
     private static func storm(calls: Int, seed: UInt64) async throws {

@@ -1,4 +1,5 @@
 import NautilusTesting
+import TestSupport
 import Testing
 
 @testable import Nautilus
@@ -47,7 +48,7 @@ struct CacheControlTests {
         #expect(!CacheControl(["Pragma": "no-cache", "Cache-Control": "max-age=1"]).noCache)
     }
 
-    @Test("a hundred thousand random fields: it ends, numbers are in range, and a clean field behind a comma is read")
+    @Test("random fields: it ends, numbers are in range, and a clean field behind a comma is read")
     func fuzz() {
         var generator = SeededGenerator(seed: 9_111)
         let words = [
@@ -55,7 +56,7 @@ struct CacheControlTests {
             ",",
             " ", "\t", "\"", "\\", "60", "999999999999999999999", "-", ";", "é", "\u{0}", "\u{7f}", "🐚", "x",
         ]
-        for _ in 0..<100_000 {
+        for _ in 0..<trials(20_000) {
             let count = Int.random(in: 0...12, using: &generator)
             let field = (0..<count).map { _ in words.randomElement(using: &generator) ?? "" }.joined()
             let control = CacheControl(["Cache-Control": field])

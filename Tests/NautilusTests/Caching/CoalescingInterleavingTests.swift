@@ -5,11 +5,11 @@ import Testing
 @testable import Nautilus
 @testable import NautilusCaching
 
-@Suite("RequestCoalescing: ten thousand interleavings")
+@Suite("RequestCoalescing: thousands of interleavings")
 struct CoalescingInterleavingTests {
     @Test("whoever is cancelled or fails, nobody else fails, no two exchanges overlap, and nobody waits for ever")
     func manySeeds() async throws {
-        try await inWorlds(10_000) { generator in
+        try await inWorlds(2_000) { generator in
             let world = CoalescingWorld(&generator)
             await world.run()
             return world.findings()
@@ -18,7 +18,7 @@ struct CoalescingInterleavingTests {
 
     @Test("identical requests of which none is cancelled are one exchange, in whatever order they come")
     func oneExchange() async throws {
-        try await inWorlds(10_000) { generator in
+        try await inWorlds(2_000) { generator in
             let world = CoalescingWorld(&generator, cancels: false)
             await world.run()
             return world.findings()

@@ -1,16 +1,16 @@
 import Foundation
 import NautilusTesting
+import TestSupport
 import Testing
 
 @testable import Nautilus
 @testable import NautilusTraffic
 
-@Suite("Hedging: ten thousand interleavings")
+@Suite("Hedging: a thousand interleavings")
 struct HedgeInterleavingTests {
     @Test("every send that is started is answered, fails or is cancelled, each hedge is paid for, and no slot is lost")
     func manySeeds() async throws {
-        let count = ProcessInfo.processInfo.environment["NAUTILUS_WORLDS"].flatMap { Int($0) } ?? 10_000
-        for seed in 1...UInt64(max(1, count / 100)) {
+        try await forEachSeed(10) { seed in
             let findings = try await simulate(seed: seed) { simulation in
                 let worlds = (0..<100 as Range<UInt64>).map { HedgedCalls(seed: seed &* 1_000 &+ $0, simulation.clock) }
                 await withTaskGroup(of: Void.self) { group in

@@ -20,7 +20,7 @@ extension Documentation {
 
         @Test("every source is in a folder of its product's table, and every folder has a source", arguments: products)
         func folders(product: String, arrows: [String: Set<String>]) throws {
-            #expect(try Set(Self.sources(of: product).keys) == Set(arrows.keys))
+            #expect(Set(Self.paths(of: product).map(Self.folder(of:))) == Set(arrows.keys))
         }
 
         @Test("an arrow that no source needs, and a circle, are found")
@@ -69,11 +69,19 @@ extension Documentation {
 
         private static func sources(of product: String) throws -> [String: [SwiftSource]] {
             var sources: [String: [SwiftSource]] = [:]
-            for path in Repository.files(in: "Sources/\(product)", withExtension: "swift") {
-                let folder = path.split(separator: "/").dropFirst(2).dropLast().first.map(String.init) ?? ""
-                sources[folder, default: []].append(SwiftSource(path: path, text: try Repository.text(of: path)))
+            for path in paths(of: product) {
+                let source = SwiftSource(path: path, text: try Repository.text(of: path))
+                sources[folder(of: path), default: []].append(source)
             }
             return sources
+        }
+
+        private static func paths(of product: String) -> [String] {
+            Repository.files(in: "Sources/\(product)", withExtension: "swift")
+        }
+
+        private static func folder(of path: String) -> String {
+            path.split(separator: "/").dropFirst(2).dropLast().first.map(String.init) ?? ""
         }
     }
 }

@@ -9,14 +9,16 @@ struct SwiftSource {
 
     init(path: String, text: String) {
         self.path = path
-        let lines = Self.withoutCommentsAndTexts(text).split(separator: "\n", omittingEmptySubsequences: false)
+        let lines = Self.code(in: text).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         self.declaredTypes = lines.compactMap { line in
-            line.firstMatch(of: Self.declaration).map { String($0.output.1) }
+            // Only what begins a line is declared at the top of the file; a regex for each line takes long.
+            guard let first = line.first, Self.isOfWord(first) else { return nil }
+            return String(decoding: line, as: UTF8.self).firstMatch(of: Self.declaration).map { String($0.output.1) }
         }
         var identifiers: [String: [Int]] = [:]
         for (index, line) in lines.enumerated() {
-            for word in line.split(whereSeparator: { !$0.isLetter && !$0.isNumber && $0 != "_" }) {
-                identifiers[String(word), default: []].append(index + 1)
+            for word in line.split(whereSeparator: { !Self.isOfWord($0) }) {
+                identifiers[String(decoding: word, as: UTF8.self), default: []].append(index + 1)
             }
         }
         self.identifiers = identifiers
@@ -26,10 +28,57 @@ struct SwiftSource {
         /^(?:public |package |internal |final |indirect )*(?:struct|class|enum|actor|protocol|typealias) (\w+)/
     }
 
-    /// The text with comments and the contents of literals replaced by blanks; lines stay lines.
-    private static func withoutCommentsAndTexts(_ text: String) -> String {
-        text.replacing(/\/\/.*|\/\*(?s:.*?)\*\/|"""(?s:.*?)"""|"(?:\\.|[^"\\\n])*"/) { match in
-            String(match.output.map { $0 == "\n" ? "\n" : " " })
+    private static func isOfWord(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), 0x80...:
+            true
+        default: false
+        }
+    }
+
+    /// The text with a blank in place of each comment and each literal; lines stay lines.
+    private static func code(in text: String) -> [UInt8] {
+        var code: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.first {
+            guard let mark = marks.first(where: { rest.starts(with: $0.begin) }) else {
+                code.append(byte)
+                rest = rest.dropFirst()
+                continue
+            }
+            code.append(UInt8(ascii: " "))
+            rest = rest.dropFirst(mark.begin.count)
+            while let byte = rest.first, !rest.starts(with: mark.end) {
+                if byte == UInt8(ascii: "\n") {
+                    if mark.isOfLine { break }
+                    code.append(byte)
+                }
+                rest = rest.dropFirst(mark.hasEscapes && byte == UInt8(ascii: "\\") ? 2 : 1)
+            }
+            if rest.first != UInt8(ascii: "\n") { rest = rest.dropFirst(mark.end.count) }
+        }
+        return code
+    }
+
+    /// How what is no code begins and ends, the longest first.
+    private static let marks: [Mark] = [
+        Mark(begin: "//", end: "\n", isOfLine: true), Mark(begin: "/*", end: "*/"),
+        Mark(begin: "\"\"\"", end: "\"\"\"", hasEscapes: true),
+        Mark(begin: "\"", end: "\"", isOfLine: true, hasEscapes: true),
+    ]
+
+    private struct Mark {
+        let begin: [UInt8]
+        let end: [UInt8]
+        var isOfLine = false
+        var hasEscapes = false
+
+        init(begin: String, end: String, isOfLine: Bool = false, hasEscapes: Bool = false) {
+            self.begin = Array(begin.utf8)
+            self.end = Array(end.utf8)
+            self.isOfLine = isOfLine
+            self.hasEscapes = hasEscapes
         }
     }
 }

@@ -1,5 +1,6 @@
 import Nautilus
 import NautilusTesting
+import TestSupport
 import Testing
 
 @Suite("Links (RFC 8288)")
@@ -72,7 +73,7 @@ struct HttpLinkTests {
     func fuzz(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let alphabet = Array("<>,;=\"\\ \trelnxt/?#%@:é\u{0}\u{7F}\u{1F41A}*'")
-        for _ in 0..<10_000 {
+        for _ in 0..<trials(2_000) {
             let length = Int.random(in: 0...40, using: &generator)
             let garbage = String((0..<length).map { _ in alphabet.randomElement(using: &generator) ?? "," })
             let header: HttpHeader = ["Link": "</2>; rel=next, " + garbage]

@@ -1,5 +1,6 @@
 import Foundation
 import NautilusTesting
+import TestSupport
 import Testing
 
 @testable import Nautilus
@@ -227,7 +228,7 @@ struct RateLimitTests {
         #expect(texts.allSatisfy { $0.contains("1 of ? left for 5 s") && !$0.contains("c2VjcmV0") })
     }
 
-    @Test("a hundred thousand fields of garbage trap nothing, and say nothing that cannot be kept to")
+    @Test("fields of garbage trap nothing, and say nothing that cannot be kept to")
     func fuzz() {
         var generator = SeededGenerator(seed: 4)
         let seeds = [
@@ -240,7 +241,7 @@ struct RateLimitTests {
             "RateLimit", "RateLimit-Policy", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset",
             "X-RateLimit-Remaining", "X-Rate-Limit-Reset", "Age", "Date",
         ]
-        for _ in 0..<100_000 {
+        for _ in 0..<trials(20_000) {
             let fields = (0..<Int(generator.next() % 3 + 1)).map { _ in
                 let value = Self.mutated(seeds[Int(generator.next() % UInt64(seeds.count))], using: &generator)
                 return HttpHeader.Field(name: names[Int(generator.next() % UInt64(names.count))], value: value)

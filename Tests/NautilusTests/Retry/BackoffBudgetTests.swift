@@ -126,26 +126,52 @@ struct BackoffBudgetTests {
     func perOrigin() async throws {
         // An origin of this test alone, since the budgets are the process's.
         let origin = "https://\(UUID().uuidString.lowercased()).test"
-        let reasons = try await simulate { simulation in
-            var reasons: [RetryReason?] = []
-            for _ in 0..<10 {
-                let service = AnyHttpService(
-                    apiUrl: origin,
-                    retrierFactory: BackoffRetrier.factory(.standard.with { $0.maxAttempts = 2 }),
-                    transport: ScriptedTransport(.status(503), .status(503)),
-                    clock: simulation.clock
-                )
-                do throws(HttpError) {
-                    _ = try await Ping.get.schedule(with: service)
-                } catch {
-                    reasons.append(error.trace.attempts.last?.decision?.reason)
-                }
-            }
-            return reasons
-        }
-        #expect(reasons == Array(repeating: .attemptsUsed(2), count: 5) + Array(repeating: .budget, count: 5))
+        let reasons = await Self.tenFailures(at: origin, clock: ManualClock())
+        #expect(reasons == Self.fiveRetries)
         let budget = try #require(OriginBudgets.shared.budget(of: testOrigin(origin)) as? TokenBucketBudget)
         #expect(budget.balance == 5)
+    }
+
+    @Test("a simulation has default budgets and latencies of its own, so that each has the same course")
+    func simulations() async throws {
+        let origin = try testOrigin("https://busy.test")
+        for _ in 1...2 {
+            let (reasons, latency) = try await simulate { simulation in
+                let earlier = OriginLatencies.shared.median(of: origin)
+                for _ in 1...10 { OriginLatencies.shared.record(.seconds(1), of: origin) }
+                return (await Self.tenFailures(at: "https://busy.test", clock: simulation.clock), earlier)
+            }
+            #expect(reasons == Self.fiveRetries)
+            #expect(latency == nil)
+        }
+        #expect(OriginLatencies.shared.median(of: origin) == nil)
+    }
+
+    private static let fiveRetries: [RetryReason?] =
+        Array(repeating: .attemptsUsed(2), count: 5) + Array(repeating: .budget, count: 5)
+
+    /// Why ten calls in a row, each with a service of its own, are not sent again.
+    private static func tenFailures(at origin: String, clock: ManualClock) async -> [RetryReason?] {
+        var reasons: [RetryReason?] = []
+        for _ in 0..<10 {
+            let service = AnyHttpService(
+                apiUrl: origin,
+                retrierFactory: BackoffRetrier.factory(
+                    .standard.with {
+                        $0.maxAttempts = 2
+                        $0.backoff = .constant(.zero)
+                    }
+                ),
+                transport: ScriptedTransport(.status(503), .status(503)),
+                clock: clock
+            )
+            do throws(HttpError) {
+                _ = try await Ping.get.schedule(with: service)
+            } catch {
+                reasons.append(error.trace.attempts.last?.decision?.reason)
+            }
+        }
+        return reasons
     }
 
     @Test("budgets per origin know the request's origin, and one budget for all does not ask")

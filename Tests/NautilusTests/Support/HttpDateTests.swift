@@ -1,4 +1,5 @@
 import NautilusTesting
+import TestSupport
 import Testing
 
 @testable import Nautilus
@@ -90,19 +91,20 @@ struct HttpDateTests {
         #expect(expected - start == 146_097 * 86_400)
     }
 
-    @Test("100 000 mutated dates never trap, and those that are read are within the calendar")
+    @Test("mutated dates never trap, and those that are read are within the calendar")
     func fuzz() throws {
         let seeds = ["Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"]
         let range = try #require(Self.seconds("Sat, 01 Jan 0000 00:00:00 GMT"))...253_402_300_800
         var generator = SeededGenerator(seed: 7)
         var readCount = 0
-        for _ in 1...100_000 {
+        let count = trials(20_000)
+        for _ in 1...count {
             let text = (seeds.randomElement(using: &generator) ?? "").mutated(using: &generator)
             guard let date = HttpDate(text[...], year: Int.random(in: 1970...2200, using: &generator)) else { continue }
             readCount += 1
             try #require(range.contains(date.secondsSince1970), "\(text.debugDescription)")
         }
-        #expect(readCount > 1000)
+        #expect(readCount > count / 100)
     }
 }
 

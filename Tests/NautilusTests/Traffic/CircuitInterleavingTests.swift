@@ -5,11 +5,11 @@ import Testing
 @testable import Nautilus
 @testable import NautilusTraffic
 
-@Suite("CircuitBreaker: a hundred thousand interleavings")
+@Suite("CircuitBreaker: thousands of interleavings")
 struct CircuitInterleavingTests {
     @Test("never two probes at a time, nothing else while the circuit is not closed, and nobody waits for ever")
     func manySeeds() async throws {
-        try await inWorlds(100_000) { generator in
+        try await inWorlds(10_000) { generator in
             let world = CircuitWorld(&generator)
             await world.run()
             return world.findings()

@@ -5,11 +5,11 @@ import Testing
 @testable import Nautilus
 @testable import NautilusTraffic
 
-@Suite("ConcurrencyLimit: a hundred thousand interleavings")
+@Suite("ConcurrencyLimit: thousands of interleavings")
 struct ConcurrencyInterleavingTests {
     @Test("no slot is lost or doubled, whoever comes, is cancelled, fails or is refused, and nobody waits for ever")
     func manySeeds() async throws {
-        try await inWorlds(100_000) { generator in
+        try await inWorlds(10_000) { generator in
             let world = ConcurrencyWorld(&generator)
             await world.run()
             return world.findings()

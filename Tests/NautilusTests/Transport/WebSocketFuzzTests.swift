@@ -1,5 +1,6 @@
 import Foundation
 import NautilusTesting
+import TestSupport
 import Testing
 
 @testable import Nautilus
@@ -9,7 +10,7 @@ struct WebSocketFuzzTests {
     @Test("mean the same in pieces of any size, and never trap", arguments: 0..<20)
     func pieces(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
-        for _ in 0..<200 {
+        for _ in 0..<trials(50) {
             var bytes = Self.frames(using: &generator)
             if Bool.random(using: &generator), !bytes.isEmpty {
                 for _ in 0..<Int.random(in: 1...3, using: &generator) {
@@ -40,7 +41,7 @@ struct WebSocketFuzzTests {
         let chunked = Array(
             "HTTP/1.1 503 No\r\nTransfer-Encoding: chunked\r\n\r\n3;x\r\nabc\r\n2\r\nde\r\n0\r\n\r\n".utf8
         )
-        for _ in 0..<200 {
+        for _ in 0..<trials(50) {
             var bytes = Bool.random(using: &generator) ? good : chunked
             for _ in 0..<Int.random(in: 0...3, using: &generator) {
                 bytes[Int.random(in: bytes.indices, using: &generator)] = .random(in: .min ... .max, using: &generator)

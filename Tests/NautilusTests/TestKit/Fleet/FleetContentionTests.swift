@@ -1,6 +1,7 @@
 import Foundation
 import Nautilus
 import NautilusTesting
+import TestSupport
 import Testing
 
 extension TestKit {
@@ -8,12 +9,6 @@ extension TestKit {
     /// clients that change one row at once, each with the version that it has read; hops of |N(10, 2)| ms.
     @Suite("A fleet that contends for one row")
     struct FleetContentionTests {
-        #if DEBUG
-            private static let trials = 2
-        #else
-            private static let trials = 100
-        #endif
-
         /// A schedule, and the writes that a hundred clients make with it until all have succeeded.
         struct Schedule: Sendable, CustomTestStringConvertible {
             let testDescription: String
@@ -66,13 +61,14 @@ extension TestKit {
         @Test("a hundred clients make about as many writes as published", arguments: Schedule.all)
         func writes(schedule: Schedule) async throws {
             var writes = 0
-            for trial in 1...Self.trials {
-                let report = try await Self.report(schedule.backoff, clients: 100, seed: UInt64(trial))
+            let rounds = max(2, trials(2))
+            for round in 1...rounds {
+                let report = try await Self.report(schedule.backoff, clients: 100, seed: UInt64(round))
                 #expect(report.succeeded == 100)
                 // Each try is a read and a write.
                 writes += report.sends / 2
             }
-            let mean = Double(writes) / Double(Self.trials)
+            let mean = Double(writes) / Double(rounds)
             #expect(abs(mean / schedule.writes - 1) < 0.1, "\(mean) writes")
         }
 
