@@ -9,7 +9,7 @@ import Testing
 struct NoGraceStormTests {
     @Test("no token is spent twice, and no session is lost")
     func storm() async throws {
-        try await forEachSeed(40) { seed in
+        try await forEachSeed(10) { seed in
             let findings = try await SessionWorld.run(seed: seed, lifetime: .seconds(60)) { world in
                 try await NoGraceStorm(world).findings()
             }

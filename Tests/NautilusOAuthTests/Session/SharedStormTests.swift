@@ -11,7 +11,7 @@ struct SharedStormTests {
         "no interleaving of refreshes, lost answers, sign-ins, sign-outs, a failing store and cancellations spends a token twice"
     )
     func storm() async throws {
-        try await forEachSeed(60) { seed in
+        try await forEachSeed(20) { seed in
             let findings = try await SessionWorld.run(seed: seed, lifetime: .seconds(5)) { world in
                 try await SharedStorm(world).findings()
             }

@@ -18,7 +18,7 @@ struct StoreStormTests {
     }
 
     private static func storm(of work: StoreStorm.Work) async throws {
-        try await forEachSeed(40) { seed in
+        try await forEachSeed(12) { seed in
             let findings = try await TokenWorld.run(seed: seed) { try await StoreStorm($0, work).findings() }
             #expect(findings.isEmpty, "seed \(seed): \(findings)")
         }
