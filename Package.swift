@@ -24,7 +24,11 @@ let package = Package(
         .target(name: "NautilusSessions", dependencies: ["Nautilus"]),
         .target(name: "NautilusOAuth", dependencies: ["Nautilus", "NautilusSessions"]),
         .target(name: "NautilusTesting", dependencies: ["Nautilus"]),
-        .target(name: "TestSupport", path: "Tests/TestSupport"),
+        .target(
+            name: "TestSupport",
+            dependencies: ["NautilusSessions", "NautilusTesting"],
+            path: "Tests/TestSupport"
+        ),
         .testTarget(
             name: "NautilusTests",
             dependencies: ["Nautilus", "NautilusTraffic", "NautilusCaching", "NautilusTesting", "TestSupport"]

@@ -18,59 +18,6 @@ struct NoGraceStormTests {
     }
 }
 
-/// One process's view of a store that all share: while there is trouble, each thing asked of it may fail, take seconds, or
-/// hang for a minute and happen after all.
-private final class UnrulyStore: CredentialStore {
-    private let base: MemoryStore
-    private let world: SessionWorld
-    private let isTroubled = Locked(false)
-
-    init(_ base: MemoryStore, _ world: SessionWorld) {
-        (self.base, self.world) = (base, world)
-    }
-
-    func trouble(_ isTroubled: Bool) { self.isTroubled.withLock { $0 = isTroubled } }
-
-    private func pass() async throws {
-        guard isTroubled.withLock({ $0 }) else { return }
-        switch world.random.nextFraction() {
-        case ..<0.15: throw CredentialStoreError.full(place: "disk")
-        case ..<0.45: await wait(.seconds(29) * world.random.nextFraction())
-        case ..<0.6: await wait(.seconds(20) + .seconds(60) * world.random.nextFraction())
-        default: break
-        }
-    }
-
-    private func wait(_ duration: Duration) async {
-        await BackgroundTask.start { [world] in try? await world.sleep(duration) }.value
-    }
-
-    func load(_ key: CredentialKey) async throws -> StoredCredential? {
-        try await pass()
-        return base.load(key)
-    }
-    func save(_ stored: StoredCredential, for key: CredentialKey) async throws {
-        try await pass()
-        base.save(stored, for: key)
-    }
-    func end(_ session: UUID, for key: CredentialKey) async throws -> StoredCredential? {
-        try await pass()
-        return base.end(session, for: key)
-    }
-    func delete(_ key: CredentialKey) async throws {
-        try await pass()
-        base.delete(key)
-    }
-    func version(of key: CredentialKey) async throws -> CredentialVersion? {
-        try await pass()
-        return base.version(of: key)
-    }
-    func lock(_ key: CredentialKey) async throws -> (any CredentialLock)? {
-        try await pass()
-        return base.lock(key)
-    }
-}
-
 /// Three processes whose tokens serve for a minute, for half an hour.
 private struct NoGraceStorm: Sendable {
     private let world: SessionWorld
@@ -82,7 +29,7 @@ private struct NoGraceStorm: Sendable {
     init(_ world: SessionWorld) async throws {
         self.world = world
         let base = base
-        stores = (0..<3).map { _ in UnrulyStore(base, world) }
+        stores = (0..<3).map { _ in UnrulyStore(base, world.clock, world.random, slowness: (0.3, .seconds(29))) }
         let limits = RefreshLimits(timeLimit: .seconds(90), maxStarts: 1_000_000)
         processes = stores.map { store in world.process(store: store, limits: limits) }
         world.server.setDelay(.seconds(3))

@@ -1,5 +1,6 @@
 import Foundation
 import NautilusTesting
+import TestSupport
 import Testing
 
 @testable import Nautilus
@@ -49,7 +50,7 @@ struct FollowingTests {
     @Test("a second sign-out, while the first is not stored yet, is not meant for the next user")
     func secondSignOut() async throws {
         try await TokenWorld.run { world in
-            let store = UnrulyStore(world)
+            let store = UnrulyStore(world.store, world.clock, world.random)
             let here = world.process(store: store)
             try await here.signIn(world.server.signIn("anna", at: world.date))
             store.breakDown(true)

@@ -49,7 +49,7 @@ private struct RestartStorm: Sendable {
                 return ApiToken(value: value, expires: world.date.addingTimeInterval(60))
             }
         )
-        stores = (0..<3).map { _ in UnrulyStore(world) }
+        stores = (0..<3).map { _ in UnrulyStore(world.store, world.clock, world.random) }
         places = Locked([])
         let sessions = stores.map(session)
         places.withLock { $0 = sessions }

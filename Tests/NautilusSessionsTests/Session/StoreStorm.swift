@@ -2,6 +2,7 @@ import Foundation
 import Nautilus
 import NautilusSessions
 import NautilusTesting
+import TestSupport
 
 /// Three processes whose tokens serve for a minute, for a quarter of an hour.
 struct StoreStorm: Sendable {
@@ -67,7 +68,7 @@ struct StoreStorm: Sendable {
                 return ApiToken(value: value, expires: world.date.addingTimeInterval(60))
             }
         )
-        let stores = (0..<3).map { _ in UnrulyStore(world) }
+        let stores = (0..<3).map { _ in UnrulyStore(world.store, world.clock, world.random) }
         let limits = RefreshLimits(timeLimit: .seconds(90), maxStarts: 1_000_000)
         processes = stores.map { world.process(rules, store: $0, limits: limits) }
         self.stores = stores

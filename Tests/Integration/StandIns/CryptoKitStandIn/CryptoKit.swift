@@ -3,32 +3,33 @@ import Foundation
 // The interface of CryptoKit as far as `AesGcmCipher` needs it, for the compiler alone: nothing is encrypted here. The
 // example `SealedStore` runs the same code with swift-crypto.
 
+/// A key; public, since it is part of the library's API.
 public struct SymmetricKey: Sendable {
-    public init(data: some ContiguousBytes) {}
+    package init(data: some ContiguousBytes) {}
 }
 
-public struct CryptoKitUnavailable: Error {}
+package struct CryptoKitUnavailable: Error {}
 
-public enum AES {
-    public enum GCM {
-        public struct Nonce: Sendable, ContiguousBytes, Sequence {
-            public func makeIterator() -> Data.Iterator { Data().makeIterator() }
+package enum AES {
+    package enum GCM {
+        package struct Nonce: Sendable, ContiguousBytes, Sequence {
+            package func makeIterator() -> Data.Iterator { Data().makeIterator() }
 
-            public func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+            package func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
                 try Data().withUnsafeBytes(body)
             }
         }
 
-        public struct SealedBox: Sendable {
-            public let nonce = Nonce()
-            public let tag = Data()
-            public let ciphertext = Data()
-            public var combined: Data? { nil }
+        package struct SealedBox: Sendable {
+            package let nonce = Nonce()
+            package let tag = Data()
+            package let ciphertext = Data()
+            package var combined: Data? { nil }
 
-            public init(combined: some DataProtocol) throws { throw CryptoKitUnavailable() }
+            package init(combined: some DataProtocol) throws { throw CryptoKitUnavailable() }
         }
 
-        public static func seal(
+        package static func seal(
             _ message: some DataProtocol,
             using key: SymmetricKey,
             nonce: Nonce? = nil,
@@ -37,7 +38,7 @@ public enum AES {
             throw CryptoKitUnavailable()
         }
 
-        public static func open(
+        package static func open(
             _ sealedBox: SealedBox,
             using key: SymmetricKey,
             authenticating data: some DataProtocol
