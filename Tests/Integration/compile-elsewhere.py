@@ -24,8 +24,8 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-# Neither an index nor debug information: it is built sooner.
-LEAN = ["--disable-index-store", "-debug-info-format", "none"]
+# Without debug information it is built sooner.
+LEAN = ["-debug-info-format", "none"]
 MODULES = ["Nautilus", "NautilusTraffic", "NautilusCaching", "NautilusSessions", "NautilusOAuth", "NautilusTesting"]
 
 
