@@ -45,7 +45,7 @@ public final class CachingServiceHook: ServiceHook {
         for timeToLive: Duration,
         maxCount: Int = 100,
         account: @escaping @Sendable () -> String?,
-        clock: any Clock<Duration> = ContinuousClock()
+        clock: any Clock<Duration> = DefaultClock.current
     ) {
         self.account = account
         self.stopwatch = Stopwatch(clock)

@@ -72,7 +72,7 @@ public final class HttpCache: HttpInterceptor {
         accounts: CacheAccounts = .anonymousOnly,
         heuristicCap: Duration = .seconds(86_400),
         staleIfError: Duration = .zero,
-        wallClock: @escaping @Sendable () -> Date = { Date() }
+        wallClock: @escaping @Sendable () -> Date = { DefaultClock.date }
     ) {
         self.accounts = accounts
         self.core = Locked(CacheCore(limit: maxBytes, maxResponse: maxResponseBytes ?? maxBytes / 8))

@@ -55,7 +55,7 @@ public final class Chaos: HttpInterceptor {
         seed: UInt64,
         _ faults: ChaosFault...,
         isOn: Bool = false,
-        clock: any Clock<Duration> = ContinuousClock()
+        clock: any Clock<Duration> = DefaultClock.current
     ) {
         self.seed = seed
         self.faults = faults

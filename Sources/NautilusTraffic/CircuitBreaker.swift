@@ -41,7 +41,7 @@ public final class CircuitBreaker: HttpInterceptor {
     ///   - random: The source of the pauses' jitter. Default: the system's generator, which no two clients share.
     public init(
         limits: CircuitLimits = CircuitLimits(),
-        clock: any Clock<Duration> = ContinuousClock(),
+        clock: any Clock<Duration> = DefaultClock.current,
         random: any RandomSource = SystemRandomSource()
     ) {
         self.limits = limits

@@ -62,7 +62,7 @@ public final class Pacing: HttpInterceptor {
         maxWait: Duration = .seconds(60),
         interval: Duration = .milliseconds(20),
         partition: (@Sendable (HttpRequest) -> String)? = nil,
-        clock: any Clock<Duration> = ContinuousClock(),
+        clock: any Clock<Duration> = DefaultClock.current,
         random: any RandomSource = SystemRandomSource()
     ) {
         self.partition = partition

@@ -50,7 +50,7 @@ extension HttpHeader {
     /// request comes early. Resets beyond ``longestRetryAfter`` are cut to it.
     ///
     /// - Parameter now: The time that stands in for a missing `Date`.
-    func rateLimits(now: @autoclosure () -> Date = Date()) -> [RateLimit] {
+    func rateLimits(now: @autoclosure () -> Date = DefaultClock.date) -> [RateLimit] {
         guard hasRateLimits, !isFromCache else { return [] }
         let policies = self["RateLimit-Policy"]
         if let text = self["RateLimit"] {

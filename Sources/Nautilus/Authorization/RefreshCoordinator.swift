@@ -62,7 +62,7 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
         lifetime: @escaping @Sendable (Credential) -> Duration? = { _ in nil },
         origins: CredentialOrigins = .first,
         limits: RefreshLimits = RefreshLimits(),
-        clock: any Clock<Duration> = ContinuousClock(),
+        clock: any Clock<Duration> = DefaultClock.current,
         random: any RandomSource = SystemRandomSource(),
         observer: any CallObserver = NilCallObserver(),
         listener: (@Sendable (Event) -> Void)? = nil,

@@ -130,12 +130,18 @@ extension HttpError {
     /// Whether nobody is signed in any more, or yet: such a call succeeds only after a sign-in.
     ///
     /// False while the session goes on: for a refresh that failed for now, after which the same call may succeed by itself
-    /// (``isTransient``), and for a call that a sign-in or a sign-out has overtaken (``RefreshError/superseded``).
+    /// (``isTransient``), and for a call that a sign-in or a sign-out has overtaken (``isSuperseded``).
     public var requiresSignIn: Bool {
         switch underlying as? RefreshError {
         case .signedOut, .sessionExpired: true
         default: false
         }
+    }
+
+    /// Whether the session is over that the call, the pages, the feed or the web socket began in: its user has signed out
+    /// meanwhile, or another one has signed in (``RefreshError/superseded``). There is nothing to tell the user.
+    public var isSuperseded: Bool {
+        if case .superseded? = underlying as? RefreshError { true } else { false }
     }
 }
 

@@ -10,28 +10,81 @@ struct CallBeginning: Sendable {
     let hook: (any ServiceHook)?
     /// The end of a stream's connection, in whose place it opens another one; nil for any other call.
     let end: StreamEnd?
+    /// The call that was made before; nil for one that is made now.
+    var made: MadeCall?
+}
+
+/// A call that was made, and runs later: it goes where it went then, and belongs to whoever was signed in then.
+struct MadeCall: Sendable {
+    fileprivate let sequence: CallSequence
+    fileprivate let target: CallTarget?
+    // Unsafe: it is handed over, to the one task that runs the call.
+    nonisolated(unsafe) fileprivate let retrier: any Retrier
 }
 
 extension Call {
+    /// Makes a call without running it.
+    static func make(_ request: R, with service: S) -> MadeCall {
+        let sequence = CallSequence()
+        let target = try? CallTarget(of: request, for: service)
+        _ = facts(of: request, on: service, in: sequence, at: target, service.hook)
+        let retrier = retrier(for: request, by: service.retrierFactory, isSignedOut: service.isSignedOut, in: sequence)
+        return MadeCall(sequence: sequence, target: target, retrier: retrier)
+    }
+
+    private static func facts(
+        of request: R,
+        on service: S,
+        in sequence: CallSequence,
+        at target: CallTarget?,
+        _ hook: (any ServiceHook)?
+    ) -> CallFacts {
+        sequence.facts(at: target?.service) { facts in
+            facts.isSignedOut = service.isSignedOut
+            for interceptor in service.interceptors { interceptor.noteFacts(of: request, in: &facts) }
+            hook?.noteFacts(of: request, in: &facts)
+            service.transport.noteFacts(of: request, in: &facts)
+        }
+    }
+
+    private static func retrier(
+        for request: R,
+        by factory: any RetrierFactory,
+        isSignedOut: Bool,
+        in sequence: CallSequence
+    ) -> any Retrier {
+        sequence.making {
+            isSignedOut ? SignedOutCall.make { factory.create(for: request) } : factory.create(for: request)
+        }
+    }
+
     /// Makes a whole call: its deadline bounds everything, its end is reported to the hook.
     ///
     /// - Parameters:
     ///   - end: The end of a stream's connection, in whose place the call opens another one; nil for any other call.
     ///   - sequence: The calls that it continues. Default: none, it is the first of its own.
+    ///   - made: The call that was made before; nil, the default, for one that is made now.
     static func response(
         to request: R,
         with service: S,
         after end: StreamEnd? = nil,
-        in sequence: CallSequence = CallSequence()
+        in sequence: CallSequence = CallSequence(),
+        made: MadeCall? = nil
     ) async throws(HttpError) -> HttpResponse<R.Result> {
         #if DEBUG
             NearMissWarnings.shared.check(service, request)
         #endif
         // Before anything else is asked of the service, which may move.
-        let target = try? CallTarget(of: request, for: service)
+        let target = if let made { made.target } else { try? CallTarget(of: request, for: service) }
         let hook = service.hook
         let isSilent = type(of: hook) == NilServiceHook.self
-        let beginning = CallBeginning(sequence: sequence, target: target, hook: isSilent ? nil : hook, end: end)
+        let beginning = CallBeginning(
+            sequence: made?.sequence ?? sequence,
+            target: target,
+            hook: isSilent ? nil : hook,
+            end: end,
+            made: made
+        )
         if isSilent { return try await withinDeadline(request, service, beginning).typed(for: request) }
         do throws(HttpError) {
             return try await withinDeadline(request, service, beginning).typed(for: request)
@@ -78,17 +131,12 @@ extension Call {
         _ stopwatch: Stopwatch
     ) async -> Result<CallOutcome, HttpError> {
         // The call's owner is noted in the same moment in which its retrier takes hold of a session.
-        let isSignedOut = service.isSignedOut
-        let facts = beginning.sequence.facts(at: beginning.target?.service) { facts in
-            facts.isSignedOut = isSignedOut
-            for interceptor in service.interceptors { interceptor.noteFacts(of: request, in: &facts) }
-            beginning.hook?.noteFacts(of: request, in: &facts)
-            service.transport.noteFacts(of: request, in: &facts)
-        }
+        let sequence = beginning.sequence
+        let facts = facts(of: request, on: service, in: sequence, at: beginning.target, beginning.hook)
         let factory = service.retrierFactory
-        let retrier = beginning.sequence.making {
-            isSignedOut ? SignedOutCall.make { factory.create(for: request) } : factory.create(for: request)
-        }
+        let retrier =
+            beginning.made?.retrier
+            ?? retrier(for: request, by: factory, isSignedOut: service.isSignedOut, in: sequence)
         let outer = CallScope.current
         var maxAttempts: (@Sendable () -> Int)?
         if type(of: retrier) != NilRetrier.self { maxAttempts = { factory.descriptions.maxAttempts } }
@@ -216,6 +264,24 @@ extension Request {
             return response
         } catch {
             throw service.mapped(error)
+        }
+    }
+
+    /// Makes the call now, and returns what runs it, which may begin when somebody else is signed in, or another
+    /// environment is selected.
+    func made<S: HttpService>(
+        with service: S
+    ) -> @Sendable () async -> Swift.Result<HttpResponse<Result>, S.RequestError> {
+        if let selected = service.selectedService { return made(with: selected) }
+        let made = Call.make(self, with: service)
+        return {
+            do throws(HttpError) {
+                let response = try await Call.response(to: self, with: service, made: made)
+                service.noteSuccess()
+                return .success(response)
+            } catch {
+                return .failure(service.mapped(error))
+            }
         }
     }
 }

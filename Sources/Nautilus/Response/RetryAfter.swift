@@ -9,7 +9,7 @@ extension HttpHeader {
     /// been joined into one (`5, 10`), as URL loading does.
     ///
     /// - Parameter now: The time that stands in for a missing `Date`.
-    public func retryAfter(now: @autoclosure () -> Date = Date()) -> Duration? {
+    public func retryAfter(now: @autoclosure () -> Date = DefaultClock.date) -> Duration? {
         let lines = values(of: .retryAfter)
         guard !lines.isEmpty else { return nil }
         let sent = ResponseTime(self, now: now())

@@ -13,8 +13,11 @@ import Foundation
 /// Only failures without an answer are waited out, failures of the network and timeouts: an answer proves that the
 /// device is online. Requests to the device itself (`localhost`, `127.0.0.1`, `::1`) need no network and never wait.
 public struct OfflinePause: Sendable {
-    /// With every default, made once: services make their factory anew for every call.
-    public static let standard = OfflinePause()
+    /// With every default.
+    public static var standard: OfflinePause { SimulatedSystem.current == nil ? usual : OfflinePause() }
+
+    /// Made once: services make their factory anew for every call.
+    private static let usual = OfflinePause(clock: ContinuousClock())
 
     let connectivity: any Connectivity
     let longest: Duration
@@ -38,7 +41,7 @@ public struct OfflinePause: Sendable {
         connectivity: any Connectivity = SystemConnectivity(),
         longest: Duration = .seconds(60),
         spread: Backoff = .exponential(base: .seconds(2)),
-        clock: any Clock<Duration> = ContinuousClock()
+        clock: any Clock<Duration> = DefaultClock.current
     ) {
         self.connectivity = connectivity
         self.longest = longest.clampedToCentury

@@ -31,7 +31,7 @@ public final class OriginLatencies: Sendable {
     public init(
         minimumCount: Int = 10,
         maximumAge: Duration = .seconds(60),
-        clock: any Clock<Duration> = ContinuousClock()
+        clock: any Clock<Duration> = DefaultClock.current
     ) {
         self.minimumCount = max(1, min(minimumCount, LatencySamples.limit))
         self.maximumAge = maximumAge.clampedToCentury

@@ -40,7 +40,7 @@ public final class OriginPauses: RetryGate {
     ///     goes on while the device sleeps.
     ///   - random: The source of a retry's moment within its turn. Default: the system's generator, which no two
     ///     clients share.
-    public init(clock: any Clock<Duration> = ContinuousClock(), random: any RandomSource = SystemRandomSource()) {
+    public init(clock: any Clock<Duration> = DefaultClock.current, random: any RandomSource = SystemRandomSource()) {
         self.clock = clock
         self.random = random
         self.stopwatch = Stopwatch(clock)

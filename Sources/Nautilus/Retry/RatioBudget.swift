@@ -88,7 +88,7 @@ public final class RatioBudget: RetryBudget {
         ratio: Double = 0.1,
         minimumRetriesPerSecond: Double = 1,
         timeToLive: Duration = .seconds(10),
-        clock: any Clock<Duration> = ContinuousClock()
+        clock: any Clock<Duration> = DefaultClock.current
     ) {
         let timeToLive = max(.milliseconds(10), timeToLive.clampedToCentury)
         self.slice = timeToLive / Int(Window.sliceCount)

@@ -6,7 +6,7 @@ package struct SharedByOrigin: Sendable {
     let budgets = OriginBudgets { _ in TokenBucketBudget() }
     let latencies: OriginLatencies
 
-    package init(clock: any Clock<Duration> = ContinuousClock()) {
+    package init(clock: any Clock<Duration> = DefaultClock.current) {
         latencies = OriginLatencies(clock: clock)
     }
 }

@@ -51,7 +51,7 @@ extension AnyHttpService where RequestError == HttpError {
         interceptors: [any HttpInterceptor] = [],
         retrierFactory: any RetrierFactory = NilRetrier.factory(),
         transport: any HttpTransport = PlatformTransport.shared,
-        clock: any Clock<Duration> = ContinuousClock()
+        clock: any Clock<Duration> = DefaultClock.current
     ) {
         self.init(
             ServiceValues(
@@ -76,7 +76,7 @@ extension AnyHttpService where RequestError == HttpError {
         interceptors: [any HttpInterceptor] = [],
         retrierFactory: any RetrierFactory = NilRetrier.factory(),
         transport: any HttpTransport = PlatformTransport.shared,
-        clock: any Clock<Duration> = ContinuousClock()
+        clock: any Clock<Duration> = DefaultClock.current
     ) {
         self.init(apiUrl: baseURL)
     }
@@ -89,7 +89,7 @@ extension AnyHttpService where RequestError == HttpError {
         interceptors: [any HttpInterceptor] = [],
         retrierFactory: any RetrierFactory = NilRetrier.factory(),
         transport: any HttpTransport = PlatformTransport.shared,
-        clock: any Clock<Duration> = ContinuousClock()
+        clock: any Clock<Duration> = DefaultClock.current
     ) {
         self.init(apiUrl: baseUrl)
     }

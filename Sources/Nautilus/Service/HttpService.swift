@@ -91,7 +91,7 @@ extension HttpService {
     /// The platform's web sockets, where it has some.
     public var webSocketTransport: any WebSocketTransport { platformWebSocketTransport }
     /// The continuous clock.
-    public var clock: any Clock<Duration> { ContinuousClock() }
+    public var clock: any Clock<Duration> { DefaultClock.current }
     /// 100.
     public var maxAttempts: Int { 100 }
     /// As Foundation has it.

@@ -1,6 +1,7 @@
 import Dispatch
 
-// For code that cannot wait: each of these starts the call at once, in a task of its own.
+// For code that cannot wait: each of these starts the call at once, in a task of its own. It belongs to whoever is signed in
+// when it is made, and to the environment of that moment.
 extension Request {
     /// Calls the service, and hands the decoded result to `completion` on the main actor, where views live.
     ///
@@ -46,7 +47,8 @@ extension Request {
         with service: S,
         completion: @escaping @MainActor @Sendable (Swift.Result<HttpResponse<Result>, S.RequestError>) -> Void
     ) -> CallHandle {
-        CallHandle { await completion(outcome(with: service)) }
+        let run = made(with: service)
+        return CallHandle { await completion(run()) }
     }
 
     /// Calls the service, and hands the result with its status, header and trace to `completion` on a queue.
@@ -63,17 +65,12 @@ extension Request {
         on queue: DispatchQueue?,
         completion: @escaping @Sendable (Swift.Result<HttpResponse<Result>, S.RequestError>) -> Void
     ) -> CallHandle {
-        CallHandle {
-            let outcome = await outcome(with: service)
+        let run = made(with: service)
+        return CallHandle {
+            let outcome = await run()
             guard let queue else { return completion(outcome) }
             queue.async { completion(outcome) }
         }
-    }
-
-    private func outcome<S: HttpService>(
-        with service: S
-    ) async -> Swift.Result<HttpResponse<Result>, S.RequestError> {
-        await Swift.Result { () async throws(S.RequestError) in try await response(with: service) }
     }
 }
 

@@ -6,14 +6,15 @@ public protocol RandomSource: Sendable {
     func nextFraction() -> Double
 }
 
-/// The system's generator: the default of every ``RandomSource`` parameter.
+/// The system's generator: the default of every ``RandomSource`` parameter. Within a simulation of the test kit it draws
+/// what the seed decides.
 public struct SystemRandomSource: RandomSource {
     /// Creates the source. All instances share the system's generator.
     public init() {}
 
-    /// One draw from the system's generator.
+    /// One draw from the system's generator, or the simulation's.
     public func nextFraction() -> Double {
-        Double.random(in: 0...1)
+        SimulatedSystem.current?.random.nextFraction() ?? Double.random(in: 0...1)
     }
 }
 

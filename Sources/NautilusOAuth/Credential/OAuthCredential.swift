@@ -40,7 +40,7 @@ public struct OAuthCredential: Hashable, Sendable {
         tokenType: String = "Bearer",
         scope: OAuthScope? = nil,
         lifetime: Duration? = nil,
-        receivedAt: Date = Date()
+        receivedAt: Date = DefaultClock.date
     ) {
         self.accessToken = accessToken
         self.refreshToken = refreshToken

@@ -77,7 +77,7 @@ extension AuthorizationServer {
         document: MetadataDocument = .oauth,
         transport: any HttpTransport = PlatformTransport.shared,
         retrierFactory: any RetrierFactory = BackoffRetrier.factory(.standard.with { $0.maxAttempts = 3 }),
-        clock: any Clock<Duration> = ContinuousClock()
+        clock: any Clock<Duration> = DefaultClock.current
     ) async throws(OAuthError) -> AuthorizationServer {
         let service = AnyHttpService(
             apiUrl: try document.url(of: issuer).text,

@@ -257,8 +257,11 @@ struct ErrorReply: Sendable {
         let allowed = code.utf8.filter { 0x20...0x7E ~= $0 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
         guard !allowed.isEmpty else { return nil }
         // The code is printed. One of the standard's is no secret, however short a secret may be.
-        let isRepeating = !Self.knownCodes.contains(code) && secrets.contains { code.contains($0) }
-        self.code = isRepeating ? "‹redacted›" : String(decoding: allowed.prefix(64), as: UTF8.self)
+        let printed = String(decoding: allowed.prefix(64), as: UTF8.self)
+        let isRepeating =
+            !Self.knownCodes.contains(printed)
+            && secrets.contains { code.contains($0) || String(decoding: allowed, as: UTF8.self).contains($0) }
+        self.code = isRepeating ? "‹redacted›" : printed
         self.serverDescription = serverDescription
     }
 

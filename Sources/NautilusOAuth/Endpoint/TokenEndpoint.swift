@@ -57,8 +57,8 @@ public struct TokenEndpoint: Sendable {
         client: OAuthClient,
         transport: any HttpTransport = PlatformTransport.shared,
         retrierFactory: any RetrierFactory = BackoffRetrier.factory(.standard.with { $0.maxAttempts = 3 }),
-        clock: any Clock<Duration> = ContinuousClock(),
-        wallClock: @escaping @Sendable () -> Date = { Date() },
+        clock: any Clock<Duration> = DefaultClock.current,
+        wallClock: @escaping @Sendable () -> Date = { DefaultClock.date },
         timeout: Duration = .seconds(20),
         refreshTimeout: Duration = .seconds(7),
         deadline: Duration = .seconds(25)

@@ -82,7 +82,11 @@ extension TokenEndpoint {
                 }
                 request.header[.authorization] = "Bearer \(credential.accessToken)"
             },
-            lifetime: { $0.remainingLifetime(at: wallClock()) },
+            // Where nothing can replace it, it serves until the server rejects it: no clock ends a session.
+            lifetime: { credential in
+                if renewal == .refreshToken, credential.refreshToken == nil { return nil }
+                return credential.remainingLifetime(at: wallClock())
+            },
             // Asking for another token spends nothing.
             spendsCredential: renewal == .refreshToken,
             classify: { error in (error as? OAuthError).map { RenewalFailure(of: $0) } ?? RenewalFailure(error) },

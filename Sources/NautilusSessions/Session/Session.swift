@@ -55,7 +55,7 @@ public final class Session<Credential: Codable & Sendable & Equatable>: Sendable
         origins: CredentialOrigins = .first,
         sharing: CredentialSharing = CredentialSharing(),
         limits: RefreshLimits = RefreshLimits(timeLimit: .seconds(90)),
-        clock: any Clock<Duration> = ContinuousClock(),
+        clock: any Clock<Duration> = DefaultClock.current,
         random: any RandomSource = SystemRandomSource(),
         observer: any CallObserver = NilCallObserver()
     ) {
@@ -122,7 +122,8 @@ public final class Session<Credential: Codable & Sendable & Equatable>: Sendable
         broadcast.stream(replayingLatest: replaysLatest)
     }
 
-    /// ``isSignedIn`` as it is now, and then each change of it: a new stream for each access, any number at a time.
+    /// ``isSignedIn`` as it is now, and then each change of it: a new stream for each access, any number at a time. It has
+    /// no element when one user takes another's place; ``grants`` has.
     ///
     /// A stream keeps the latest 16 elements for a slow reader, and ends with the session.
     public var signedInStates: AsyncStream<Bool> { states.stream(replayingLatest: true) }
@@ -156,6 +157,11 @@ extension Session: CredentialSource {
     /// The credential as of now, with its version, for code that sends its own requests; nil when nobody is signed in.
     /// It does not look at the store and renews nothing: prefer ``grant(continuing:)``.
     public var current: Grant? { coordinator.current }
+
+    /// ``current`` as it is now, and each one that takes its place, renewals included; nil while nobody is signed in: for
+    /// who is signed in, if the credential says it. ``restore()`` looks at the store first. See
+    /// `RefreshCoordinator.grants`.
+    public var grants: AsyncStream<Grant?> { coordinator.grants }
 
     /// Why a session is over, as far as this process has seen; see `RefreshCoordinator.end(of:)`.
     public func end(of session: RefreshCoordinator<Credential>.Session) -> RefreshError? {

@@ -139,14 +139,18 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
     }
 
     /// The longest that a look may take which is to tell of its beginning, where the store does not tell its version at
-    /// once: longer, it may show a user who has signed in since.
+    /// once, and somebody was known to be signed in or not: longer, it may show a user who has signed in since.
     private static var lookLimit: Duration { .milliseconds(250) }
 
     /// Whether what is known now was so at an earlier moment, as far as it can be told.
     func isKnown(since moment: Moment) -> Bool {
-        if !moment.isKnown { return true }
-        if let version = moment.version, version == state.withLock({ $0.version }) { return true }
-        return moment.watch.elapsed <= Self.lookLimit
+        hasChanged(since: moment) == false
+            || moment.version == nil && (!moment.isKnown || moment.watch.elapsed <= Self.lookLimit)
+    }
+
+    /// Whether the store has changed since; nil when it does not tell.
+    func hasChanged(since moment: Moment) -> Bool? {
+        moment.version.map { $0 != state.withLock { $0.version } }
     }
 
     /// The rest of a credential's lifetime, as the coordinator goes by it; nil for one that serves until the server

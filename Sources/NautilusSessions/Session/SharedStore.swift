@@ -99,10 +99,15 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
     /// Loads the stored record, whether or not its credential can be decoded here: enough to end it, or to replace it.
     func glance(endingWhenCancelled endsWhenCancelled: Bool = false) async throws(SessionError) -> Glance {
         try await read(endingWhenCancelled: endsWhenCancelled) { [store, key] in
-            // The version first: should the record change in between, the version is the older one, and it is looked at
-            // once more.
-            let version = try await store.version(of: key)
-            let stored = try await store.load(key)
+            // Of one moment: a record that is newer than its version would pass for what was stored then.
+            var version = try await store.version(of: key)
+            var stored = try await store.load(key)
+            // Another store takes its time, and has the older version then: it is looked at once more.
+            if let store = store as? any PromptVersions {
+                while case let latest = try store.promptVersion(of: key), latest != version {
+                    (version, stored) = (latest, try await store.load(key))
+                }
+            }
             guard let stored, stored.hasExpired else { return Glance(stored: stored, version: version) }
             return Glance(stored: nil, version: version, hasExpired: true)
         }
@@ -142,7 +147,21 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
     ///
     /// - Returns: The stored record of the session; nil when there was none.
     func end(_ session: UUID) async throws(SessionError) -> StoredCredential? {
-        try await limited(endingWhenCancelled: false) { [store, key] in try await store.end(session, for: key) }
+        // Whoever leaves meanwhile has asked for it all the same.
+        let result = Locked<Result<StoredCredential?, SessionError>?>(nil)
+        await BackgroundTask.start { [self] in
+            let ended: Result<StoredCredential?, SessionError>
+            do throws(SessionError) {
+                let stored = try await limited(endingWhenCancelled: false) { [store, key] in
+                    try await store.end(session, for: key)
+                }
+                ended = .success(stored)
+            } catch {
+                ended = .failure(error)
+            }
+            result.withLock { $0 = ended }
+        }.value
+        return try result.withLock { $0 }?.get()
     }
 
     /// Deletes, with the lock held.

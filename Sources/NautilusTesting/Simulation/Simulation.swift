@@ -20,7 +20,9 @@ import Nautilus
 /// executor of their own, and tasks started by ``task(_:)``. An unstructured `Task`, the main actor, and callbacks of
 /// other threads are no part of it: they work, but in an order of their own.
 ///
-/// What a process shares by default, `OriginBudgets.shared` and `OriginLatencies.shared`, each simulation has for itself.
+/// What is made in the body and given no clock and no randomness has the simulation's, a service, a session, a breaker and a
+/// transport alike. What a process shares by default, `OriginBudgets.shared` and `OriginLatencies.shared`, each simulation
+/// has for itself.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 public final class Simulation: Sendable {
     /// The seed that decides the order; 0 means first come, first served.
@@ -115,12 +117,14 @@ public final class Simulation: Sendable {
     private func result<Result: Sendable>(
         of body: @escaping @Sendable (Simulation) async throws -> Result
     ) async -> Swift.Result<Result, any Error> {
-        await SharedByOrigin.$current.withValue(SharedByOrigin(clock: clock)) {
-            await BackgroundTask.$starter.withValue(.init { self.start($0) }) {
-                do {
-                    return .success(try await body(self))
-                } catch {
-                    return .failure(error)
+        await SimulatedSystem.$current.withValue(SimulatedSystem(clock: clock, random: random)) {
+            await SharedByOrigin.$current.withValue(SharedByOrigin(clock: clock)) {
+                await BackgroundTask.$starter.withValue(.init { self.start($0) }) {
+                    do {
+                        return .success(try await body(self))
+                    } catch {
+                        return .failure(error)
+                    }
                 }
             }
         }

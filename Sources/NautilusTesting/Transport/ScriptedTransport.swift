@@ -51,7 +51,7 @@ public final class ScriptedTransport: HttpTransport {
     public init(
         _ replies: ScriptedReply...,
         afterLast: AfterLast = .fail,
-        clock: any Clock<Duration> = ContinuousClock()
+        clock: any Clock<Duration> = DefaultClock.current
     ) {
         self.state = Locked(State(script: Script(replies, afterLast: afterLast)))
         self.clock = clock
@@ -64,7 +64,7 @@ public final class ScriptedTransport: HttpTransport {
     ///   - clock: The clock of delays and of starts. Default: real time, as a service's own default.
     ///   - responder: Answers each attempt.
     public convenience init(
-        clock: any Clock<Duration> = ContinuousClock(),
+        clock: any Clock<Duration> = DefaultClock.current,
         responder: @escaping ScriptedReply.Responder
     ) {
         self.init(.respond(responder), clock: clock)

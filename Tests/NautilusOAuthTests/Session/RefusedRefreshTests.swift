@@ -172,14 +172,16 @@ struct RefusedRefreshTests {
         }
     }
 
-    @Test("a credential without a refresh token ends its session when it has expired, without a request")
+    @Test("a credential without a refresh token ends its session when the server rejects it, and at no time of its own")
     func noRefreshToken() async throws {
         try await SessionWorld.run { world in
             let session = world.process()
             let credential = OAuthCredential(accessToken: "anna-a1", lifetime: .seconds(60), receivedAt: world.date)
             try await session.signIn(credential)
             try await world.sleep(.seconds(60))
+            #expect(session.isSignedIn)
             #expect(await world.call(session).oauthKind == .noRefreshToken)
+            #expect(!session.isSignedIn)
             #expect(world.server.tokenRequests == 0)
         }
     }

@@ -56,10 +56,26 @@ struct SessionPolicyTests {
             try await world.sleep(.milliseconds(50))
             try await session.signIn(world.server.signIn("bert", at: world.date))
             #expect(await overtaken.requiresSignIn == false)
+            #expect(await overtaken.isSuperseded == true)
 
             world.server.endSessions()
             #expect(await world.call(session).requiresSignIn == true)
-            #expect(await world.call(session).requiresSignIn == true)
+            #expect(await world.call(session).isSuperseded == false)
+        }
+    }
+
+    @Test("who is signed in is told with every sign-in, also where it takes another's place, and with the end")
+    func grants() async throws {
+        try await TokenWorld.run { world in
+            let session = world.process()
+            var tokens = session.grants.map { $0?.credential.value }.makeAsyncIterator()
+            #expect(await tokens.next() == .some(nil))
+            for user in ["anna", "bert"] {
+                try await session.signIn(world.server.signIn(user, at: world.date))
+                #expect(await tokens.next() == "\(user)-1")
+            }
+            try await session.signOut()
+            #expect(await tokens.next() == .some(nil))
         }
     }
 
@@ -82,5 +98,10 @@ extension Result where Success == String, Failure == HttpError {
     /// Nil for a success.
     fileprivate var requiresSignIn: Bool? {
         if case .failure(let error) = self { error.requiresSignIn } else { nil }
+    }
+
+    /// Nil for a success.
+    fileprivate var isSuperseded: Bool? {
+        if case .failure(let error) = self { error.isSuperseded } else { nil }
     }
 }

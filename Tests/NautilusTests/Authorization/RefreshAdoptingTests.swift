@@ -65,19 +65,22 @@ struct RefreshAdoptingTests {
 
     @Test("a listener is told of every event in order, before the streams are, and may use the coordinator")
     func listener() async throws {
-        let (heard, own) = (Locked<[String]>([]), Locked<Coordinator?>(nil))
-        let coordinator = Coordinator(credential: "a", clock: clock) { event in
-            let current = own.withLock { $0 }?.current?.credential ?? "nobody"
-            heard.withLock { $0.append("\(event.summary) \(current)") }
-        } refresh: { _ in
-            "b"
+        // On one thread: elsewhere a caller may go on while the refresh's thread still tells the listener.
+        try await simulate { _ in
+            let (heard, own) = (Locked<[String]>([]), Locked<Coordinator?>(nil))
+            let coordinator = Coordinator(credential: "a") { event in
+                let current = own.withLock { $0 }?.current?.credential ?? "nobody"
+                heard.withLock { $0.append("\(event.summary) \(current)") }
+            } refresh: { _ in
+                "b"
+            }
+            own.withLock { $0 = coordinator }
+            let grant = try await coordinator.grant()
+            _ = try await coordinator.refresh(rejecting: grant)
+            coordinator.adopt(.signedOut, since: coordinator.epoch)
+            #expect(heard.withLock { $0 } == ["signedIn 1 nobody", "refreshed 2 b", "signedOut 2 nobody"])
+            own.withLock { $0 = nil }
         }
-        own.withLock { $0 = coordinator }
-        let grant = try await coordinator.grant()
-        _ = try await coordinator.refresh(rejecting: grant)
-        coordinator.adopt(.signedOut, since: coordinator.epoch)
-        #expect(heard.withLock { $0 } == ["signedIn 1 nobody", "refreshed 2 b", "signedOut 2 nobody"])
-        own.withLock { $0 = nil }
     }
 
     @Test("the wait for the end of a refresh ends with it, whoever waits for its credential, and at once without one")

@@ -1,0 +1,68 @@
+import Foundation
+import NautilusTesting
+import NautilusTraffic
+import Testing
+
+@testable import Nautilus
+
+extension TestKit {
+    @Suite("Simulation: what is given no clock and no randomness has its own")
+    struct SimulationDefaultsTests {
+        @Test("a service, its retries and its authorization")
+        func service() async throws {
+            let (first, again, other) = (
+                try await Self.course(seed: 1), try await Self.course(seed: 1), try await Self.course(seed: 2)
+            )
+            #expect(first == again)
+            #expect(first.delays != other.delays)
+            // After an hour.
+            #expect(first.refreshes == 1)
+            #expect(first.end == first.delays.reduce(.seconds(3600), +))
+        }
+
+        private struct Course: Equatable {
+            var delays: [Duration] = []
+            var refreshes = 0
+            var end = Duration.zero
+        }
+
+        private static func course(seed: UInt64) async throws -> Course {
+            try await simulate(seed: seed) { simulation in
+                let count = Counter()
+                let coordinator = RefreshCoordinator(credential: "token", lifetime: { _ in .seconds(1800) }) { _ in
+                    "token \(count.increment())"
+                }
+                let service = AnyHttpService(
+                    apiUrl: "api.test",
+                    retrierFactory: ComposedRetrier.factory(
+                        coordinator.authorization { token, request in request.header[.authorization] = token },
+                        BackoffRetrier.factory(.standard.with { $0.gate = coordinator })
+                    ),
+                    transport: ScriptedTransport(.status(503), .status(503), .reply(text: "ok"), afterLast: .repeat)
+                )
+                var course = Course()
+                course.delays = try await Ping.get.response(with: service).trace.delays
+                try await simulation.clock.sleep(for: .seconds(3600))
+                _ = try await Ping.get.schedule(with: service)
+                course.refreshes = count.value
+                course.end = simulation.clock.now.offset
+                return course
+            }
+        }
+
+        @Test("a transport's delays, a limit and the date")
+        func others() async throws {
+            try await simulate { simulation async throws in
+                let service = AnyHttpService(
+                    apiUrl: "api.test",
+                    interceptors: [Pacing()],
+                    transport: ScriptedTransport(.delay(.seconds(2), then: .reply(text: "ok")))
+                )
+                let date = DefaultClock.date
+                #expect(try await Ping.get.schedule(with: service) == "ok")
+                #expect(simulation.clock.now.offset == .seconds(2))
+                #expect(DefaultClock.date.timeIntervalSince(date) == 2)
+            }
+        }
+    }
+}
