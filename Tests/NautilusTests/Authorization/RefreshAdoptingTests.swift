@@ -66,9 +66,9 @@ struct RefreshAdoptingTests {
     @Test("a listener is told of every event in order, before the streams are, and may use the coordinator")
     func listener() async throws {
         // On one thread: elsewhere a caller may go on while the refresh's thread still tells the listener.
-        try await simulate { _ in
+        try await simulate { [clock] _ in
             let (heard, own) = (Locked<[String]>([]), Locked<Coordinator?>(nil))
-            let coordinator = Coordinator(credential: "a") { event in
+            let coordinator = Coordinator(credential: "a", clock: clock) { event in
                 let current = own.withLock { $0 }?.current?.credential ?? "nobody"
                 heard.withLock { $0.append("\(event.summary) \(current)") }
             } refresh: { _ in
