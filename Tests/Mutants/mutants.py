@@ -27,6 +27,7 @@ Fails when less than 95 % of any folder's mutants are caught.
 """
 
 import argparse
+import functools
 import concurrent.futures
 import os
 import pathlib
@@ -83,12 +84,16 @@ class Mutant:
         """Finds the original's place; the complaint if it has none, or several."""
         words = [re.escape(word) for line in self.original for word in line.split()]
         pattern = re.compile(r"\s+".join(words))
-        found = [(path, match.span()) for path, text in sources.items() for match in pattern.finditer(text)]
-        here = [place for place in found if place[0].name == self.file]
-        if len(here or found) != 1:
-            return f"{len(here or found)} places have the original of “{self.fault}”"
-        self.path, self.span = (here or found)[0]
+        named = {path: text for path, text in sources.items() if path.name == self.file}
+        found = places(pattern, named) or places(pattern, sources)
+        if len(found) != 1:
+            return f"{len(found)} places have the original of “{self.fault}”"
+        self.path, self.span = found[0]
         return None
+
+
+def places(pattern, sources):
+    return [(path, match.span()) for path, text in sources.items() for match in pattern.finditer(text)]
 
 
 def read_lists():
@@ -134,9 +139,14 @@ def files_of(test, tests):
     return [
         path
         for path, text in tests.items()
-        if re.search(rf"\b(struct|class|enum|actor|extension) {suite}\b", text)
-        and (not function or re.search(rf"\bfunc {function}\b", text))
+        if suite in named("struct|class|enum|actor|extension", text)
+        and (not function or function in named("func", text))
     ]
+
+
+@functools.cache
+def named(keyword, text):
+    return set(re.findall(rf"\b(?:{keyword}) (\w+)", text))
 
 
 def declared(text):
