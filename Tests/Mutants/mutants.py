@@ -27,8 +27,8 @@ Fails when less than 95 % of any folder's mutants are caught.
 """
 
 import argparse
-import functools
 import concurrent.futures
+import functools
 import os
 import pathlib
 import re
