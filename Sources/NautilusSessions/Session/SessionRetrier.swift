@@ -19,11 +19,7 @@ struct SessionRetrier<Credential: Codable & Sendable & Equatable>: Retrier {
 
     mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
         if let look {
-            switch await look.outcome() {
-            case .found(let session): lease.join(session)
-            case .changed: throw RefreshError.superseded
-            case nil: break
-            }
+            if let found = await look.session() { lease.join(found) }
             self.look = nil
         }
         do {
@@ -56,37 +52,25 @@ struct SessionRetrier<Credential: Codable & Sendable & Equatable>: Retrier {
 /// The look at the store when a call begins: a user who has signed in elsewhere before it is the user of the call, one
 /// who does so later is not.
 private final class FirstLook<Credential: Codable & Sendable & Equatable>: Sendable {
-    enum Outcome: Sendable {
-        /// The session of the call's beginning.
-        case found(RefreshCoordinator<Credential>.Session)
-        /// Nothing was known when the call began, and the store has changed since: whose the call was cannot be told.
-        case changed
-    }
-
-    private let found: Locked<Outcome?>
+    private let found: Locked<RefreshCoordinator<Credential>.Session?>
     private let task: Task<Void, Never>
 
     /// Nil when the store has what this process knows: then there is nothing to look for.
     init?(_ session: Session<Credential>) {
         let moment = session.shared.moment()
         if moment.isUpToDate { return nil }
-        let found = Locked<Outcome?>(nil)
+        let found = Locked<RefreshCoordinator<Credential>.Session?>(nil)
         self.found = found
         task = BackgroundTask.start {
             // If the store cannot be read, the call gets the error when it asks for its credential. If it was slow, the
             // call stays with the user whom this process knew: it must not go out as one who has signed in since.
-            guard (try? await session.restore()) != nil else { return }
-            if session.shared.isKnown(since: moment) {
-                found.withLock { $0 = .found(session.session) }
-            } else if !moment.isKnown, session.shared.hasChanged(since: moment) == true {
-                found.withLock { $0 = .changed }
-            }
+            guard (try? await session.restore()) != nil, session.shared.isKnown(since: moment) else { return }
+            found.withLock { $0 = session.session }
         }
     }
 
-    /// Nil when the store could not be read, or not soon, or the call was cancelled meanwhile: the call stays with the user
-    /// whom this process knew.
-    func outcome() async -> Outcome? {
+    /// The session that was found; nil when the store could not be read, or not soon, or the call was cancelled meanwhile.
+    func session() async -> RefreshCoordinator<Credential>.Session? {
         await withTaskCancellationHandler {
             await task.value
         } onCancel: {

@@ -144,13 +144,10 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
 
     /// Whether what is known now was so at an earlier moment, as far as it can be told.
     func isKnown(since moment: Moment) -> Bool {
-        hasChanged(since: moment) == false
-            || moment.version == nil && (!moment.isKnown || moment.watch.elapsed <= Self.lookLimit)
-    }
-
-    /// Whether the store has changed since; nil when it does not tell.
-    func hasChanged(since moment: Moment) -> Bool? {
-        moment.version.map { $0 != state.withLock { $0.version } }
+        // A process that has just been launched meets the renewals of others, and is whoever's the store says.
+        if !moment.isKnown { return true }
+        if let version = moment.version { return version == state.withLock { $0.version } }
+        return moment.watch.elapsed <= Self.lookLimit
     }
 
     /// The rest of a credential's lifetime, as the coordinator goes by it; nil for one that serves until the server

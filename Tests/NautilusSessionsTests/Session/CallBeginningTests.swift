@@ -84,25 +84,26 @@ struct CallBeginningTests {
         case renewed
         /// Another process has signed anna out.
         case signedOut
-        /// This process has just been launched.
-        case launched
+    }
+
+    private static func renew(in world: TokenWorld) throws {
+        let stored = try #require(world.store.load(world.key))
+        let token = ApiToken(value: "anna-2", expires: world.date.addingTimeInterval(3600))
+        let renewed = try StoredCredential(session: stored.session, number: stored.number, credential: token)
+        world.store.save(renewed, for: world.key)
     }
 
     @Test("nor does one whose first look finds a user who has signed in since it began", arguments: Change.allCases)
     func firstLook(change: Change) async throws {
         try await TokenWorld.run { world in
-            var session = try await world.signedIn()
+            let session = try await world.signedIn()
             try await session.restore()
-            let stored = try #require(world.store.load(world.key))
             switch change {
-            case .renewed:
-                let token = ApiToken(value: "anna-2", expires: world.date.addingTimeInterval(3600))
-                let renewed = try StoredCredential(session: stored.session, number: stored.number, credential: token)
-                world.store.save(renewed, for: world.key)
+            case .renewed: try Self.renew(in: world)
             case .signedOut:
+                let stored = try #require(world.store.load(world.key))
                 world.store.end(stored.session, for: world.key)
                 world.store.delete(world.key)
-            case .launched: session = world.process()
             }
             let factory = Telling(base: session.authorization) { try? Self.replace(by: "bert", in: world) }
             let service = world.api.with { $0.retrierFactory = factory }
@@ -139,10 +140,12 @@ struct CallBeginningTests {
     @Test("nor one whose look has the version of the record before")
     func betweenVersionAndLoad() async throws {
         try await TokenWorld.run { world in
-            _ = try await world.signedIn()
             let store = Interrupted(world.store)
+            let session = world.process(store: store)
+            try await session.signIn(world.server.signIn("anna", at: world.date))
+            try Self.renew(in: world)
             store.interruption.withLock { $0 = { try? Self.replace(by: "bert", in: world) } }
-            _ = await world.call(world.process(store: store))
+            _ = await world.call(session)
             #expect(world.server.carried == [])
         }
     }
