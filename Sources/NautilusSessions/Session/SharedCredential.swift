@@ -139,14 +139,13 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
     }
 
     /// The longest that a look may take which is to tell of its beginning, where the store does not tell its version at
-    /// once, and somebody was known to be signed in or not: longer, it may show a user who has signed in since.
+    /// once: longer, it may show a user who has signed in since.
     private static var lookLimit: Duration { .milliseconds(250) }
 
     /// Whether what is known now was so at an earlier moment, as far as it can be told.
     func isKnown(since moment: Moment) -> Bool {
-        // A process that has just been launched meets the renewals of others, and is whoever's the store says.
         if !moment.isKnown { return true }
-        if let version = moment.version { return version == state.withLock { $0.version } }
+        if let version = moment.version, version == state.withLock({ $0.version }) { return true }
         return moment.watch.elapsed <= Self.lookLimit
     }
 

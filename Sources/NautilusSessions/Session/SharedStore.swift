@@ -99,15 +99,10 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
     /// Loads the stored record, whether or not its credential can be decoded here: enough to end it, or to replace it.
     func glance(endingWhenCancelled endsWhenCancelled: Bool = false) async throws(SessionError) -> Glance {
         try await read(endingWhenCancelled: endsWhenCancelled) { [store, key] in
-            // Of one moment: a record that is newer than its version would pass for what was stored then.
-            var version = try await store.version(of: key)
-            var stored = try await store.load(key)
-            // Another store takes its time, and has the older version then: it is looked at once more.
-            if let store = store as? any PromptVersions {
-                while case let latest = try store.promptVersion(of: key), latest != version {
-                    (version, stored) = (latest, try await store.load(key))
-                }
-            }
+            // The version first: should the record change in between, the version is the older one, and it is looked at
+            // once more.
+            let version = try await store.version(of: key)
+            let stored = try await store.load(key)
             guard let stored, stored.hasExpired else { return Glance(stored: stored, version: version) }
             return Glance(stored: nil, version: version, hasExpired: true)
         }

@@ -1,9 +1,8 @@
 import Foundation
 import Nautilus
+import NautilusSessions
 import NautilusTesting
 import Testing
-
-@testable import NautilusSessions
 
 @Suite("A call belongs to whoever was signed in when it was made")
 struct CallBeginningTests {
@@ -54,99 +53,6 @@ struct CallBeginningTests {
             service.select(1)
             try await Self.end(of: isDone, in: world)
             #expect(world.server.transport.attempts.map { $0.request.url.host() } == ["staging.test"])
-        }
-    }
-
-    /// Tells when a call has its retrier, and so has begun.
-    private struct Telling: RetrierFactory {
-        let base: any RetrierFactory
-        let begin: @Sendable () -> Void
-        var descriptions: [RetryDescription] { base.descriptions }
-        var signedOut: any RetrierFactory { base.signedOut }
-        func create<R: Request>(for request: R) -> any Retrier {
-            defer { begin() }
-            return base.create(for: request)
-        }
-    }
-
-    /// What another process does: a sign-in in one step.
-    private static func replace(by user: String, in world: TokenWorld) throws {
-        let old = world.store.load(world.key)
-        if let old { world.store.end(old.session, for: world.key) }
-        let token = world.server.signIn(user, at: world.date)
-        let stored = try StoredCredential(session: UUID(), number: (old?.number ?? 0) + 1, credential: token)
-        world.store.save(stored, for: world.key)
-    }
-
-    /// What the store has when a call begins, as far as this process does not know it.
-    enum Change: CaseIterable, Sendable {
-        /// Another process has renewed anna's token.
-        case renewed
-        /// Another process has signed anna out.
-        case signedOut
-    }
-
-    private static func renew(in world: TokenWorld) throws {
-        let stored = try #require(world.store.load(world.key))
-        let token = ApiToken(value: "anna-2", expires: world.date.addingTimeInterval(3600))
-        let renewed = try StoredCredential(session: stored.session, number: stored.number, credential: token)
-        world.store.save(renewed, for: world.key)
-    }
-
-    @Test("nor does one whose first look finds a user who has signed in since it began", arguments: Change.allCases)
-    func firstLook(change: Change) async throws {
-        try await TokenWorld.run { world in
-            let session = try await world.signedIn()
-            try await session.restore()
-            switch change {
-            case .renewed: try Self.renew(in: world)
-            case .signedOut:
-                let stored = try #require(world.store.load(world.key))
-                world.store.end(stored.session, for: world.key)
-                world.store.delete(world.key)
-            }
-            let factory = Telling(base: session.authorization) { try? Self.replace(by: "bert", in: world) }
-            let service = world.api.with { $0.retrierFactory = factory }
-            _ = try? await GetNotes().schedule(with: service)
-            #expect(world.server.carried == [])
-        }
-    }
-
-    /// A store in which something happens between the look at its version and the load.
-    private final class Interrupted: PromptVersions {
-        let base: MemoryStore
-        let interruption = Locked<(@Sendable () -> Void)?>(nil)
-
-        init(_ base: MemoryStore) { self.base = base }
-
-        func load(_ key: CredentialKey) async throws -> StoredCredential? {
-            let interrupt = interruption.withLock { interruption in
-                defer { interruption = nil }
-                return interruption
-            }
-            interrupt?()
-            return base.load(key)
-        }
-        func save(_ stored: StoredCredential, for key: CredentialKey) async throws { base.save(stored, for: key) }
-        func end(_ session: UUID, for key: CredentialKey) async throws -> StoredCredential? {
-            base.end(session, for: key)
-        }
-        func delete(_ key: CredentialKey) async throws { base.delete(key) }
-        func version(of key: CredentialKey) async throws -> CredentialVersion? { base.version(of: key) }
-        func promptVersion(of key: CredentialKey) -> CredentialVersion? { base.version(of: key) }
-        func lock(_ key: CredentialKey) async throws -> (any CredentialLock)? { base.lock(key) }
-    }
-
-    @Test("nor one whose look has the version of the record before")
-    func betweenVersionAndLoad() async throws {
-        try await TokenWorld.run { world in
-            let store = Interrupted(world.store)
-            let session = world.process(store: store)
-            try await session.signIn(world.server.signIn("anna", at: world.date))
-            try Self.renew(in: world)
-            store.interruption.withLock { $0 = { try? Self.replace(by: "bert", in: world) } }
-            _ = await world.call(session)
-            #expect(world.server.carried == [])
         }
     }
 
