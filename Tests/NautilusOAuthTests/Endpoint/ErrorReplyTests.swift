@@ -73,6 +73,9 @@ struct ErrorReplyTests {
     func secrets() throws {
         let repeating = try #require(Self.reply(#"{"error":"bad token s3cret"}"#, hiding: ["s3cret"]))
         #expect(repeating.kind == .misconfigured(code: "‹redacted›"))
+        // What is not printed may stand between its characters.
+        let hidden = try #require(Self.reply("{\"error\":\"bad token s3\u{200B}cret\"}", hiding: ["s3cret"]))
+        #expect(hidden.kind == .misconfigured(code: "‹redacted›"))
         let known = try #require(Self.reply(#"{"error":"invalid_grant"}"#, hiding: ["r", "grant"]))
         #expect(known.kind == .invalidGrant)
     }

@@ -176,10 +176,15 @@ struct RefusedRefreshTests {
     func noRefreshToken() async throws {
         try await SessionWorld.run { world in
             let session = world.process()
-            let credential = OAuthCredential(accessToken: "anna-a1", lifetime: .seconds(60), receivedAt: world.date)
-            try await session.signIn(credential)
-            try await world.sleep(.seconds(60))
-            #expect(session.isSignedIn)
+            let token = world.server.signIn("anna", at: world.date).accessToken
+            try await session.signIn(
+                OAuthCredential(accessToken: token, lifetime: .seconds(60), receivedAt: world.date)
+            )
+            for _ in 1...2 {
+                try await world.sleep(.seconds(60))
+                #expect(await world.call(session).isOk)
+            }
+            world.server.revokeAccessTokens()
             #expect(await world.call(session).oauthKind == .noRefreshToken)
             #expect(!session.isSignedIn)
             #expect(world.server.tokenRequests == 0)

@@ -1,0 +1,181 @@
+import Foundation
+import Nautilus
+
+extension SharedCredential {
+    /// Follows what other processes have done to the store, if anything.
+    ///
+    /// - Throws: ``SessionError`` when the store cannot be read and nothing is known yet. Later, memory is relied on.
+    func catchUp() async throws(SessionError) {
+        while true {
+            // Before the look, so that what is adopted is never older than what is here.
+            let (epoch, known) = present()
+            // Memory is newer than the store.
+            guard known.unsaved == nil else {
+                await heedEndWhileUnsaved()
+                return
+            }
+            do throws(SessionError) {
+                let version = try await store.version()
+                guard !known.isKnown || version != known.version || !isPublished(known.record) else {
+                    return storeWorked()
+                }
+                let look = try await store.look(endingOf: known.record?.session)
+                if follow(look, from: known, since: epoch) { return storeWorked() }
+            } catch {
+                guard known.isKnown else { throw error }
+                // It is the caller who has left then, and the store may be well.
+                if error.kind == .cancelled { return }
+                return storeFailed(error)
+            }
+        }
+    }
+
+    /// Catches up in the background, and at most once a second: asked when something comes over an open connection.
+    func lookForChanges() {
+        let now = watch.elapsed
+        let isDue = looking.withLock { looking in
+            guard !looking.isUnderWay, looking.latest.map({ now - $0 >= .seconds(1) }) ?? true else { return false }
+            looking = (true, now)
+            return true
+        }
+        guard isDue else { return }
+        BackgroundTask.start { [self] in
+            // Who asks for a credential hears that the store fails.
+            _ = try? await catchUp()
+            looking.withLock { $0.isUnderWay = false }
+        }
+    }
+
+    /// Follows what other processes have done to a session whose renewed credential is still unsaved. Its record in the
+    /// store is older than that, but another process may sign out, for which it needs no lock; and renew, where this one
+    /// has lost the lock.
+    ///
+    /// - Returns: The failure to read the store, which tells nothing then; nil when there was none.
+    @discardableResult
+    func heedEndWhileUnsaved() async -> SessionError? {
+        while true {
+            let (epoch, known) = present()
+            guard case .renewal(let record, let earlier) = known.unsaved else { return nil }
+            let look: SharedStore<Credential>.Snapshot
+            do throws(SessionError) {
+                look = try await store.look(endingOf: record.session)
+            } catch {
+                return error
+            }
+            guard look.version != known.version else {
+                state.withLock { $0.hasLostLock = false }
+                return nil
+            }
+            if let stored = look.stored, stored.session == record.session, earlier.contains(stored.credential) {
+                state.withLock { state in
+                    if Baseline(state) == known { (state.version, state.hasLostLock) = (look.version, false) }
+                }
+                return nil
+            }
+            guard follow(look, from: known, since: epoch) else { continue }
+            if look.isSignOut { revokeUnlessReplaced(record.credential) }
+            return nil
+        }
+    }
+
+    /// Whether the coordinator has the record's credential. It has not when a refresh has found another process's in the
+    /// store, and has failed with it; nor when a refresh that the coordinator no longer waits for has brought one.
+    func isPublished(_ record: Record?) -> Bool {
+        guard let record, let coordinator = state.withLock({ $0.coordinator }) else { return true }
+        // A refresh tells the coordinator itself.
+        guard !coordinator.isRefreshing, let published = coordinator.current else { return true }
+        return published.credential == record.credential
+    }
+
+    /// The coordinator's epoch, and what is known at that time.
+    func present() -> (epoch: Coordinator.Epoch?, known: Baseline) {
+        let coordinator = state.withLock { $0.coordinator }
+        let epoch = coordinator?.epoch
+        return (epoch, state.withLock { Baseline($0) })
+    }
+
+    /// Makes what the store has the coordinator's, too.
+    ///
+    /// - Returns: False when something has happened here meanwhile: look again.
+    func follow(
+        _ look: SharedStore<Credential>.Snapshot,
+        from known: Baseline,
+        since epoch: Coordinator.Epoch?
+    ) -> Bool {
+        defer { tellEnds() }
+        let isFollowed = turn.take { () -> Bool in
+            // What is here may be newer than the look.
+            guard state.withLock({ Baseline($0) == known }) else { return false }
+            let adoption = epoch == nil ? nil : adoption(of: look, from: known)
+            // Another refresh would bring the same: the clock here is wrong, as it was there.
+            if let stored = look.stored, stored.cameExpired { cameExpired.withLock { $0 = stored.credential } }
+            let changes = state.withLock { $0.changes }
+            if let adoption, let epoch {
+                let coordinator = state.withLock { state in
+                    state.isChanging = true
+                    return state.coordinator
+                }
+                guard coordinator?.adopt(adoption, since: epoch) ?? true else {
+                    state.withLock { $0.isChanging = false }
+                    return false
+                }
+            }
+            return state.withLock { state in
+                // What a refresh has changed since the coordinator went on is of the session before.
+                guard adoption != nil || Baseline(state) == known else { return false }
+                // An observer has signed the user out, who was told of it.
+                guard state.changes == changes else {
+                    state.isChanging = false
+                    return true
+                }
+                // What cannot be decoded is told by the next look.
+                (state.isKnown, state.record, state.version) = (!look.isOfAnother, look.stored, look.version)
+                state.lastNumber = max(state.lastNumber, look.stored?.number ?? 0)
+                if look.isOfAnother { state.lastSession = nil }
+                (state.unsaved, state.overruled, state.hasLostLock) = (nil, [], false)
+                state.isChanging = false
+                return true
+            }
+        }
+        // What it was kept for is over.
+        if isFollowed, let lock = takeKeptLock() { store.unlock(lock) }
+        // A record that is not shown is one whose sign-out has not come to its removal, and may never do so.
+        if isFollowed, look.isSignOut, look.version != nil { removeRemains() }
+        return isFollowed
+    }
+
+    /// The change of the session from one record to the next; nil when it does not matter to calls.
+    private func adoption(of look: SharedStore<Credential>.Snapshot, from known: Baseline) -> Coordinator.Adoption? {
+        switch (known.record, look.stored) {
+        // The first look must tell that nobody is signed in: a user who appears later, in whichever process, is a new
+        // one.
+        case (nil, nil) where known.isKnown: nil
+        case (_, nil): look.hasExpired ? .expired(expiry) : .signedOut
+        case (let known?, let stored?) where known.session == stored.session:
+            known.credential == stored.credential && isPublished(stored) ? nil : .refreshed(stored.credential)
+        // Another session may be another user's: calls of the one before must not go out with its credential.
+        case (_, let stored?): .signedIn(stored.credential)
+        }
+    }
+
+    /// The failure of calls when the server has ended the session in another process.
+    private var expiry: TerminalRefreshFailure {
+        state.withLock { $0.failure }
+            ?? TerminalRefreshFailure(
+                "another process has learnt that the session is over",
+                underlying: SessionError(.expired)
+            )
+    }
+
+    /// The state that a look at the store is compared with.
+    struct Baseline: Equatable {
+        let isKnown: Bool
+        let version: CredentialVersion?
+        let record: Record?
+        let unsaved: Unsaved?
+
+        init(_ state: State) {
+            (isKnown, version, record, unsaved) = (state.isKnown, state.version, state.record, state.unsaved)
+        }
+    }
+}
