@@ -15,9 +15,10 @@ public enum CacheAccounts: Sendable {
     /// A call belongs to the account that the closure names when it begins, before its retrier is made
     /// (`ServicePart/noteFacts(of:in:)`). The closure is asked again with each attempt, when it has been stamped, and
     /// when its answer has come: as soon as it names another, the call passes by, is given nothing of either account,
-    /// and leaves nothing to any. It names the account that the credential stands for, or nil when nobody is signed in,
-    /// and must answer at once. An empty name tells no users apart: such a call passes by. The closure is given the request
-    /// as it was declared, for a service whose requests name their user.
+    /// and leaves nothing to any. It names the account that the credential stands for, or nil when nobody is signed in, or
+    /// when that is not known yet, and must answer at once. Then the call passes by, as it does with an empty name, which
+    /// tells no users apart. What guests are given, through `HttpService/signedOut`, is kept apart from all accounts. The
+    /// closure is given the request as it was declared, for a service whose requests name their user.
     ///
     /// ```swift
     /// let cache = HttpCache(accounts: .separate { _ in session.id?.uuidString })
@@ -52,8 +53,8 @@ struct CallAccount: Sendable {
         (self.partition, self.name) = (CachePartition(account: account), name)
     }
 
-    /// Whether it has a name, or is no account at all.
-    var isNamed: Bool { partition.account?.isEmpty != true }
+    /// Whether it has a name that tells it from others.
+    var isNamed: Bool { partition.account?.isEmpty == false }
 
     /// Whether the account is still the same, so that what comes may be kept, and what is kept given.
     var isCurrent: Bool { name() == partition.account }

@@ -76,6 +76,12 @@ public struct CredentialLease<Source: CredentialSource> {
         place?.replaceSession(by: source.owner(of: session))
     }
 
+    /// Whether ``stamp(_:context:with:)`` has anything to do for a request: not for one to another origin than the service's,
+    /// nor for any of a guest's call.
+    public func stamps(_ request: HttpRequest, context: AttemptContext) -> Bool {
+        !isIdle && request.origin == context.serviceOrigin
+    }
+
     /// Stamps a request that is about to be sent, and waits for a credential while a refresh is in flight. To be called
     /// in ``Retrier/prepare(_:context:)``.
     ///
@@ -93,7 +99,7 @@ public struct CredentialLease<Source: CredentialSource> {
         context: AttemptContext,
         with stamp: (Source.Credential, inout HttpRequest) throws -> Void
     ) async throws {
-        guard !isIdle, request.origin == context.serviceOrigin else { return }
+        guard stamps(request, context: context) else { return }
         // Asked before as well, so that the call does not wait for another user's refresh.
         if let end = source.end(of: session) { throw end }
         let grant = try await source.grant(continuing: latest, for: context.serviceOrigin)

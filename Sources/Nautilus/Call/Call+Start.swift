@@ -20,6 +20,8 @@ struct MadeCall: Sendable {
     fileprivate let target: CallTarget?
     // Unsafe: it is handed over, to the one task that runs the call.
     nonisolated(unsafe) fileprivate let retrier: any Retrier
+    /// The move of the service while the call was made; nil for none.
+    fileprivate let move: EnvironmentChange?
 }
 
 extension Call {
@@ -29,7 +31,24 @@ extension Call {
         let target = try? CallTarget(of: request, for: service)
         _ = facts(of: request, on: service, in: sequence, at: target, service.hook)
         let retrier = retrier(for: request, by: service.retrierFactory, isSignedOut: service.isSignedOut, in: sequence)
-        return MadeCall(sequence: sequence, target: target, retrier: retrier)
+        return MadeCall(
+            sequence: sequence,
+            target: target,
+            retrier: retrier,
+            move: move(from: target, of: request, on: service)
+        )
+    }
+
+    /// The move of the service since it was asked for its URL; nil when it has not moved. What it was asked for in between,
+    /// the retrier above all, may be of the other environment.
+    private static func move(from target: CallTarget?, of request: R, on service: S) -> EnvironmentChange? {
+        guard let target, let present = try? CallTarget(of: request, for: service, before: target) else { return nil }
+        do throws(EnvironmentChange) {
+            try target.check(present)
+            return nil
+        } catch {
+            return error
+        }
     }
 
     private static func facts(
@@ -137,6 +156,8 @@ extension Call {
         let retrier =
             beginning.made?.retrier
             ?? retrier(for: request, by: factory, isSignedOut: service.isSignedOut, in: sequence)
+        let move =
+            if let made = beginning.made { made.move } else { move(from: beginning.target, of: request, on: service) }
         let outer = CallScope.current
         var maxAttempts: (@Sendable () -> Int)?
         if type(of: retrier) != NilRetrier.self { maxAttempts = { factory.descriptions.maxAttempts } }
@@ -151,7 +172,7 @@ extension Call {
         if let end = beginning.end { call.payment = RetryPayment(after: end) }
         if let note = outer?.nestedRetries(of: scope) { call.recorder.note(note) }
         return await scope.enter {
-            await Result { () async throws(HttpError) in try await call.start(beginning.hook) }
+            await Result { () async throws(HttpError) in try await call.start(beginning.hook, after: move) }
         }
     }
 
@@ -160,7 +181,10 @@ extension Call {
         return min(own, outer)
     }
 
-    private func start(_ hook: (any ServiceHook)?) async throws(HttpError) -> CallOutcome {
+    private func start(
+        _ hook: (any ServiceHook)?,
+        after move: EnvironmentChange?
+    ) async throws(HttpError) -> CallOutcome {
         guard !Task.isCancelled else {
             throw recorder.failed(failure(CancellationError(), in: .hook, delivery: .notSent))
         }
@@ -172,6 +196,7 @@ extension Call {
         if deadline == .zero { throw recorder.failed(failure(.deadline(.zero), in: .hook, delivery: .notSent)) }
         if let target {
             do {
+                if let move { throw move }
                 try sequence.begin(at: target.service)
             } catch {
                 throw recorder.failed(failure(error, in: .build, delivery: .notSent))

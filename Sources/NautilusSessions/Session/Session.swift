@@ -129,9 +129,11 @@ public final class Session<Credential: Codable & Sendable & Equatable>: Sendable
     public var signedInStates: AsyncStream<Bool> { states.stream(replayingLatest: true) }
 
     /// The session that a call which begins now belongs to, for what is kept apart by user, as a cache does; another
-    /// one after each sign-in, and the same in all processes and in the next launch. Nil when nobody is known to be
-    /// signed in: that is known from ``restore()`` or the first call on; and for the moment in which somebody signs in
-    /// or out.
+    /// one after each sign-in, and the same in all processes and in the next launch.
+    ///
+    /// Nil when nobody is signed in, for the moment in which somebody signs in or out, and while it is not known: of a store
+    /// that takes its time, as a keychain does, until ``restore()`` or the first call. What another process has changed
+    /// there is seen within about a second; in a ``FileStore`` or a ``MemoryStore`` at once.
     public var id: UUID? { shared.id }
 
     /// The ``id`` of each session that is over from now on, as soon as this process knows: for what was kept under it,
@@ -236,7 +238,8 @@ extension Session {
     ///     wider scope, and there are servers that end everything which a user has ever allowed an app when one
     ///     credential of it is revoked. Pass true for another user, or call ``signOut()`` first.
     /// - Throws: ``SessionError`` when it could not be saved. The user is signed in all the same, in this process, and
-    ///   the saving is tried again: the sign-in need not be repeated. Of two sign-ins at once in two processes, the one
+    ///   the saving is tried again: the sign-in need not be repeated. Where the store could not be read either, it takes the
+    ///   place of whoever is stored when it can be. Of two sign-ins at once in two processes, the one
     ///   that is saved first counts, and the other throws ``SessionError/Kind/superseded``; one that knows of the
     ///   session whose place it takes always counts.
     public func signIn(
@@ -264,7 +267,8 @@ extension Session {
     ///   both were tried. The user is signed out all the same, and what could not be done now is tried again in the
     ///   background, with two exceptions. A record that is foreign or of a newer format is left alone. And the revocation
     ///   is tried as long as this object lives, and not by the next launch: for that the credential would have to be
-    ///   kept, on a device whose user has asked for it to be gone.
+    ///   kept, on a device whose user has asked for it to be gone. It also ends with the next sign-in that does not ask
+    ///   for it, for the reason given at ``signIn(_:revokingReplaced:)``.
     public func signOut() async throws(SessionError) {
         try await finish(shared.beginSignOut())
     }

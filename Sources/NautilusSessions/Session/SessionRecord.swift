@@ -9,6 +9,9 @@ struct SessionRecord<Credential: Codable & Sendable & Equatable>: Equatable, Sen
     var unanswered = 0
     /// Whether the credential was over when it came from its renewal.
     var cameExpired = false
+    /// The credential as it is stored; nil for one that this process has got. A newer version of the app may have stored
+    /// fields with it that this one does not know, and that have to stay.
+    var content: Data?
 
     /// The same session with a renewed credential.
     func replacing(_ fresh: Credential, cameExpired: Bool) -> SessionRecord {
@@ -24,7 +27,8 @@ extension SessionRecord {
             number: stored.number,
             credential: try stored.credential(),
             unanswered: stored.unanswered,
-            cameExpired: stored.cameExpired
+            cameExpired: stored.cameExpired,
+            content: stored.content
         )
     }
 
@@ -40,7 +44,16 @@ extension SessionRecord {
     ///
     /// - Throws: The error of the credential's encoding.
     func stored() throws -> StoredCredential {
-        try StoredCredential(
+        if let content {
+            return StoredCredential(
+                session: session,
+                number: number,
+                content: content,
+                unanswered: unanswered,
+                cameExpired: cameExpired
+            )
+        }
+        return try StoredCredential(
             session: session,
             number: number,
             credential: credential,

@@ -18,11 +18,11 @@ struct SessionRetrier<Credential: Codable & Sendable & Equatable>: Retrier {
     }
 
     mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
-        if let look {
-            if let found = await look.session() { lease.join(found) }
-            self.look = nil
-        }
         do {
+            if let look, lease.stamps(httpRequest, context: context) {
+                if let found = try await look.session() { lease.join(found) }
+                self.look = nil
+            }
             try await lease.stamp(&httpRequest, context: context, with: rules.stamp)
         } catch let error as any RefreshFailure where !(error is RefreshError || error is HttpError) {
             // Of the store, or of the stamp: the coordinator's own are known to the call.
@@ -52,30 +52,43 @@ struct SessionRetrier<Credential: Codable & Sendable & Equatable>: Retrier {
 /// The look at the store when a call begins: a user who has signed in elsewhere before it is the user of the call, one
 /// who does so later is not.
 private final class FirstLook<Credential: Codable & Sendable & Equatable>: Sendable {
-    private let found: Locked<RefreshCoordinator<Credential>.Session?>
+    private let source: Session<Credential>
+    private let moment: SharedCredential<Credential>.Moment
+    private let failure: Locked<SessionError?>
     private let task: Task<Void, Never>
 
     /// Nil when the store has what this process knows: then there is nothing to look for.
     init?(_ session: Session<Credential>) {
         let moment = session.shared.moment()
         if moment.isUpToDate { return nil }
-        let found = Locked<RefreshCoordinator<Credential>.Session?>(nil)
-        self.found = found
+        let failure = Locked<SessionError?>(nil)
+        (source, self.moment, self.failure) = (session, moment, failure)
         task = BackgroundTask.start {
-            // If the store cannot be read, the call gets the error when it asks for its credential. If it was slow, the
-            // call stays with the user whom this process knew: it must not go out as one who has signed in since.
-            guard (try? await session.restore()) != nil, session.shared.isKnown(since: moment) else { return }
-            found.withLock { $0 = session.session }
+            do throws(SessionError) {
+                try await session.restore()
+            } catch {
+                failure.withLock { $0 = error }
+            }
         }
     }
 
-    /// The session that was found; nil when the store could not be read, or not soon, or the call was cancelled meanwhile.
-    func session() async -> RefreshCoordinator<Credential>.Session? {
+    /// The session that was found, and that had begun before the call; nil for the one that the call has begun in, be it
+    /// over by now.
+    ///
+    /// - Throws: ``SessionError`` when the store cannot be read and nothing is known of it, at the beginning of the call
+    ///   and now; `RefreshError.superseded` when somebody has signed in or out since that began.
+    func session() async throws -> RefreshCoordinator<Credential>.Session? {
         await withTaskCancellationHandler {
             await task.value
         } onCancel: {
             task.cancel()
         }
-        return found.withLock { $0 }
+        // It may be read by now.
+        if failure.withLock({ $0 }) != nil { try await source.restore() }
+        switch source.shared.belonging(since: moment, { source.session }) {
+        case .found(let session): return session
+        case .known: return nil
+        case .superseded: throw RefreshError.superseded
+        }
     }
 }

@@ -224,11 +224,15 @@ extension SharedCredential {
         revokeInBackground(late.credential)
     }
 
-    /// Tries for as long as the session's object is there: an app is offline for hours.
+    /// Tries for as long as the session's object is there: an app is offline for hours. It ends with the next sign-in, unless
+    /// that asks for the revocation of the session before: it may be the same user, whose new session some servers would
+    /// end with the old credential.
     private func revokeLater(_ credential: Credential) {
+        let signIns = state.withLock { $0.sparingSignIns }
         BackgroundTask.start { [weak self, store] in
             for retry in 1... {
                 guard (try? await store.pause(beforeRetry: retry)) != nil, let self else { return }
+                guard self.state.withLock({ $0.sparingSignIns == signIns }) else { return }
                 switch await self.tryToRevoke(credential) {
                 case .success: return
                 case .failure(let error) where !Self.isWorthAnotherTry(error): return

@@ -15,7 +15,11 @@ extension SharedCredential {
                 case .signIn, .renewal: false
                 case .signOut, .expiry, nil: true
                 }
-            if revokesReplaced { noteRevocation(of: replaced?.session, in: &state) }
+            if revokesReplaced {
+                noteRevocation(of: replaced?.session, in: &state)
+            } else {
+                state.sparingSignIns += 1
+            }
             if let replaced { state.overruled.insert(replaced.session) }
             switch state.unsaved {
             case .signOut(let session?): state.overruled.insert(session)

@@ -62,6 +62,8 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         var isNumbered = false
         /// The sessions whose credential the server has been asked to forget, while a refresh runs that may be of one.
         var revokedSessions: Set<UUID> = []
+        /// Counts the sign-ins that have left the credential of the session before alone.
+        var sparingSignIns = 0
         /// How many refreshes run, those included whose session is over.
         var refreshes = 0 {
             didSet { if refreshes == 0 { revokedSessions = [] } }
@@ -112,17 +114,27 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
     }
 
     /// The session that calls which begin now belong to; nil when nobody is known to be signed in, and while that
-    /// changes.
+    /// changes. A store that tells it at once is asked, since another process may have changed it; of any other one, what
+    /// was last seen counts.
     var id: UUID? {
-        state.withLock { $0.isChanging ? nil : $0.record?.session }
+        let (known, isChanging) = state.withLock { (Baseline($0), $0.isChanging) }
+        if isChanging { return nil }
+        // Memory is newer than the store.
+        if known.unsaved != nil { return known.record?.session }
+        guard let version = store.promptVersion() else {
+            if known.isKnown { lookForChanges() }
+            return known.record?.session
+        }
+        if known.isKnown, version == known.version { return known.record?.session }
+        return store.promptSession() ?? known.record?.session
     }
 
     /// A moment, as far as this process can tell what the store had then.
     struct Moment: Sendable {
         /// Whether anything was known of the store before.
         let isKnown: Bool
-        /// The store's version at that time; nil when it does not tell that at once.
-        let version: CredentialVersion??
+        /// The session that was stored at that time; nil when the store does not tell that at once.
+        let session: UUID??
         /// Whether the store had what is known here, so that there is nothing to look for.
         let isUpToDate: Bool
         fileprivate let watch: Stopwatch
@@ -131,22 +143,44 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
     /// This moment.
     func moment() -> Moment {
         let known = present().known
-        let version = store.promptVersion()
         let isUpToDate =
-            version.map { known.isKnown && known.unsaved == nil && $0 == known.version && isPublished(known.record) }
-            ?? false
-        return Moment(isKnown: known.isKnown, version: version, isUpToDate: isUpToDate, watch: Stopwatch(store.clock))
+            store.promptVersion().map {
+                known.isKnown && known.unsaved == nil && $0 == known.version && isPublished(known.record)
+            } ?? false
+        return Moment(
+            isKnown: known.isKnown,
+            session: isUpToDate ? nil : store.promptSession(),
+            isUpToDate: isUpToDate,
+            watch: Stopwatch(store.clock)
+        )
     }
 
-    /// The longest that a look may take which is to tell of its beginning, where the store does not tell its version at
+    /// The longest that a look may take which is to tell of its beginning, where the store does not tell its session at
     /// once: longer, it may show a user who has signed in since.
     private static var lookLimit: Duration { .milliseconds(250) }
 
-    /// Whether what is known now was so at an earlier moment, as far as it can be told.
-    func isKnown(since moment: Moment) -> Bool {
-        if !moment.isKnown { return true }
-        if let version = moment.version, version == state.withLock({ $0.version }) { return true }
-        return moment.watch.elapsed <= Self.lookLimit
+    /// What a call goes on with that began at a moment, now that the store has been looked at.
+    enum Belonging: Equatable {
+        /// The session that was found: it had begun before the call.
+        case found(Coordinator.Session)
+        /// The session that this process knew, be it over by now.
+        case known
+        /// Nothing: somebody has signed in or out since, and this process knew of nobody.
+        case superseded
+    }
+
+    /// The session of a call that began at `moment`.
+    func belonging(since moment: Moment, _ present: () -> Coordinator.Session) -> Belonging {
+        let (session, found) = turn.take { (present(), state.withLock { $0.record?.session }) }
+        guard let before = moment.session else {
+            // The first look must find somebody, however slow the store is.
+            return !moment.isKnown || moment.watch.elapsed <= Self.lookLimit ? .found(session) : .known
+        }
+        // A renewal by another process changes the record, and not its session.
+        if before == found { return .found(session) }
+        if moment.isKnown { return .known }
+        // Where nobody is signed in, the call has to hear why.
+        return found == nil ? .found(session) : .superseded
     }
 
     /// The rest of a credential's lifetime, as the coordinator goes by it; nil for one that serves until the server

@@ -69,13 +69,26 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
     ///
     /// - Returns: Nil when the store takes its time, or cannot be read.
     func promptVersion() -> CredentialVersion?? {
-        guard let store = store as? any PromptVersions else { return nil }
+        guard let store = store as? any PromptStore else { return nil }
         do { return .some(try store.promptVersion(of: key)) } catch { return nil }
+    }
+
+    /// The session that goes on in the store now, from one that tells it at once.
+    ///
+    /// - Returns: Nil when the store takes its time, or the record cannot be read here.
+    func promptSession() -> UUID?? {
+        guard let store = store as? any PromptStore else { return nil }
+        do {
+            guard let stored = try store.promptLoad(key), !stored.hasExpired else { return .some(nil) }
+            return try Record(stored).session
+        } catch {
+            return nil
+        }
     }
 
     func version() async throws(SessionError) -> CredentialVersion? {
         // Asked before every attempt, so it is not worth a task.
-        if let store = store as? any PromptVersions {
+        if let store = store as? any PromptStore {
             return try await translated { try await store.version(of: key) }
         }
         return try await read { [store, key] in try await store.version(of: key) }
@@ -88,12 +101,22 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
         do throws(SessionError) {
             return try await glance(endingWhenCancelled: true).look(endingOf: session)
         } catch {
-            // Under another key, but whose it is can be read.
-            guard let session, case .store(.sealedOtherwise(_, let other?)) = error.kind, other != session else {
-                throw error
-            }
+            guard let session, await isOver(session, where: error) else { throw error }
             return Snapshot(isOfAnother: true)
         }
+    }
+
+    /// Whether a session is over though the record cannot be read: it is another session's, or this one's end is noted
+    /// beside it.
+    private func isOver(_ session: UUID, where error: SessionError) async -> Bool {
+        switch error.kind {
+        // Under another key, but whose it is can be read.
+        case .store(.sealedOtherwise(_, let other?)) where other != session: return true
+        case .store: break
+        default: return false
+        }
+        let isEnded = try? await limited { [store, key] in try await store.isEnded(session, for: key) }
+        return isEnded ?? false
     }
 
     /// Loads the stored record, whether or not its credential can be decoded here: enough to end it, or to replace it.
@@ -318,22 +341,4 @@ enum Locking<Answer> {
     case locked(any CredentialLock)
     /// With an answer that makes the lock unnecessary.
     case answered(Answer)
-}
-
-/// A store whose version is known without a wait, so that there is nothing to limit.
-protocol PromptVersions: CredentialStore {
-    /// The version, at once.
-    func promptVersion(of key: CredentialKey) throws -> CredentialVersion?
-}
-
-extension MemoryStore: PromptVersions {
-    func promptVersion(of key: CredentialKey) -> CredentialVersion? { version(of: key) }
-}
-
-extension FileStore: PromptVersions {
-    func promptVersion(of key: CredentialKey) throws -> CredentialVersion? { try version(of: key) }
-}
-
-extension EncryptedStore: PromptVersions where Base: PromptVersions {
-    func promptVersion(of key: CredentialKey) throws -> CredentialVersion? { try base.promptVersion(of: key) }
 }

@@ -44,6 +44,13 @@ public protocol CredentialStore: Sendable {
     @discardableResult
     func end(_ session: UUID, for key: CredentialKey) async throws -> StoredCredential?
 
+    /// Whether a session has been ended by ``end(_:for:)`` since the last ``delete(_:)``. Asked where the record cannot be
+    /// read, as one that a newer version of the app has put in the place of the ended session's. Default: false, nothing is
+    /// known of it.
+    ///
+    /// - Throws: ``CredentialStoreError``.
+    func isEnded(_ session: UUID, for key: CredentialKey) async throws -> Bool
+
     /// Removes what is stored, of whichever session, and forgets which sessions have been ended; nothing when nothing
     /// is.
     ///
@@ -62,6 +69,11 @@ public protocol CredentialStore: Sendable {
     /// - Returns: The lock; nil while another holds it, in this process or in another.
     /// - Throws: ``CredentialStoreError``.
     func lock(_ key: CredentialKey) async throws -> (any CredentialLock)?
+}
+
+extension CredentialStore {
+    /// False.
+    public func isEnded(_ session: UUID, for key: CredentialKey) async throws -> Bool { false }
 }
 
 /// Exclusive access to one key of a ``CredentialStore``. It ends with ``unlock()``, with the value, or with the

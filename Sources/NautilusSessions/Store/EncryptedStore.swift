@@ -38,11 +38,7 @@ public struct EncryptedStore<Base: CredentialStore>: CredentialStore {
     ///
     /// - Throws: ``CredentialStoreError/sealedOtherwise(issuer:session:)``; the base's errors.
     public func load(_ key: CredentialKey) async throws -> StoredCredential? {
-        guard let stored = try await base.load(key) else { return nil }
-        guard let opened = opened(stored, key) else {
-            throw CredentialStoreError.sealedOtherwise(issuer: key.issuer, session: stored.session)
-        }
-        return opened
+        try await base.load(key).map { try opened($0, key) }
     }
 
     /// Encrypts the record, and replaces the stored one.
@@ -61,7 +57,14 @@ public struct EncryptedStore<Base: CredentialStore>: CredentialStore {
     /// - Throws: The base's errors.
     @discardableResult
     public func end(_ session: UUID, for key: CredentialKey) async throws -> StoredCredential? {
-        try await base.end(session, for: key).flatMap { opened($0, key) }
+        try await base.end(session, for: key).flatMap { try? opened($0, key) }
+    }
+
+    /// Whether the session has been ended in the base.
+    ///
+    /// - Throws: The base's errors.
+    public func isEnded(_ session: UUID, for key: CredentialKey) async throws -> Bool {
+        try await base.isEnded(session, for: key)
     }
 
     /// Removes the stored record, whatever it was encrypted with.
@@ -79,15 +82,17 @@ public struct EncryptedStore<Base: CredentialStore>: CredentialStore {
     /// - Throws: The base's errors.
     public func lock(_ key: CredentialKey) async throws -> (any CredentialLock)? { try await base.lock(key) }
 
-    /// Nil for a record that was sealed with another key, for another credential, or not at all.
-    private func opened(_ stored: StoredCredential, _ key: CredentialKey) -> StoredCredential? {
+    /// - Throws: ``CredentialStoreError/sealedOtherwise(issuer:session:)`` for a record that was sealed with another key, for
+    ///   another credential, or not at all.
+    func opened(_ stored: StoredCredential, _ key: CredentialKey) throws(CredentialStoreError) -> StoredCredential {
         guard !stored.hasExpired else { return stored }
         if let content = try? cipher.open(stored.content, context: Self.context(of: stored, key)) {
             return stored.replacingContent(content)
         }
         // Encrypted bytes are not JSON.
         let isPlain = (try? JSONSerialization.jsonObject(with: stored.content, options: .fragmentsAllowed)) != nil
-        return readsPlain && isPlain ? stored : nil
+        guard readsPlain, isPlain else { throw .sealedOtherwise(issuer: key.issuer, session: stored.session) }
+        return stored
     }
 
     /// The key and the session of a credential: different for different ones, since each part gives its length.

@@ -34,17 +34,20 @@ public final class FileStore: CredentialStore {
     ///
     /// - Throws: ``CredentialStoreError``.
     public func load(_ key: CredentialKey) async throws(CredentialStoreError) -> StoredCredential? {
-        let (folder, file) = (folder, folder.file(of: key))
-        return try await queue.run { () throws(CredentialStoreError) in
-            guard try folder.exists() else { return nil }
-            while let content = try file.read() {
-                let stored = try CredentialFormat.decode(content.data, for: key, place: file.place)
-                if try file.isEnded(stored.session) { return nil }
-                // A delete that came in between has removed the note of an end with the file.
-                if try file.status()?.version == content.status.version { return stored }
-            }
-            return nil
+        try await queue.run { [self] () throws(CredentialStoreError) in try promptLoad(key) }
+    }
+
+    /// The same, on the caller's thread.
+    func promptLoad(_ key: CredentialKey) throws(CredentialStoreError) -> StoredCredential? {
+        let file = folder.file(of: key)
+        guard try folder.exists() else { return nil }
+        while let content = try file.read() {
+            let stored = try CredentialFormat.decode(content.data, for: key, place: file.place)
+            if try file.isEnded(stored.session) { return nil }
+            // A delete that came in between has removed the note of an end with the file.
+            if try file.status()?.version == content.status.version { return stored }
         }
+        return nil
     }
 
     /// Replaces what is stored, and returns once it would survive a power failure.
@@ -57,6 +60,8 @@ public final class FileStore: CredentialStore {
             let data = try CredentialFormat.encode(stored, for: key, place: file.place)
             try folder.create()
             let previous = try Self.replaceable(file, of: key)
+            // Where the sessions that have ended cannot be asked for, no record is shown.
+            _ = try file.isEnded(stored.session)
             try file.replace(with: data, after: previous?.modified)
             try folder.synchronize()
         }
@@ -82,6 +87,14 @@ public final class FileStore: CredentialStore {
             let stored = try? CredentialFormat.decode(content.data, for: key, place: file.place)
             return stored?.session == session ? stored : nil
         }
+    }
+
+    /// Whether a line of that file names the session.
+    ///
+    /// - Throws: ``CredentialStoreError``.
+    public func isEnded(_ session: UUID, for key: CredentialKey) async throws(CredentialStoreError) -> Bool {
+        let file = folder.file(of: key)
+        return try await queue.run { () throws(CredentialStoreError) in try file.isEnded(session) }
     }
 
     /// Removes what is stored, with what killed saves have left of it, and the notes of which sessions have been ended;

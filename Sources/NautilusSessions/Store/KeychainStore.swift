@@ -65,6 +65,13 @@
             }
         }
 
+        /// Whether there is an item with the session's name.
+        ///
+        /// - Throws: ``CredentialStoreError``.
+        public func isEnded(_ session: UUID, for key: CredentialKey) async throws(CredentialStoreError) -> Bool {
+            try await run { () throws(CredentialStoreError) in try self.isEnded(session, key) }
+        }
+
         /// Replaces the stored record.
         ///
         /// - Throws: ``CredentialStoreError``; the record stored before is still there then.

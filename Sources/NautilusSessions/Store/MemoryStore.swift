@@ -45,6 +45,11 @@ public final class MemoryStore: CredentialStore {
         }
     }
 
+    /// Whether a session has been ended, and not deleted since.
+    public func isEnded(_ session: UUID, for key: CredentialKey) -> Bool {
+        state.withLock { $0.ended[key]?.contains(session) ?? false }
+    }
+
     /// Removes what is stored; nothing when nothing is.
     public func delete(_ key: CredentialKey) {
         state.withLock { ($0.entries[key], $0.ended[key]) = (nil, nil) }

@@ -28,8 +28,9 @@ struct StoreFile: Sendable {
         "\(folder)/\(stem).\(String(UInt64.random(in: 0...UInt64.max), radix: 16)).tmp"
     }
 
-    /// The file that names the sessions which have been ended.
-    private var endsPath: String { "\(folder)/\(stem).ended" }
+    /// The file that names the sessions which have been ended, and its name in errors.
+    private var endsPath: String { "\(folder)/\(endsPlace)" }
+    private var endsPlace: String { "\(stem).ended" }
 
     /// Whether a file of this name was left by a save that was killed.
     func isTemporary(_ name: String) -> Bool {
@@ -99,15 +100,19 @@ extension StoreFile {
     /// The status of the file that names ended sessions; nil when there is none.
     func endsStatus() throws(CredentialStoreError) -> FileStatus? {
         let path = endsPath
-        return try at(place) { () throws(SystemFailure) in try FileStatus(of: path, followsLinks: false) }
+        return try at(endsPlace) { () throws(SystemFailure) in try FileStatus(of: path, followsLinks: false) }
     }
 
     /// Whether a session has been ended.
+    ///
+    /// - Throws: ``CredentialStoreError/foreign(place:)`` for anything that is not a file.
     func isEnded(_ session: UUID) throws(CredentialStoreError) -> Bool {
         let path = endsPath
-        return try at(place) { () throws(SystemFailure) in
+        return try withEnds { () throws(SystemFailure) in
             do throws(SystemFailure) {
-                return Self.names(session, in: try OpenFile(path, O_RDONLY).read(upTo: .max))
+                let file = try OpenFile(path, O_RDONLY)
+                guard try file.status().isRegularFile else { return nil }
+                return Self.names(session, in: try file.read(upTo: .max))
             } catch {
                 guard error.code == ENOENT else { throw error }
                 return false
@@ -117,16 +122,34 @@ extension StoreFile {
 
     /// Notes that a session has been ended, at the end of a file: nothing is replaced for it, so it needs no lock. A line
     /// that breaks off names no session, and the next one is whole all the same.
+    ///
+    /// - Throws: ``CredentialStoreError/foreign(place:)`` for anything that is not a file.
     func noteEnd(of session: UUID) throws(CredentialStoreError) {
         let path = endsPath
-        try at(place) { () throws(SystemFailure) in
+        try withEnds { () throws(SystemFailure) -> Void? in
             let file = try OpenFile(path, O_RDWR | O_CREAT | O_APPEND, mode: 0o600)
+            guard try file.status().isRegularFile else { return nil }
+            // Whatever the umask has taken away, this user needs it.
+            try file.setMode(0o600)
             let content = try file.read(upTo: .max)
             // It may be asked for again and again, until the record is removed as well.
             if !Self.names(session, in: content) { try file.write(Data("\(session.uuidString)\n".utf8)) }
             try file.synchronize()
             try file.finish()
         }
+    }
+
+    /// Does something with the file that names ended sessions; `work` gives nil when it is no file.
+    private func withEnds<Value>(
+        _ work: () throws(SystemFailure) -> Value?
+    ) throws(CredentialStoreError) -> Value {
+        do throws(SystemFailure) {
+            if let value = try work() { return value }
+        } catch {
+            // A folder that was to be written.
+            if error.code != EISDIR { throw error.at(endsPlace) }
+        }
+        throw .foreign(place: endsPlace)
     }
 
     /// Removes the file that names ended sessions: nothing of them is stored any more. The caller holds the lock, so no

@@ -75,6 +75,20 @@ struct FileSignOutTests {
         for process in [session, other, process()] { #expect(try await process.grant().credential == "bert") }
     }
 
+    @Test("counts where a newer version of the app has stored its own record since, which cannot be read here")
+    func newerRecord() async throws {
+        let session = process()
+        try await session.signIn("anna")
+        _ = try await session.grant()
+        let id = try #require(session.id)
+        try Data(StoredText.newer.utf8).write(to: folder.credentialFile())
+        // It may still be anna's.
+        #expect(try await session.grant().credential == "anna")
+        _ = try await FileStore(folder: folder.store).end(id, for: key)
+        await #expect(throws: (any Error).self) { try await session.grant() }
+        #expect(!session.isSignedIn)
+    }
+
     @Test("that was begun by a process which is gone is finished by whoever looks next")
     func unfinished() async throws {
         let (session, other) = (process(), process())

@@ -41,7 +41,7 @@ struct FollowingTests {
             let (epoch, known) = shared.present()
             #expect(shared.follow(look, from: known, since: epoch))
             #expect(session.current?.credential.value == "bert-1")
-            #expect(shared.id == bert.session)
+            #expect(shared.state.withLock { $0.record?.session } == bert.session)
             // Followed already.
             #expect(!shared.follow(look, from: known, since: epoch))
         }

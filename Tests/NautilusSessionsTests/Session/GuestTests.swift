@@ -48,6 +48,27 @@ struct GuestTests {
         }
     }
 
+    @Test("nor is a user given what a cache has of a guest, while it is not known yet who is signed in")
+    func unknownUser() async throws {
+        try await TokenWorld.run { world in
+            let other = try await world.signedIn()
+            let session = world.process()
+            // As with a store that takes its time.
+            let cache = HttpCache(accounts: .separate { _ in nil }, wallClock: { world.date })
+            world.server.transport.on(.get, "/prices") { request, _ in
+                .reply(header: ["Cache-Control": "max-age=60"], text: request.header["X-Api-Token"] ?? "guest")
+            }
+            let service = world.api.with {
+                $0.interceptors = [cache]
+                $0.retrierFactory = session.retrierFactory
+            }
+            for _ in 1...2 { #expect(try await GetPrices().schedule(with: service.signedOut) == "guest") }
+            #expect(try await GetPrices().schedule(with: service) == "anna-1")
+            #expect(world.server.transport.count(of: .get, "/prices") == 2)
+            #expect(other.isSignedIn)
+        }
+    }
+
     @Test("nor an answer to the other that is under way", arguments: [true, false])
     func coalescedGuest(guestFirst: Bool) async throws {
         try await TokenWorld.run { world in

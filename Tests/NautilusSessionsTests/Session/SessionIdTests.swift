@@ -162,6 +162,60 @@ struct SessionIdTests {
         }
     }
 
+    @Test("the id is that of the store at once, in a process that has just started, and after a change elsewhere")
+    func idAtOnce() async throws {
+        try await TokenWorld.run { world in
+            let other = try await world.signedIn()
+            let session = world.process()
+            #expect(session.id != nil && session.id == other.id)
+            #expect(await world.call(session).token == "anna-1")
+            try await other.signIn(world.server.signIn("bert", at: world.date))
+            #expect(session.id == other.id)
+            try await other.signOut()
+            #expect(session.id == nil)
+        }
+    }
+
+    @Test("after a sign-out elsewhere, nothing that was kept for the user is given any more", arguments: [false, true])
+    func endedElsewhere(isSlow: Bool) async throws {
+        try await TokenWorld.run { world in
+            let session = isSlow ? world.process(store: AnyStore(base: world.store)) : world.process()
+            try await session.signIn(world.server.signIn("anna", at: world.date))
+            let accounts = CacheAccounts.separate { _ in session.id?.uuidString }
+            let service = world.api.with {
+                $0.interceptors = [HttpCache(accounts: accounts, wallClock: { world.date })]
+                $0.hook = CachingServiceHook(for: .seconds(300), account: { session.id?.uuidString })
+                $0.retrierFactory = session.authorization
+            }
+            let other = world.process()
+            for _ in 1...2 { #expect(try await GetNotes().schedule(with: service) == "anna-1") }
+            #expect(world.server.carried == ["anna-1"])
+            try await world.sleep(.seconds(2))
+            try await other.signOut()
+            // A store that takes its time is looked at in the background.
+            if isSlow {
+                _ = try? await GetNotes().schedule(with: service)
+                try await world.sleep(.seconds(2))
+            }
+            await #expect(throws: HttpError.self) { try await GetNotes().schedule(with: service) }
+            #expect(world.server.carried == ["anna-1"])
+        }
+    }
+
+    /// A store of one's own, of which nothing is known but what the protocol says.
+    private struct AnyStore: CredentialStore {
+        let base: MemoryStore
+
+        func load(_ key: CredentialKey) async throws -> StoredCredential? { base.load(key) }
+        func save(_ stored: StoredCredential, for key: CredentialKey) async throws { base.save(stored, for: key) }
+        func end(_ session: UUID, for key: CredentialKey) async throws -> StoredCredential? {
+            base.end(session, for: key)
+        }
+        func delete(_ key: CredentialKey) async throws { base.delete(key) }
+        func version(of key: CredentialKey) async throws -> CredentialVersion? { base.version(of: key) }
+        func lock(_ key: CredentialKey) async throws -> (any CredentialLock)? { base.lock(key) }
+    }
+
     @Test("every session that ends is told by its id, wherever it was ended")
     func endedIds() async throws {
         try await TokenWorld.run { world in

@@ -139,8 +139,60 @@ struct SlowLookTests {
         }
     }
 
+    @Test("nor as one who signs in elsewhere while it is looked what another process has renewed")
+    func renewedBefore() async throws {
+        try await TokenWorld.run { world in
+            let store = SlowLoads(base: world.store, clock: world.clock)
+            let session = world.process(store: store)
+            try await session.signIn(world.server.signIn("anna", at: world.date))
+            let other = world.process()
+            try await world.sleep(.seconds(3600))
+            #expect(await world.call(other).token == "anna-2")
+            async let call = world.call(session)
+            try await world.sleep(.milliseconds(500))
+            try await other.signIn(world.server.signIn("bert", at: world.date))
+            #expect(await call.refreshError != nil)
+            #expect(world.server.carried == ["anna-2"])
+        }
+    }
+
+    @Test("a process that has just started goes on as who was signed in when its first call began, or not at all")
+    func firstCall() async throws {
+        try await TokenWorld.run { world in
+            let other = try await world.signedIn()
+            let session = world.process(store: SlowLoads(base: world.store, clock: world.clock))
+            async let call = world.call(session)
+            try await world.sleep(.milliseconds(500))
+            try await other.signIn(world.server.signIn("bert", at: world.date))
+            let result = await call
+            if case .superseded? = result.refreshError {} else { Issue.record("\(result)") }
+            #expect(world.server.carried == [])
+            #expect(await world.call(session).token == "bert-1")
+        }
+    }
+
+    @Test("and neither a renewal nor a sign-out in that time makes it another one's")
+    func firstCallAndChanges() async throws {
+        try await TokenWorld.run { world in
+            let other = try await world.signedIn()
+            try await world.sleep(.seconds(3600))
+            let session = world.process(store: SlowLoads(base: world.store, clock: world.clock))
+            async let call = world.call(session)
+            try await world.sleep(.milliseconds(500))
+            #expect(await world.call(other).token == "anna-2")
+            #expect(await call.token == "anna-2")
+
+            let next = world.process(store: SlowLoads(base: world.store, clock: world.clock))
+            async let last = world.call(next)
+            try await world.sleep(.milliseconds(500))
+            try await other.signOut()
+            let result = await last
+            if case .signedOut? = result.refreshError {} else { Issue.record("\(result)") }
+        }
+    }
+
     /// A store that tells its version at once, and takes a second to bring the record.
-    private struct SlowLoads: PromptVersions {
+    private struct SlowLoads: PromptStore {
         let base: MemoryStore
         let clock: ManualClock
 
@@ -155,6 +207,7 @@ struct SlowLookTests {
         func delete(_ key: CredentialKey) async throws { base.delete(key) }
         func version(of key: CredentialKey) async throws -> CredentialVersion? { base.version(of: key) }
         func promptVersion(of key: CredentialKey) -> CredentialVersion? { base.version(of: key) }
+        func promptLoad(_ key: CredentialKey) -> StoredCredential? { base.load(key) }
         func lock(_ key: CredentialKey) async throws -> (any CredentialLock)? { base.lock(key) }
     }
 }

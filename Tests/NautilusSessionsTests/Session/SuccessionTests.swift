@@ -152,4 +152,19 @@ struct SuccessionTests {
             #expect(session == nil && coordinator == nil)
         }
     }
+
+    @Test(
+        "a revocation that is still being tried ends with the next sign-in: a server may end all that its user has",
+        arguments: [false, true]
+    )
+    func revokedLater(revokesReplaced: Bool) async throws {
+        try await TokenWorld.run { world in
+            let session = try await world.signedIn()
+            world.server.failRevocation(with: .fail(.networkConnectionLost))
+            await #expect(throws: SessionError.self) { try await session.signOut() }
+            try await session.signIn(world.server.signIn("anna", at: world.date), revokingReplaced: revokesReplaced)
+            try await world.sleep(.seconds(600))
+            #expect(world.server.revoked == (revokesReplaced ? ["anna-1"] : []))
+        }
+    }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import Nautilus
 import NautilusSessions
+import NautilusTesting
 import Testing
 
 @Suite("A stored credential of another version of the app")
@@ -51,6 +52,29 @@ struct UndecodableRecordTests {
             #expect(await world.call(session).sessionKind == Self.kind)
             try await world.sleep(.seconds(600))
             #expect(world.store.load(world.key) == renewed)
+        }
+    }
+
+    @Test(
+        "keeps what a newer version has stored with it, though this one has noted a renewal that failed",
+        arguments: [(ScriptedReply.status(503), 0), (.fail(.networkConnectionLost), 2)]
+    )
+    func unknownFields(reply: ScriptedReply, unanswered: Int) async throws {
+        try await TokenWorld.run { world in
+            let token = world.server.signIn("anna", at: world.date)
+            var fields = try #require(
+                try JSONSerialization.jsonObject(with: JSONEncoder().encode(token)) as? [String: Any]
+            )
+            fields["scope"] = "a newer version's"
+            let content = try JSONSerialization.data(withJSONObject: fields)
+            world.store.save(StoredCredential(session: UUID(), content: content), for: world.key)
+            try await world.sleep(.seconds(3600))
+            world.server.fail(.answered(reply), .answered(reply))
+            let session = world.process()
+            #expect(await world.call(session).token == nil)
+            let stored = try #require(world.store.load(world.key))
+            #expect(stored.content == content)
+            #expect(stored.unanswered == unanswered)
         }
     }
 

@@ -83,6 +83,7 @@ struct FileStoreTests {
         let store = FileStore(folder: deep)
         try await store.save(.first, for: key)
         try #require(try await store.lock(key)).unlock()
+        try await store.end(UUID(), for: key)
         #expect(try mode(deep) == 0o700)
         for name in try FileManager.default.contentsOfDirectory(atPath: deep.path) {
             #expect(try mode(deep.appendingPathComponent(name)) == 0o600)
@@ -90,6 +91,25 @@ struct FileStoreTests {
         let usual = folder.url.appendingPathComponent("usual")
         try FileManager.default.createDirectory(at: usual, withIntermediateDirectories: false)
         #expect(try mode(folder.url.appendingPathComponent("around/it")) == mode(usual))
+    }
+
+    @Test("something else in the place of the ended sessions is named, and nothing is stored that nobody could read")
+    func foreignEnds() async throws {
+        try await store.save(.first, for: key)
+        let place = folder.store.appendingPathComponent(name + ".ended")
+        let foreign = CredentialStoreError.foreign(place: name + ".ended")
+        for isLink in [false, true] {
+            if isLink {
+                try FileManager.default.createSymbolicLink(at: place, withDestinationURL: folder.url)
+            } else {
+                try FileManager.default.createDirectory(at: place, withIntermediateDirectories: false)
+            }
+            await #expect(throws: foreign) { try await store.save(.second, for: key) }
+            await #expect(throws: foreign) { try await store.load(key) }
+            await #expect(throws: foreign) { try await store.end(UUID(), for: key) }
+            try FileManager.default.removeItem(at: place)
+        }
+        #expect(try await store.load(key) == .first)
     }
 
     @Test(

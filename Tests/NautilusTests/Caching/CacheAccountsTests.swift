@@ -67,13 +67,22 @@ struct CacheAccountsTests {
         #expect(await world.get() == "200 Bearer anna")
     }
 
-    @Test("at the launch, the responses of all accounts but the present one go, and what belongs to none stays")
+    @Test("whoever is not known yet passes by, and is given nothing of a guest's")
+    func unknown() async throws {
+        let user = Locked<String?>(nil)
+        let world = Self.world(user, .separate { _ in user.withLock { $0 } }, vary: "Accept")
+        for _ in 1...2 { #expect(await world.get(asGuest: true).hasPrefix("200 nobody")) }
+        for _ in 1...2 { #expect(await world.get() == "200 nobody") }
+        #expect((world.transport.count, world.cache.responseCount) == (3, 1))
+    }
+
+    @Test("at the launch, the responses of all accounts but the present one go, and those of guests stay")
     func exceptOne() async throws {
         let user = Locked<String?>(nil)
         let world = Self.world(user, .separate { _ in user.withLock { $0 } }, vary: "Accept")
         for name in ["anna", "bert", nil] {
             user.withLock { $0 = name }
-            _ = await world.get()
+            _ = await world.get(asGuest: name == nil)
         }
         #expect(world.cache.responseCount == 3)
         await world.cache.removeAll(exceptAccount: "bert")
@@ -82,7 +91,7 @@ struct CacheAccountsTests {
             ("anna", "200 Bearer anna"), ("bert", "200 Bearer bert age 0"), (nil, "200 nobody age 0"),
         ] {
             user.withLock { $0 = name }
-            #expect(await world.get() == answer)
+            #expect(await world.get(asGuest: name == nil) == answer)
         }
         await world.cache.removeAll(exceptAccount: nil)
         #expect(world.cache.responseCount == 1)

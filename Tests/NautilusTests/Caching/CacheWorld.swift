@@ -69,10 +69,20 @@ struct CacheWorld: Sendable {
     }
 
     /// One call, in a few words: `200 body age 3`, `200 body` for one without an age, or the error's kind.
-    func get(_ header: HttpHeader = [:], _ route: HttpRoute = ["things"], method: HttpMethod = .get) async -> String {
+    func get(
+        _ header: HttpHeader = [:],
+        _ route: HttpRoute = ["things"],
+        method: HttpMethod = .get,
+        asGuest isGuest: Bool = false
+    ) async -> String {
         do throws(HttpError) {
             let request = Ping(method: method, route: route, header: header, acceptedStatusCodes: [.success, 301, 404])
-            let response = try await request.response(with: service)
+            let response =
+                if isGuest {
+                    try await request.response(with: service.signedOut)
+                } else {
+                    try await request.response(with: service)
+                }
             let age = response.header["Age"].map { " age \($0)" } ?? ""
             return "\(response.status)\(response.body.isEmpty ? "" : " " + response.body)\(age)"
         } catch {

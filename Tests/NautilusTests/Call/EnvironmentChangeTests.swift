@@ -60,6 +60,32 @@ struct EnvironmentChangeTests {
         #expect(error.trace.attempts.count == 2)
     }
 
+    @Test("a flip between its URL and its retrier is noticed, though the service is back when the request is built")
+    func flippedBack() async throws {
+        struct FlippedBack: HttpService, ServiceHook {
+            let environment = Locked("staging.example.com")
+            let script = ScriptedTransport(.status(204))
+
+            var apiUrl: any UrlConvertible { environment.withLock { $0 } }
+            var transport: any HttpTransport { script }
+            var hook: any ServiceHook { self }
+            var retrierFactory: any RetrierFactory {
+                environment.withLock { $0 = "example.com" }
+                return RefreshCoordinator(credential: "production") { $0 }.authorization {
+                    $1.header[.authorization] = $0
+                }
+            }
+            func onSchedule<R: Request>(_ request: R) async throws -> HttpResponse<R.Result>? {
+                environment.withLock { $0 = "staging.example.com" }
+                return nil
+            }
+        }
+        let service = FlippedBack()
+        let error = await #expect(throws: HttpError.self) { try await Ping.get.schedule(with: service) }
+        if case .environmentChanged? = error?.kind {} else { Issue.record("\(String(describing: error))") }
+        #expect(service.script.attempts.isEmpty)
+    }
+
     @Test("a switch to another path of the same host is one, too")
     func otherPath() async throws {
         let (result, urls) = try await outcome(
