@@ -16,7 +16,7 @@ extension Call {
             let context = AttemptContext(
                 number: recorder.number,
                 serviceOrigin: target.service.origin,
-                timeout: request.timeout,
+                timeout: try timeout(),
                 remaining: remaining,
                 streamsResponse: request.streamsResponse,
                 acceptedStatusCodes: request.acceptedStatusCodes,
@@ -42,6 +42,15 @@ extension Call {
             target = present
         }
         return present
+    }
+
+    /// The timeout of the attempt's exchanges; nil for none.
+    ///
+    /// - Throws: ``InvalidRequest/notPositive(parameter:)``.
+    private func timeout() throws(InvalidRequest) -> Duration? {
+        let timeout = service.timeout(of: request)
+        if let timeout, timeout <= .zero { throw .notPositive(parameter: "timeout") }
+        return timeout
     }
 
     /// The time until the deadline; nil when there is none.
@@ -165,7 +174,6 @@ struct RequestBuilder {
         try built.validate()
         (checkedHeader, builtOrigin) = (built.header, built.origin)
         keys.mark(&built)
-        if let timeout = request.timeout, timeout <= .zero { throw InvalidRequest.notPositive(parameter: "timeout") }
         return built
     }
 

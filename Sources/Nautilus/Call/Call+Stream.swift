@@ -5,12 +5,13 @@ extension Call {
     /// not accept is read here, as far as an error keeps it and waits for it; any other is left to its reader.
     func beginReading(_ stream: HttpBodyStream, of response: HttpResponse<Data>) async -> HttpResponse<Data> {
         var response = response
-        let watched = WatchedBody(stream, timeout: request.timeout, clock: clock, request: recorder.request)
+        let timeout = service.timeout(of: request)
+        let watched = WatchedBody(stream, timeout: timeout, clock: clock, request: recorder.request)
         if request.acceptedStatusCodes.contains(response.status) {
             response.stream = HttpBodyStream(length: stream.length, coders: carriedCoders) { try await watched.next() }
         } else {
             response.stream = nil
-            let time = min(request.timeout ?? HttpError.bodyTime, HttpError.bodyTime)
+            let time = min(timeout ?? HttpError.bodyTime, HttpError.bodyTime)
             response.body = await watched.beginning(of: HttpError.bodyLimit, within: TimeLimit(time, on: clock))
         }
         return response

@@ -7,17 +7,17 @@ import Foundation
 ///
 /// var search: AnyRequest<[Note]> = AnyRequest(FindNotes(tags: ["sea"]))
 /// ```
-/// Only the result's type remains. A request that is made in more than one place deserves a type of its own, with a
-/// name.
-public struct AnyRequest<Result: Sendable>: Request, RequestOfAnother {
-    private let base: any Request
+/// Only the result's type remains. What else a request can say, such as its priority, is set by ``Request/with(_:)``. A request
+/// that is made in more than one place deserves a type of its own, with a name.
+public struct AnyRequest<Result: Sendable>: ForwardingRequest {
+    package let forwarded: any Request
     private let make: @Sendable (Data) throws -> Result
     private let makeFromResponse: @Sendable (HttpResponse<Data>) throws -> Result
     private let makeFromStream: @Sendable (HttpResponse<HttpBodyStream>) async throws -> Result
 
     /// Erases the type of `request`. Its properties are still read again for every attempt.
     public init<R: Request>(_ request: R) where R.Result == Result {
-        self.base = request
+        self.forwarded = request
         self.make = { try request.decode($0) }
         self.makeFromResponse = { try request.decode($0) }
         self.makeFromStream = { try await request.decode($0) }
@@ -36,11 +36,11 @@ public struct AnyRequest<Result: Sendable>: Request, RequestOfAnother {
         header: HttpHeader = [:],
         body: HttpBody = .empty,
         acceptedStatusCodes: HttpStatusCodes = .success,
-        timeout: Duration? = .seconds(60),
+        timeout: Duration? = .ofService,
         deadline: Duration? = nil,
         decode: @escaping @Sendable (Data) throws -> Result
     ) {
-        self.base = RequestValues(
+        self.forwarded = RequestValues(
             method: method,
             route: route,
             query: query,
@@ -55,44 +55,11 @@ public struct AnyRequest<Result: Sendable>: Request, RequestOfAnother {
         self.makeFromStream = { try decode(try await $0.wholeBody()) }
     }
 
-    var declared: Any { base }
-
-    /// The base request's.
-    public var url: (any UrlConvertible)? { base.url }
-    /// The base request's.
-    public var usesSecureProtocol: Bool? { base.usesSecureProtocol }
-    /// The base request's.
-    public var method: HttpMethod { base.method }
-    /// The base request's.
-    public var route: HttpRoute { base.route }
-    /// The base request's.
-    public var query: HttpQuery { base.query }
-    /// The base request's.
-    public var header: HttpHeader { base.header }
-    /// The base request's.
-    public var body: HttpBody { base.body }
-    /// The base request's.
-    public var encoder: JSONEncoder { base.encoder }
-    /// The base request's.
-    public var acceptedStatusCodes: HttpStatusCodes { base.acceptedStatusCodes }
-    /// The base request's.
-    public var priority: RequestPriority { base.priority }
-    /// The base request's.
-    public var timeout: Duration? { base.timeout }
-    /// The base request's.
-    public var deadline: Duration? { base.deadline }
-    /// The base request's.
-    public var streamsResponse: Bool { base.streamsResponse }
-    /// The base request's.
-    public var allowsHedging: Bool { base.allowsHedging }
-    /// The base request's.
-    public var allowsBodyAcrossOrigins: Bool { base.allowsBodyAcrossOrigins }
-
-    /// As the base request does.
+    /// As the wrapped request does.
     public func decode(_ data: Data) throws -> Result { try make(data) }
-    /// As the base request does.
+    /// As the wrapped request does.
     public func decode(_ response: HttpResponse<Data>) throws -> Result { try makeFromResponse(response) }
-    /// As the base request does.
+    /// As the wrapped request does.
     public func decode(_ response: HttpResponse<HttpBodyStream>) async throws -> Result {
         try await makeFromStream(response)
     }
@@ -130,7 +97,7 @@ extension AnyRequest where Result: Decodable {
         header: HttpHeader = [:],
         body: HttpBody = .empty,
         acceptedStatusCodes: HttpStatusCodes = .success,
-        timeout: Duration? = .seconds(60),
+        timeout: Duration? = .ofService,
         deadline: Duration? = nil,
         as result: Result.Type,
         decoder: @escaping @Sendable () -> JSONDecoder = { JsonCoders.current.decoder() }
@@ -171,11 +138,11 @@ extension AnyRequest where Result == HttpBodyStream {
         header: HttpHeader = [:],
         body: HttpBody = .empty,
         acceptedStatusCodes: HttpStatusCodes = .success,
-        timeout: Duration? = .seconds(60),
+        timeout: Duration? = .ofService,
         deadline: Duration? = nil,
         as result: HttpBodyStream.Type
     ) {
-        self.base = RequestValues(
+        self.forwarded = RequestValues(
             method: method,
             route: route,
             query: query,
@@ -205,7 +172,7 @@ extension AnyRequest where Result == Void {
         header: HttpHeader = [:],
         body: HttpBody = .empty,
         acceptedStatusCodes: HttpStatusCodes = .success,
-        timeout: Duration? = .seconds(60),
+        timeout: Duration? = .ofService,
         deadline: Duration? = nil
     ) {
         self.init(

@@ -48,7 +48,7 @@ public protocol Request: Sendable {
     ///
     /// Waiting for a free connection does not count, nor does waiting for a credential; the ``deadline`` covers both.
     ///
-    /// Default: 60 s, as in URL loading systems, since a silent server must not hold a call for ever.
+    /// Default: the service's, ``HttpService/timeout``.
     var timeout: Duration? { get }
     /// How long the whole call may take, counted from `schedule(with:)`: all attempts, delays and refreshes.
     ///
@@ -127,8 +127,8 @@ extension Request {
     public var acceptedStatusCodes: HttpStatusCodes { .success }
     /// Normal.
     public var priority: RequestPriority { .normal }
-    /// 60 s.
-    public var timeout: Duration? { .seconds(60) }
+    /// The service's.
+    public var timeout: Duration? { .ofService }
     /// No limit.
     public var deadline: Duration? { nil }
     /// False.
@@ -190,9 +190,17 @@ extension HttpResponse<HttpBodyStream> {
 }
 
 /// A request that is made from another one, which somebody has declared.
-protocol RequestOfAnother {
+package protocol RequestOfAnother {
     /// The request that it was made from: a ``Request``, or a ``StreamRequest``.
     var declared: Any { get }
+}
+
+extension Duration {
+    /// The timeout of a request that declares none: that of its service, ``HttpService/timeout``. Used as a time by itself, it
+    /// is 60 s.
+    ///
+    /// It is told from a declared minute by a fraction that no clock measures.
+    public static let ofService = Duration(secondsComponent: 60, attosecondsComponent: 1)
 }
 
 /// A request whose result is JSON, and so is its body if it has one.

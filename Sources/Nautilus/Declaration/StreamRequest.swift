@@ -36,7 +36,7 @@ public protocol StreamRequest: Sendable {
     var header: HttpHeader { get }
     /// The protocols that are spoken over it, the preferred one first (RFC 6455 §1.9). Default: none is named.
     var subprotocols: [String] { get }
-    /// How long one attempt to open it may take; nil for no limit. Default: 60 s, as of a ``Request``.
+    /// How long one attempt to open it may take; nil for no limit. Default: the service's, ``HttpService/timeout``.
     var timeout: Duration? { get }
 
     /// Makes the message on the wire.
@@ -66,8 +66,8 @@ extension StreamRequest {
     public var header: HttpHeader { [:] }
     /// None.
     public var subprotocols: [String] { [] }
-    /// 60 s.
-    public var timeout: Duration? { .seconds(60) }
+    /// The service's.
+    public var timeout: Duration? { .ofService }
 
     /// Whether the code says that a new connection may go better.
     public func reconnects(after closure: WebSocketClosure) -> Bool { closure.code.isPassing }

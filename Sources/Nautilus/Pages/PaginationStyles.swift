@@ -103,7 +103,7 @@ extension LinkPaginatedRequest {
 }
 
 /// A request at a URL that a server has named.
-struct LinkedRequest<Base: Request>: Request, RequestOfAnother {
+struct LinkedRequest<Base: Request>: ForwardingRequest {
     typealias Result = Base.Result
 
     let base: Base
@@ -111,22 +111,13 @@ struct LinkedRequest<Base: Request>: Request, RequestOfAnother {
     /// Whether the base's own credentials may go there.
     let isTrusted: Bool
 
-    var declared: Any { base }
+    var forwarded: any Request { base }
 
     var url: (any UrlConvertible)? { target }
-    var usesSecureProtocol: Bool? { base.usesSecureProtocol }
-    var method: HttpMethod { base.method }
+    var route: HttpRoute { [] }
+    var query: HttpQuery { [:] }
     // The builder leaves out the service's fields; these would be taken for deliberate.
     var header: HttpHeader { isTrusted ? base.header : base.header.withoutSensitiveFields }
-    var body: HttpBody { base.body }
-    var encoder: JSONEncoder { base.encoder }
-    var acceptedStatusCodes: HttpStatusCodes { base.acceptedStatusCodes }
-    var priority: RequestPriority { base.priority }
-    var timeout: Duration? { base.timeout }
-    var deadline: Duration? { base.deadline }
-    var streamsResponse: Bool { base.streamsResponse }
-    var allowsHedging: Bool { base.allowsHedging }
-    var allowsBodyAcrossOrigins: Bool { base.allowsBodyAcrossOrigins }
 
     func decode(_ data: Data) throws -> Base.Result { try base.decode(data) }
     func decode(_ response: HttpResponse<Data>) throws -> Base.Result { try base.decode(response) }

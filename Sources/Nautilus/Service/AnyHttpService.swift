@@ -7,7 +7,8 @@
 /// ```
 /// Only the error's type remains, so that calls keep their typed errors.
 public struct AnyHttpService<RequestError: Error>: ForwardingService {
-    package let forwarded: any HttpService
+    /// The erased service.
+    public let forwarded: any HttpService
     private let map: @Sendable (HttpError) -> RequestError
     private let select: @Sendable () -> AnyHttpService?
 

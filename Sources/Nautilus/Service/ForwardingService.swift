@@ -1,16 +1,26 @@
 /// A service that is another one, except for the properties that it declares itself.
 ///
-/// The one list of a service's properties: each service that wraps another has them from here, so that a property that
-/// is new is forgotten by none.
-package protocol ForwardingService: HttpService {
+/// ```swift
+/// struct NotesService {
+///     let api: AnyHttpService<HttpError>
+///     let session: Session<ApiToken>
+/// }
+/// extension NotesService: ForwardingService {
+///     var forwarded: any HttpService { api }
+///     var retrierFactory: any RetrierFactory { session.retrierFactory }
+/// }
+/// ```
+/// A property that is added to ``HttpService`` later is forwarded as well, which one that is forwarded by hand would not be.
+public protocol ForwardingService<RequestError>: HttpService {
     /// The service that answers for what this one does not declare. It is asked again for every property.
     var forwarded: any HttpService { get }
 
     // Neither has a default here: both concern the error's type, which is the wrapping service's.
 
-    /// The wrapped service's selected one, wrapped alike.
+    /// The wrapped service's selected one, wrapped alike. Default: nil, there is none; declare it where a ``ServiceSwitch``
+    /// is wrapped.
     var selectedService: AnyHttpService<RequestError>? { get }
-    /// The wrapped service's error for `error`.
+    /// The wrapping service's error for `error`. Default where it is ``HttpError``: the error as it is.
     func mapError(_ error: HttpError) -> RequestError
 }
 
@@ -41,6 +51,8 @@ extension ForwardingService {
     public var clock: any Clock<Duration> { forwarded.clock }
     /// The wrapped service's.
     public var maxAttempts: Int { forwarded.maxAttempts }
+    /// The wrapped service's.
+    public var timeout: Duration? { forwarded.timeout }
     /// The wrapped service's.
     public var coders: JsonCoders { forwarded.coders }
     /// The wrapped service's.

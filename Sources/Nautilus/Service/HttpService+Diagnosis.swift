@@ -45,7 +45,7 @@ extension HttpService {
         var findings: [PolicyFinding] = []
         if let deadline = request.deadline {
             // A request that is not repeated after a timeout needs the time for one.
-            if attempts > 1, mayRepeat(request, by: descriptions), let timeout = request.timeout,
+            if attempts > 1, mayRepeat(request, by: descriptions), let timeout = timeout(of: request),
                 (timeout.clampedToCentury * attempts.clampedToThousand + delays) > deadline
             {
                 findings.append(
@@ -60,7 +60,7 @@ extension HttpService {
             }
         }
         if request.allowsHedging, let delay = hedging?.delay.shortest,
-            let limit = [request.timeout, request.deadline].compactMap({ $0 }).min(), delay >= limit
+            let limit = [timeout(of: request), request.deadline].compactMap({ $0 }).min(), delay >= limit
         {
             findings.append(.hedgeTooLate(after: delay, limit: limit))
         }

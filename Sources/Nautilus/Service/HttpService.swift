@@ -48,6 +48,11 @@ public protocol HttpService<RequestError>: Sendable {
     /// The most attempts of any call, whatever its retrier says. Default: 100, far above sensible retriers and far
     /// below an endless loop.
     var maxAttempts: Int { get }
+    /// How long one exchange of a request may take that declares no ``Request/timeout`` of its own; nil for no limit. Read
+    /// again for every attempt.
+    ///
+    /// Default: 60 s, as in URL loading systems, since a silent server must not hold a call for ever.
+    var timeout: Duration? { get }
     /// How JSON is written and read: bodies, results, what ``HttpError/responseBody(as:decoder:)`` reads of a refusal, events
     /// and messages. Asked once for each call. Default: ``JsonCoders/standard``.
     ///
@@ -94,6 +99,8 @@ extension HttpService {
     public var clock: any Clock<Duration> { DefaultClock.current }
     /// 100.
     public var maxAttempts: Int { 100 }
+    /// 60 s.
+    public var timeout: Duration? { .seconds(60) }
     /// As Foundation has it.
     public var coders: JsonCoders { .standard }
     /// No other service.
@@ -108,6 +115,12 @@ extension HttpService where RequestError == HttpError {
 }
 
 extension HttpService {
+    /// The timeout of a request's exchanges.
+    func timeout(of request: some Request) -> Duration? {
+        let timeout = request.timeout
+        return timeout == .ofService ? self.timeout : timeout
+    }
+
     /// The platform's transport of web sockets.
     var platformWebSocketTransport: any WebSocketTransport {
         #if os(Linux)

@@ -30,11 +30,10 @@ extension NearMisses {
             Rule(name: "clock", type: "any Clock<Duration>") { isOther($0, than: service.clock) },
             Rule("maxAttempts", Int.self),
             Rule("coders", JsonCoders.self),
-            Rule(name: "timeout", type: "Duration?", otherNames: ["timeoutInterval"], isOfRequests: true) {
-                isTime($0)
-            } isMeant: {
-                isTime($0)
+            Rule("timeout", Duration?.self, otherNames: ["timeoutInterval"]) {
+                isTime($0) && service.timeout == .seconds(60)
             },
+            Rule(name: "deadline", type: "Duration?", isOfRequests: true) { isTime($0) },
         ]
     }
 
@@ -119,7 +118,7 @@ extension NearMisses {
             },
             Rule("usesSecureProtocol", Bool?.self),
             Rule("header", HttpHeader.self, otherNames: ["headers"]) { _ in header().isEmpty },
-            Rule("timeout", Duration?.self, otherNames: ["timeoutInterval"]) { _ in timeout() == .seconds(60) },
+            Rule("timeout", Duration?.self, otherNames: ["timeoutInterval"]) { _ in timeout() == .ofService },
         ]
     }
 }

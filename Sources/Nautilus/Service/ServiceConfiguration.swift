@@ -78,6 +78,11 @@ public struct ServiceConfiguration: Sendable {
         get { own.maxAttempts ?? base.maxAttempts }
         set { own.maxAttempts = newValue }
     }
+    /// How long one exchange of a request may take that declares no timeout of its own; nil for no limit.
+    public var timeout: Duration? {
+        get { own.timeout ?? base.timeout }
+        set { own.timeout = .some(newValue) }
+    }
     /// How JSON is written and read.
     public var coders: JsonCoders {
         get { own.coders ?? base.coders }
@@ -123,6 +128,7 @@ private struct Overrides {
     var webSocketTransport: (any WebSocketTransport)?
     var clock: (any Clock<Duration>)?
     var maxAttempts: Int?
+    var timeout: Duration??
     var coders: JsonCoders?
 }
 
@@ -153,6 +159,7 @@ private struct OverridingService<RequestError: Error>: ForwardingService {
     var webSocketTransport: any WebSocketTransport { own.webSocketTransport ?? forwarded.webSocketTransport }
     var clock: any Clock<Duration> { own.clock ?? forwarded.clock }
     var maxAttempts: Int { own.maxAttempts ?? forwarded.maxAttempts }
+    var timeout: Duration? { own.timeout ?? forwarded.timeout }
     var coders: JsonCoders { own.coders ?? forwarded.coders }
 
     var selectedService: AnyHttpService<RequestError>? {

@@ -159,7 +159,8 @@ extension ServiceSwitch where Environment: RawRepresentable, Environment.RawValu
 extension ServiceSwitch {
     /// The selected environment's service: calls stay with it.
     public var selectedService: AnyHttpService<Service.RequestError>? { AnyHttpService(present) }
-    package var forwarded: any HttpService { present }
+    /// The selected environment's service.
+    public var forwarded: any HttpService { present }
 
     /// The selected service's.
     public func mapError(_ error: HttpError) -> Service.RequestError { present.mapError(error) }

@@ -11,6 +11,15 @@ extension HttpService {
     public var signedOut: AnyHttpService<RequestError> {
         AnyHttpService(SignedOutService(base: AnyHttpService(self)))
     }
+
+    /// This service, or ``signedOut`` where nobody is signed in: for what guests see as well, and users in their own way.
+    ///
+    /// ```swift
+    /// let start = try await GetStartPage().schedule(with: service.signedOut(unless: session.restore()))
+    /// ```
+    public func signedOut(unless isSignedIn: Bool) -> AnyHttpService<RequestError> {
+        isSignedIn ? AnyHttpService(self) : signedOut
+    }
 }
 
 /// Another service without its authorization.

@@ -89,7 +89,7 @@ struct JsonRequestTests {
         #expect(request.body.contentType == nil)
         #expect(request.acceptedStatusCodes == .success)
         #expect(request.priority == .normal)
-        #expect(request.timeout == .seconds(60))
+        #expect(request.timeout == .ofService)
         #expect(request.deadline == nil)
     }
 }

@@ -78,13 +78,6 @@ struct RequestBuilderTests {
         }
     }
 
-    @Test("a timeout that is not positive is refused", arguments: [Duration.zero, .seconds(-1)])
-    func timeout(timeout: Duration) async {
-        await #expect(throws: InvalidRequest.notPositive(parameter: "timeout")) {
-            try await Self.build(Sample(timeout: timeout))
-        }
-    }
-
     @Test("the request's fields win over the asynchronous ones, those over the service's")
     func header() async throws {
         let service = AnyHttpService(apiUrl: "api.example.com").with {

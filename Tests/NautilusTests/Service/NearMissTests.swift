@@ -160,6 +160,7 @@ struct NearMissTests {
 
     class Base: HttpService, @unchecked Sendable {
         let timeout: Duration = .seconds(5)
+        let deadline: Duration? = .seconds(20)
         let baseURL = "https://www.example.com"
         var apiUrl: any UrlConvertible { "api.example.com" }
     }
@@ -219,9 +220,13 @@ struct NearMissTests {
         #expect(
             Derived().diagnose().map(\.description) == [
                 """
-                `timeout: Duration` of Derived is no rule of a service, and no call follows it: declare `timeout: Duration?` \
-                in each request, or once for all in an extension of a protocol of your own
+                `timeout: Duration` of Derived is not the rule `timeout: Duration?`, whose default stays in force: declare it \
+                with that name and type
+                """,
                 """
+                `deadline: Optional<Duration>` of Derived is no rule of a service, and no call follows it: declare \
+                `deadline: Duration?` in each request, or once for all in an extension of a protocol of your own
+                """,
             ]
         )
     }

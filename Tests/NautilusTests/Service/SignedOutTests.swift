@@ -29,6 +29,18 @@ struct SignedOutTests {
         }
     }
 
+    @Test("or with it, where somebody is signed in", arguments: [true, false])
+    func unlessSignedIn(isSignedIn: Bool) async throws {
+        let transport = ScriptedTransport(.reply(text: "ok"))
+        let service = AnyHttpService(
+            apiUrl: "api.example.com",
+            retrierFactory: Self.authorizing(RefreshCoordinator(credential: "anna") { $0 }),
+            transport: transport
+        )
+        _ = try await Ping.get.schedule(with: service.signedOut(unless: isSignedIn))
+        #expect(transport.attempts.map { $0.header[.authorization] } == [isSignedIn ? "Bearer anna" : nil])
+    }
+
     @Test("pays from the service's own budget")
     func budget() async throws {
         let transport = ScriptedTransport(.status(503), afterLast: .repeat)

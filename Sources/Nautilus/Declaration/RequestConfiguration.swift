@@ -1,0 +1,99 @@
+import Foundation
+
+/// The properties of a request that say how its call is made, to be replaced one by one in ``Request/with(_:)``.
+///
+/// Each property reads as the request has it until it is set; one that is not set stays the request's own, and is still
+/// read again for every attempt.
+public struct RequestConfiguration: Sendable {
+    private let base: any Request
+    fileprivate var own = RequestOverrides()
+
+    fileprivate init(_ base: any Request) {
+        self.base = base
+    }
+
+    /// Fields in addition to the request's, whose others stay. None at first.
+    public var header: HttpHeader {
+        get { own.header }
+        set { own.header = newValue }
+    }
+    /// Which status codes lead to a result.
+    public var acceptedStatusCodes: HttpStatusCodes {
+        get { own.acceptedStatusCodes ?? base.acceptedStatusCodes }
+        set { own.acceptedStatusCodes = newValue }
+    }
+    /// How urgent it is.
+    public var priority: RequestPriority {
+        get { own.priority ?? base.priority }
+        set { own.priority = newValue }
+    }
+    /// How long one exchange may take; nil for no limit.
+    public var timeout: Duration? {
+        get { own.timeout ?? base.timeout }
+        set { own.timeout = .some(newValue) }
+    }
+    /// How long the whole call may take; nil for no limit.
+    public var deadline: Duration? {
+        get { own.deadline ?? base.deadline }
+        set { own.deadline = .some(newValue) }
+    }
+    /// Whether it may be sent a second time while the first send is slow.
+    public var allowsHedging: Bool {
+        get { own.allowsHedging ?? base.allowsHedging }
+        set { own.allowsHedging = newValue }
+    }
+    /// Whether a redirect may have the body sent to another origin.
+    public var allowsBodyAcrossOrigins: Bool {
+        get { own.allowsBodyAcrossOrigins ?? base.allowsBodyAcrossOrigins }
+        set { own.allowsBodyAcrossOrigins = newValue }
+    }
+}
+
+extension Request {
+    /// This request with some properties replaced, for one call that is to be made in another way.
+    ///
+    /// ```swift
+    /// let note = try await GetNote(id: 7).with { $0.timeout = .seconds(2) }.schedule(with: service)
+    /// ```
+    /// - Parameter change: Sets properties; it runs once, at once.
+    /// - Throws: Any error that `change` throws.
+    public func with<Failure: Error>(
+        _ change: (inout RequestConfiguration) throws(Failure) -> Void
+    ) throws(Failure) -> AnyRequest<Result> {
+        var configuration = RequestConfiguration(self)
+        try change(&configuration)
+        return AnyRequest(OverridingRequest(base: self, own: configuration.own))
+    }
+}
+
+/// The properties that a request has of its own; nil for those of its base.
+private struct RequestOverrides {
+    var header: HttpHeader = [:]
+    var acceptedStatusCodes: HttpStatusCodes?
+    var priority: RequestPriority?
+    var timeout: Duration??
+    var deadline: Duration??
+    var allowsHedging: Bool?
+    var allowsBodyAcrossOrigins: Bool?
+}
+
+/// A request that is another one except for the properties of its own.
+private struct OverridingRequest<Base: Request>: ForwardingRequest {
+    let base: Base
+    let own: RequestOverrides
+
+    var forwarded: any Request { base }
+    var header: HttpHeader { base.header.merging(own.header) }
+    var acceptedStatusCodes: HttpStatusCodes { own.acceptedStatusCodes ?? base.acceptedStatusCodes }
+    var priority: RequestPriority { own.priority ?? base.priority }
+    var timeout: Duration? { own.timeout ?? base.timeout }
+    var deadline: Duration? { own.deadline ?? base.deadline }
+    var allowsHedging: Bool { own.allowsHedging ?? base.allowsHedging }
+    var allowsBodyAcrossOrigins: Bool { own.allowsBodyAcrossOrigins ?? base.allowsBodyAcrossOrigins }
+
+    func decode(_ data: Data) throws -> Base.Result { try base.decode(data) }
+    func decode(_ response: HttpResponse<Data>) throws -> Base.Result { try base.decode(response) }
+    func decode(_ response: HttpResponse<HttpBodyStream>) async throws -> Base.Result {
+        try await base.decode(response)
+    }
+}
