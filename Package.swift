@@ -6,6 +6,7 @@ let package = Package(
     platforms: [.iOS(.v16), .macOS(.v13), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .library(name: "Nautilus", targets: ["Nautilus"]),
+        .library(name: "NautilusStreams", targets: ["NautilusStreams"]),
         .library(name: "NautilusTraffic", targets: ["NautilusTraffic"]),
         .library(name: "NautilusCaching", targets: ["NautilusCaching"]),
         .library(name: "NautilusSessions", targets: ["NautilusSessions"]),
@@ -19,6 +20,7 @@ let package = Package(
             name: "Nautilus",
             dependencies: [.target(name: "CNautilusCurl", condition: .when(platforms: [.linux]))]
         ),
+        .target(name: "NautilusStreams", dependencies: ["Nautilus"]),
         .target(name: "NautilusTraffic", dependencies: ["Nautilus"]),
         .target(name: "NautilusCaching", dependencies: ["Nautilus"]),
         .target(name: "NautilusSessions", dependencies: ["Nautilus"]),
@@ -31,18 +33,24 @@ let package = Package(
         ),
         .testTarget(
             name: "NautilusTests",
-            dependencies: ["Nautilus", "NautilusTraffic", "NautilusCaching", "NautilusTesting", "TestSupport"]
+            dependencies: [
+                "Nautilus", "NautilusStreams", "NautilusTraffic", "NautilusCaching", "NautilusTesting", "TestSupport",
+            ]
         ),
         .testTarget(
             name: "NautilusSessionsTests",
             dependencies: [
-                "Nautilus", "NautilusCaching", "NautilusSessions", "NautilusTesting", "NautilusTraffic", "TestSupport",
+                "Nautilus", "NautilusStreams", "NautilusCaching", "NautilusSessions", "NautilusTesting",
+                "NautilusTraffic",
+                "TestSupport",
             ]
         ),
         .testTarget(
             name: "NautilusOAuthTests",
             dependencies: [
-                "Nautilus", "NautilusTraffic", "NautilusSessions", "NautilusOAuth", "NautilusTesting", "TestSupport",
+                "Nautilus", "NautilusStreams", "NautilusTraffic", "NautilusSessions", "NautilusOAuth",
+                "NautilusTesting",
+                "TestSupport",
             ]
         ),
     ],

@@ -58,7 +58,10 @@ let package = Package(
         ),
         .testTarget(
             name: "TransportTests",
-            dependencies: ["Nautilus", .product(name: "NautilusTesting", package: "Nautilus"), "ScriptedSockets"]
+            dependencies: [
+                "Nautilus", "ScriptedSockets", .product(name: "NautilusStreams", package: "Nautilus"),
+                .product(name: "NautilusTesting", package: "Nautilus"),
+            ]
         ),
         .testTarget(
             name: "NotesTests",
@@ -104,6 +107,7 @@ let package = Package(
             name: "CurlTransportTests",
             dependencies: [
                 "ChildProcesses", "Nautilus", "ScriptedSockets",
+                .product(name: "NautilusStreams", package: "Nautilus"),
                 .product(name: "NautilusTesting", package: "Nautilus"),
             ]
         )
@@ -113,6 +117,7 @@ let package = Package(
             name: "CurlWebSocketTests",
             dependencies: [
                 "ChildProcesses", "FlyingFox", "Nautilus", "NotesAPI", "ScriptedSockets",
+                .product(name: "NautilusStreams", package: "Nautilus"),
                 .product(name: "NautilusTesting", package: "Nautilus"),
             ]
         )

@@ -26,7 +26,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 # Without debug information it is built sooner.
 LEAN = ["-debug-info-format", "none"]
-MODULES = ["Nautilus", "NautilusTraffic", "NautilusCaching", "NautilusSessions", "NautilusOAuth", "NautilusTesting"]
+MODULES = ["Nautilus", "NautilusStreams", "NautilusTraffic", "NautilusCaching", "NautilusSessions", "NautilusOAuth"]
+MODULES += ["NautilusTesting"]
 
 
 @dataclasses.dataclass
@@ -103,6 +104,7 @@ let package = Package(
     targets: [
         {targets}
         .target(name: "Nautilus", dependencies: frameworks, swiftSettings: alias),
+        .target(name: "NautilusStreams", dependencies: ["Nautilus"] + frameworks, swiftSettings: alias),
         .target(name: "NautilusTraffic", dependencies: ["Nautilus"] + frameworks, swiftSettings: alias),
         .target(name: "NautilusCaching", dependencies: ["Nautilus"] + frameworks, swiftSettings: alias),
         .target(name: "NautilusSessions", dependencies: ["Nautilus"] + frameworks, swiftSettings: alias),

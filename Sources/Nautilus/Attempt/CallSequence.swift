@@ -1,9 +1,19 @@
-/// The state that calls which continue one another have in common: the pages of a list, the connections of a stream, a
-/// call and the requests that are made again in its name.
+/// Calls that continue one another: the pages of a list, the connections of a stream, the questions of a long poll.
 ///
-/// All of them belong to the environment and to the sessions that the first began in. A list begun as one user gets no
-/// page of the next user's.
-final class CallSequence: Sendable {
+/// All of them belong to the environment and to the sessions that the first began in: a list begun as one user gets no page
+/// of the next user's. Calls are made one of a sequence by `Request.response(with:in:)`; one that would go to another
+/// environment fails with ``FailureKind/environmentChanged(_:)``, and one that would go out as another user with
+/// ``RefreshError/superseded`` underneath.
+///
+/// ```swift
+/// let calls = CallSequence()
+/// while true {
+///     let news = try await WaitForNews(after: last).response(with: service, in: calls).body
+///     if let end = calls.endOfSession { throw end }  // the user has left while the answer came
+///     last = show(news)
+/// }
+/// ```
+public final class CallSequence: Sendable {
     /// The sequence of the call whose retrier is being made in the current task.
     @TaskLocal private static var beginning: Beginning?
 
@@ -30,6 +40,9 @@ final class CallSequence: Sendable {
     }
 
     private let state = Locked(State())
+
+    /// Creates a sequence without any calls.
+    public init() {}
 
     /// Notes where the first call goes, and looks whether every other one goes there as well.
     ///
@@ -112,11 +125,12 @@ final class CallSequence: Sendable {
 }
 
 extension CallSequence {
-    /// Whether its calls carry a user's credential.
-    var hasSession: Bool { state.withLock { !$0.owners.isEmpty } }
+    /// Whether its calls belong to a user's session, which may end.
+    public var hasSession: Bool { state.withLock { !$0.owners.isEmpty } }
 
-    /// The failure of what continues the first call once one of the sessions is over that it began in; nil while they go on.
-    var endOfSession: HttpError? {
+    /// The failure of what continues the first call once one of the sessions is over that it began in; nil while they go on,
+    /// and when it began in none.
+    public var endOfSession: HttpError? {
         for owner in state.withLock({ $0.owners }) {
             if let end = owner.end() { return HttpError(wrapping: end, stage: .prepare, delivery: .notSent) }
         }
@@ -125,13 +139,13 @@ extension CallSequence {
 
     /// Begins to look whether one of the sessions has been ended elsewhere. For an open connection, over which
     /// something comes or goes: a call looks by itself.
-    func lookForChanges() {
+    public func lookForChanges() {
         for owner in state.withLock({ $0.owners }) { owner.look() }
     }
 
     /// Returns when one of the sessions is over that the first call began in, and when the task is cancelled; at once
     /// when it began in none.
-    func waitForEndOfSession() async {
+    public func waitForEndOfSession() async {
         let owners = state.withLock { $0.owners }
         await withTaskGroup(of: Void.self) { group in
             for owner in owners { group.addTask { await owner.waitForEnd() } }

@@ -66,9 +66,36 @@ extension CredentialSource {
 }
 
 extension CallSequence {
-    /// The failure of a stream's call, in the words of the session's end where that is its reason: a call that has asked
-    /// for a credential since has only heard that nobody is signed in.
-    func ending(_ failure: HttpError) -> HttpError {
+    /// Does a part of the work that continues the first call, and cancels it as soon as the session is over that the call
+    /// began in.
+    ///
+    /// - Throws: The error of `work`; ``endOfSession`` when the session is over.
+    public func untilEndOfSession<Value: Sendable>(
+        _ work: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        guard hasSession else { return try await work() }
+        return try await withThrowingTaskGroup(of: Value?.self) { group in
+            group.addTask { try await work() }
+            group.addTask {
+                await self.waitForEndOfSession()
+                return nil
+            }
+            defer { group.cancelAll() }
+            let value: Value?
+            do {
+                value = try await group.next() ?? nil
+            } catch let error as HttpError {
+                throw ending(error)
+            }
+            if let value { return value }
+            try Task.checkCancellation()
+            throw endOfSession ?? HttpError(.cancelled, stage: .prepare, delivery: .notSent)
+        }
+    }
+
+    /// The failure of a call of the sequence, in the words of the session's end where that is its reason: a call that has
+    /// asked for a credential since has only heard that nobody is signed in.
+    package func ending(_ failure: HttpError) -> HttpError {
         guard case .signedOut? = failure.underlying as? RefreshError, let end = endOfSession else { return failure }
         var failure = failure
         failure.underlying = end.underlying

@@ -87,8 +87,14 @@ extension HttpError {
         return inner.kind == .cancelled
     }
 
-    /// Whatever was thrown, as an error of the framework.
-    init(wrapping thrown: any Error, stage: CallStage, delivery: Delivery) {
+    /// Whatever was thrown, as an error of the framework: itself if it is one, a cancellation, a failure of a transport, of a
+    /// refresh or of URL loading as that, and any other as kind ``FailureKind/custom``, with it underneath.
+    ///
+    /// - Parameters:
+    ///   - thrown: The error.
+    ///   - stage: Where the call was.
+    ///   - delivery: Whether the request may have been executed, where the error does not say it.
+    public init(wrapping thrown: any Error, stage: CallStage, delivery: Delivery) {
         switch thrown {
         case let error as HttpError where error.isFinal:
             // Another call's: its request and its delivery say nothing of this one.

@@ -277,8 +277,13 @@ extension Request {
         try await response(with: service, in: CallSequence())
     }
 
-    /// The same, as one of several calls that continue one another.
-    func response<S: HttpService>(
+    /// The same, as one of several calls that continue one another: it belongs to the environment and to the session that
+    /// the first of them began in.
+    ///
+    /// - Throws: The service's own error, made by ``HttpService/mapError(_:)`` from the last real failure; of kind
+    ///   ``FailureKind/environmentChanged(_:)`` where the service has moved, and with ``RefreshError/superseded`` underneath
+    ///   where the user has changed.
+    public func response<S: HttpService>(
         with service: S,
         in sequence: CallSequence
     ) async throws(S.RequestError) -> HttpResponse<Result> {

@@ -38,7 +38,7 @@ public final class HttpBodyStream: AsyncSequence, Sendable {
     /// The source of the chunks, for a transport that sends such by itself; nil when they are made one by one.
     let whole: Whole?
     /// The coders of the service that it comes from; nil for the standard ones, and for a body of one's own.
-    let coders: JsonCoders.Carried?
+    package let coders: JsonCoders.Carried?
     /// Called by such a transport with how many bytes it has sent; nil when that is not observed.
     let onSent: (@Sendable (Int64) -> Void)?
 

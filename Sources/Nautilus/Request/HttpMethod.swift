@@ -37,7 +37,7 @@ public struct HttpMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
     }
 
     /// Whether it only reads, so that sending it twice changes no later answer (RFC 9110 §9.2.1).
-    var isSafe: Bool {
+    public var isSafe: Bool {
         switch self {
         case .get, .head, .options, "TRACE": true
         default: false

@@ -116,7 +116,7 @@ extension HttpBodyStream {
 }
 
 /// Takes lines out of bytes that come in pieces of any size: the same lines, however the bytes were cut.
-struct LineSplitter: Sendable {
+package struct LineSplitter: Sendable {
     /// Whether a CR alone ends a line, as in server-sent events; otherwise only LF and CRLF do.
     let endsAtCarriageReturn: Bool
     /// The most bytes of one line.
@@ -127,13 +127,13 @@ struct LineSplitter: Sendable {
     /// The last line ended with a CR, and its LF may be still to come.
     private var skipsLineFeed = false
 
-    init(endsAtCarriageReturn: Bool, limit: Int) {
+    package init(endsAtCarriageReturn: Bool, limit: Int) {
         self.endsAtCarriageReturn = endsAtCarriageReturn
         self.limit = limit
     }
 
     /// Takes bytes in.
-    mutating func append(_ chunk: Data) {
+    package mutating func append(_ chunk: Data) {
         // Even an empty removal moves all that is left: a long line would cost its square.
         if start > 0 { buffer.removeSubrange(..<start) }
         (start, searched) = (0, searched - start)
@@ -141,7 +141,7 @@ struct LineSplitter: Sendable {
     }
 
     /// The next whole line, without its end; nil when more bytes are needed.
-    mutating func next() throws(HttpBodyStream.ReadError) -> ArraySlice<UInt8>? {
+    package mutating func next() throws(HttpBodyStream.ReadError) -> ArraySlice<UInt8>? {
         if skipsLineFeed, start < buffer.count {
             skipsLineFeed = false
             if buffer[start] == Self.lineFeed { (start, searched) = (start + 1, start + 1) }
@@ -160,7 +160,7 @@ struct LineSplitter: Sendable {
     }
 
     /// The bytes behind the last end of a line; nil when there are none.
-    mutating func rest() throws(HttpBodyStream.ReadError) -> ArraySlice<UInt8>? {
+    package mutating func rest() throws(HttpBodyStream.ReadError) -> ArraySlice<UInt8>? {
         let rest = buffer[start...]
         (start, searched) = (buffer.count, buffer.count)
         return rest.isEmpty ? nil : try checked(rest)

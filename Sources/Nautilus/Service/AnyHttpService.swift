@@ -28,7 +28,7 @@ public struct AnyHttpService<RequestError: Error>: ForwardingService {
 
 extension AnyHttpService {
     /// The service that all which begins now is made with.
-    var final: AnyHttpService {
+    package var final: AnyHttpService {
         var service = self
         while let selected = service.selectedService { service = selected }
         return service

@@ -60,25 +60,29 @@ extension ForwardingService {
 }
 
 /// A service for derived requests: its retriers are made for, and asked about, the request that was declared.
-struct DerivedService<S: HttpService, Base: Request>: ForwardingService {
-    typealias RequestError = S.RequestError
+package struct DerivedService<S: HttpService, Base: Request>: ForwardingService {
+    package typealias RequestError = S.RequestError
 
-    let service: S
-    let base: Base
+    package let service: S
+    package let base: Base
     /// Tells which failures are followed by another attempt at once, whatever the retrier says. Default: none.
-    var repeats: @Sendable (HttpError) -> Bool = { _ in false }
+    private let repeats: @Sendable (HttpError) -> Bool
 
-    var forwarded: any HttpService { service }
-    var retrierFactory: any RetrierFactory {
+    package init(service: S, base: Base, repeats: @escaping @Sendable (HttpError) -> Bool = { _ in false }) {
+        (self.service, self.base, self.repeats) = (service, base, repeats)
+    }
+
+    package var forwarded: any HttpService { service }
+    package var retrierFactory: any RetrierFactory {
         let factory = service.retrierFactory
         return AnyRetrierFactory(descriptions: factory.descriptions) { [base, repeats] in
             DerivedRetrier(retrier: factory.create(for: base), base: base, repeats: repeats)
         }
     }
     // The call that a derived request belongs to has chosen its service already.
-    var selectedService: AnyHttpService<S.RequestError>? { nil }
+    package var selectedService: AnyHttpService<S.RequestError>? { nil }
 
-    func mapError(_ error: HttpError) -> S.RequestError { service.mapError(error) }
+    package func mapError(_ error: HttpError) -> S.RequestError { service.mapError(error) }
 }
 
 /// Passes everything on to the service's retrier, and the declared request for the derived one.

@@ -23,7 +23,7 @@ extension HttpError {
 
 extension HttpService {
     /// The service's own error in the place of a call's.
-    func mapped(_ error: HttpError) -> RequestError {
+    package func mapped(_ error: HttpError) -> RequestError {
         let mapped = mapError(error)
         if RequestError.self != HttpError.self { MappedFailure.current?.note(error, as: mapped) }
         return mapped

@@ -112,12 +112,12 @@ extension JsonCoders {
     public static var current: JsonCoders { entered ?? .standard }
 
     /// Runs `work` with these as the current ones.
-    func asCurrent<Value>(_ work: () throws -> Value) rethrows -> Value {
+    package func asCurrent<Value>(_ work: () throws -> Value) rethrows -> Value {
         isIdle ? try work() : try Self.$entered.withValue(self, operation: work)
     }
 
     /// Runs `work`, which may wait, with these as the current ones.
-    func asCurrent<Value>(
+    package func asCurrent<Value>(
         isolation: isolated (any Actor)? = #isolation,
         _ work: () async throws -> Value
     ) async rethrows -> Value {
@@ -133,7 +133,7 @@ extension JsonCoders {
     }
 
     /// Coders on their way with a value that is copied often: an error, an event, a stream.
-    final class Carried: Sendable {
+    package final class Carried: Sendable {
         fileprivate let coders: JsonCoders
 
         fileprivate init(_ coders: JsonCoders) {
@@ -142,12 +142,12 @@ extension JsonCoders {
     }
 
     /// These, to be carried; nil for the standard ones.
-    var carried: Carried? { isStandard ? nil : Carried(self) }
+    package var carried: Carried? { isStandard ? nil : Carried(self) }
 }
 
 extension JsonCoders.Carried? {
     /// A new decoder: of the coders that are carried, or of the current ones.
-    func decoder() -> JSONDecoder { (self?.coders ?? .current).decoder() }
+    package func decoder() -> JSONDecoder { (self?.coders ?? .current).decoder() }
 }
 
 extension JSONEncoder {

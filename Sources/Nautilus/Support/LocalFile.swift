@@ -4,7 +4,7 @@ import Foundation
 ///
 /// Reads and writes hold their thread up for as long as the disk does, which for a local file is less than a change of
 /// threads.
-final class LocalFile: Sendable {
+package final class LocalFile: Sendable {
     private let name: String
     private let descriptor: Int32
 
@@ -19,7 +19,7 @@ final class LocalFile: Sendable {
 
     /// Creates a file that only this user can use, and that counts as in use until it is closed; one that is there already
     /// is an error.
-    convenience init(creating url: URL) throws(HttpFileError) {
+    package convenience init(creating url: URL) throws(HttpFileError) {
         try self.init(url, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
         AbandonedFiles.hold(descriptor)
     }
@@ -53,7 +53,7 @@ final class LocalFile: Sendable {
     }
 
     /// Writes all of `data`, in as many parts as the system takes.
-    func write(_ data: Data, at offset: Int64) throws(HttpFileError) {
+    package func write(_ data: Data, at offset: Int64) throws(HttpFileError) {
         try data.withUnsafeBytes { buffer in
             Result { () throws(HttpFileError) in try self.write(buffer, at: off_t(offset)) }
         }.get()
@@ -73,12 +73,12 @@ final class LocalFile: Sendable {
     }
 
     /// Drops all its bytes.
-    func empty() throws(HttpFileError) {
+    package func empty() throws(HttpFileError) {
         try repeating("ftruncate", name) { ftruncate(descriptor, 0) }
     }
 
     /// Gives the file at `source` the name `target`, in place of any file that has it, at once.
-    static func move(_ source: URL, to target: URL) throws(HttpFileError) {
+    package static func move(_ source: URL, to target: URL) throws(HttpFileError) {
         let (from, to) = (source.path, target.path)
         try repeating("rename", target.lastPathComponent) { rename(from, to) }
     }
@@ -104,16 +104,16 @@ private func repeating<Count: SignedInteger>(
 /// A process locks such a file for as long as it is open, and the system frees the lock when the process ends, however it
 /// ends. On iOS and its like no lock is held, since the system ends an app that is suspended with one in a container that it
 /// shares (0xdead10cc); there only age tells.
-enum AbandonedFiles {
+package enum AbandonedFiles {
     /// The purpose of a file, which is part of its name.
-    enum Purpose: String, Sendable {
+    package enum Purpose: String, Sendable {
         /// The part of a download, beside its target.
         case partial
         /// A body that waits on disk until it is sent, among the system's temporary files.
         case spool
 
         /// A name for a new file, which no other has.
-        func name() -> String { prefix + UUID().uuidString + suffix }
+        package func name() -> String { prefix + UUID().uuidString + suffix }
 
         fileprivate var prefix: String { self == .partial ? ".nautilus-" : "nautilus-" }
         fileprivate var suffix: String { "." + rawValue }
@@ -145,7 +145,7 @@ enum AbandonedFiles {
 
     /// Removes the files left in a folder, later and on a thread of its own; nothing when this process has done so
     /// before, in one of the last thousand folders at most.
-    static func collect(_ purpose: Purpose, in folder: URL) {
+    package static func collect(_ purpose: Purpose, in folder: URL) {
         let isFirst = visited.withLock { visited in
             if visited.count >= maxVisited { visited.removeAll() }
             return visited.insert("\(purpose) \(folder.path)").inserted

@@ -133,7 +133,7 @@ public final class Session<Credential: Codable & Sendable & Equatable>: Sendable
     ///
     /// Nil when nobody is signed in, for the moment in which somebody signs in or out, and while it is not known: of a store
     /// that takes its time, as a keychain does, until ``restore()`` or the first call. What another process has changed
-    /// there is seen within about a second; in a ``FileStore`` or a ``MemoryStore`` at once.
+    /// there is seen by the call after next, since each looks; in a ``FileStore`` or a ``MemoryStore`` at once.
     public var id: UUID? { shared.id }
 
     /// The ``id`` of each session that is over from now on, as soon as this process knows: for what was kept under it,

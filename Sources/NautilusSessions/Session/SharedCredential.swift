@@ -121,10 +121,7 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         if isChanging { return nil }
         // Memory is newer than the store.
         if known.unsaved != nil { return known.record?.session }
-        guard let version = store.promptVersion() else {
-            if known.isKnown { lookForChanges() }
-            return known.record?.session
-        }
+        guard let version = store.promptVersion() else { return known.record?.session }
         if known.isKnown, version == known.version { return known.record?.session }
         return store.promptSession() ?? known.record?.session
     }

@@ -1,5 +1,6 @@
 import Nautilus
 import NautilusOAuth
+import NautilusStreams
 import NautilusTraffic
 import Testing
 

@@ -1,6 +1,7 @@
 import Foundation
 import Nautilus
 import NautilusSessions
+import NautilusStreams
 import NautilusTesting
 import Testing
 

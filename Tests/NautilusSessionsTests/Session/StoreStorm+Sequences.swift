@@ -1,6 +1,7 @@
 import Foundation
 import Nautilus
 import NautilusSessions
+import NautilusStreams
 import NautilusTesting
 
 /// Requests that continue one another: each page, each connection of a feed and of a web socket says whose the one before

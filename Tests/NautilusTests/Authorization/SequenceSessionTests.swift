@@ -4,6 +4,7 @@ import Testing
 
 @testable import Nautilus
 @testable import NautilusCaching
+@testable import NautilusStreams
 
 /// A session bounds everything that begins in it: pages, connections of a stream, what is asked again in the background.
 @Suite("A sequence of calls belongs to the session that it began in")

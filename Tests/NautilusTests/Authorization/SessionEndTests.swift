@@ -3,6 +3,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusStreams
 
 /// A session may end without a word of this process: in another one, or by the server.
 @Suite("What began in a session ends with it, whoever has ended it")

@@ -3,6 +3,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusStreams
 
 @Suite("A switch that flips at every step of a refresh, or between two connections, lets no token stray")
 struct EnvironmentSwitchSessionTests {

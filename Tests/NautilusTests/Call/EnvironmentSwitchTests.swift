@@ -3,6 +3,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusStreams
 
 @Suite("A switch that flips at every step of a call lets nothing of one environment into the other")
 struct EnvironmentSwitchTests {

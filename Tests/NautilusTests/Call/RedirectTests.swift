@@ -1,5 +1,6 @@
 import Foundation
 import Nautilus
+import NautilusStreams
 import NautilusTesting
 import Testing
 

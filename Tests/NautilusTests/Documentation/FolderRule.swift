@@ -31,15 +31,12 @@ struct FolderRule {
             "Support", "Trace", "Transport",
         ],
         "Pages": ["Attempt", "Declaration", "Request", "Response", "Service", "Support"],
-        "Stream": [
-            "Attempt", "Authorization", "Body", "Call", "Declaration", "Request", "Response", "Service", "Support",
-            "Trace",
-        ],
         "Styles": ["Authorization", "Declaration", "Response", "Service", "Support"],
-        "WebSocket": [
-            "Attempt", "Call", "Declaration", "Request", "Response", "Retry", "Service", "Support", "Trace",
-            "Transport",
-        ],
+    ]
+
+    /// The arrows of `NautilusStreams`.
+    static let streams: [String: Set<String>] = [
+        "Support": [], "Downloads": [], "Events": ["Support"], "WebSockets": ["Support"],
     ]
 
     /// The arrows of `NautilusSessions`.

@@ -4,8 +4,8 @@ extension Documentation {
     @Suite("Folders of the library")
     struct FolderRuleTests {
         private static let products = [
-            ("Nautilus", FolderRule.core), ("NautilusSessions", FolderRule.sessions),
-            ("NautilusOAuth", FolderRule.oauth),
+            ("Nautilus", FolderRule.core), ("NautilusStreams", FolderRule.streams),
+            ("NautilusSessions", FolderRule.sessions), ("NautilusOAuth", FolderRule.oauth),
         ]
 
         @Test("each folder names only those that its arrows lead to", arguments: products)

@@ -3,6 +3,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusStreams
 
 extension DownloadTests {
     @Test("fewer bytes than announced are continued; more are an error, and nothing is kept of them")

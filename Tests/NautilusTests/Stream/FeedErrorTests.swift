@@ -1,5 +1,6 @@
 import Foundation
 import Nautilus
+import NautilusStreams
 import NautilusTesting
 import Testing
 
@@ -86,6 +87,28 @@ struct FeedErrorTests {
         var values = Status().events(with: Shop(transport: transport)).values(of: Int.self).makeAsyncIterator()
         #expect(try await values.next() == 1)
         #expect(try await values.next() == 2)
+    }
+
+    @Test("values of several types, made event by event; nil skips one, and an error is the service's")
+    func valuesOfSeveral() async throws {
+        let text = """
+            event: stock\ndata: {"item_id": 1}\n\n\
+            event: other\ndata: 0\n\n\
+            event: price\ndata: none\n\n\
+            event: price\ndata: 3\n\n
+            """
+        let header: HttpHeader = [.contentType: "text/event-stream"]
+        let transport = ScriptedTransport(.reply(header: header, text: text))
+        var values = Status().events(with: Shop(transport: transport)).values { event -> Int? in
+            switch event.type {
+            case "stock": try event.decode(as: Stock.self).itemId
+            case "price": try event.decode(as: Int.self)
+            default: nil
+            }
+        }.makeAsyncIterator()
+        #expect(try await values.next() == 1)
+        await #expect(throws: ShopError.gone(.decoding)) { try await values.next() }
+        #expect(try await values.next() == 3)
     }
 
     /// Compiles only if the error of messages is known by its type.

@@ -3,6 +3,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusStreams
 
 @Suite("A feed of events ends with its session, wherever it waits")
 struct FeedSessionTests {

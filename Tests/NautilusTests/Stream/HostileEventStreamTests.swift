@@ -3,6 +3,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusStreams
 
 /// 12.4: a server that takes connections and is of no use, by mistake or on purpose, and never more often than it should be.
 @Suite("An event stream of a hostile server", .endsInTime)

@@ -3,6 +3,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusStreams
 
 extension ServerSentEventsTests {
     @Test("a connection has served that lasts for ten seconds without an event", arguments: [(10, 10), (9, 9)])

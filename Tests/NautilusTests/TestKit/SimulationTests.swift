@@ -1,5 +1,6 @@
 import Dispatch
 import Nautilus
+import NautilusStreams
 import NautilusTesting
 import Testing
 

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import Nautilus
+@testable import NautilusStreams
 
 @Suite("A web socket without a socket")
 struct WebSocketMachineTests {

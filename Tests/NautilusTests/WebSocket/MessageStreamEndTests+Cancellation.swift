@@ -3,6 +3,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusStreams
 
 extension MessageStreamEndTests {
     @Test("a cancelled reader ends at once and closes it; so does releasing it")

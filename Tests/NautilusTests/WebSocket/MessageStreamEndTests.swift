@@ -3,6 +3,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusStreams
 
 @Suite("A web socket: closed, lost and replaced", .endsInTime)
 struct MessageStreamEndTests: WebSocketSuite {

@@ -4,6 +4,7 @@ import Testing
 
 @testable import Nautilus
 @testable import NautilusCaching
+@testable import NautilusStreams
 
 @Suite("A web socket: opened, and messages both ways", .endsInTime)
 struct MessageStreamTests: WebSocketSuite {

@@ -2,6 +2,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusStreams
 
 @Suite("A web socket that is closed on this side", .endsInTime)
 struct WebSocketClosingTests: WebSocketSuite {

@@ -1,4 +1,5 @@
 import Nautilus
+import NautilusStreams
 import NautilusTesting
 import NotesAPI
 

@@ -1,6 +1,7 @@
 import FlyingFox
 import Foundation
 import Nautilus
+import NautilusStreams
 import NautilusTesting
 import Testing
 

@@ -2,6 +2,7 @@ import Foundation
 import Nautilus
 import NautilusCaching
 import NautilusOAuth
+import NautilusStreams
 import NautilusTraffic
 
 /// Everything that reads what a server sends, by the doors that a response comes in through.

@@ -1,4 +1,5 @@
 import Foundation
+import Nautilus
 
 extension Request {
     /// The server-sent events of an endpoint, over as many connections as it takes.
@@ -11,18 +12,18 @@ extension Request {
     /// one is made after its delay, or the server's `retry:`, whichever is longer, with `Last-Event-ID`.
     ///
     /// A connection that has served, over which an event has come or which has lasted for ten seconds, is followed by
-    /// the next for nothing: a new retrier is asked, and its budget does not pay (``HttpError/hadServed``). Others are
+    /// the next for nothing: a new retrier is asked, and its budget does not pay (`HttpError/hadServed`). Others are
     /// counted by one retrier, and paid for. Whatever comes over them, connections follow one another a second apart in
     /// the long run, after five at once: a server that takes each only to end it is not asked faster.
     ///
     /// The sequence ends when the server answers 204 (WHATWG HTML §9.2.3). When the retrier does not want another
     /// connection, it ends with the service's own error, whose trace tells why, also when the last connection ended in
     /// order: there may be more events that never come. A service without retriers reads one connection;
-    /// ``HttpBodyStream/events(limit:)`` reads one, too, and takes its end for the end. So does this where the
+    /// `HttpBodyStream/events(limit:)` reads one, too, and takes its end for the end. So does this where the
     /// request's method is not safe, as of a POST that is answered by events: to ask again would be to do it again.
     /// When the task is cancelled, it ends with `CancellationError`. When the session in which it began is over, it
-    /// ends at once with the service's error, ``RefreshError/superseded`` underneath, or
-    /// ``RefreshError/sessionExpired(underlying:)`` when the server has ended it, whatever the server has sent or would
+    /// ends at once with the service's error, `RefreshError/superseded` underneath, or
+    /// `RefreshError/sessionExpired(underlying:)` when the server has ended it, whatever the server has sent or would
     /// still send, and also while it waits for its next connection. The first connection is waited for as any call is, and
     /// brings no event then. A session that has been ended in another process is over as soon as this one knows: each
     /// call looks, each connection does, and so does what comes over it, once a second.
@@ -37,7 +38,7 @@ extension Request {
     ///   - service: The service.
     ///   - lastEventId: The identifier to continue from. Default: none, from now on.
     ///   - limit: The most bytes of an event. Default: 1 MiB; a larger one ends the sequence, with
-    ///     ``HttpBodyStream/ReadError/tooLarge(limit:)`` underneath.
+    ///     `HttpBodyStream/ReadError/tooLarge(limit:)` underneath.
     public func events<S: HttpService>(
         with service: S,
         after lastEventId: String = "",
@@ -73,17 +74,16 @@ public struct ServerSentEvents<R: Request, Failure: Error>: AsyncSequence, Senda
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let service: DerivedService<AnyHttpService<Failure>, R>
         private let coders: JsonCoders.Carried?
-        private let calls = CallSequence()
+        private let connections: Confined<StreamConnections<R, DerivedService<AnyHttpService<Failure>, R>>>
+        private let calls: CallSequence
         private var parser: EventParser
         /// Nil between two connections.
         private var chunks: EventChunks?
-        /// Nil before the first connection.
-        private var reconnection: Confined<StreamReconnection<R, AnyHttpService<Failure>>>?
-        /// The end that the next connection follows; nil for the first.
-        private var end: StreamEnd?
         private var isOver = false
 
         init(service: DerivedService<AnyHttpService<Failure>, R>, parser: EventParser) {
+            let connections = StreamConnections(of: service.base, with: service)
+            (self.connections, calls) = (Confined(connections), connections.calls)
             self.service = service
             self.coders = service.coders.carried
             self.parser = parser
@@ -91,13 +91,13 @@ public struct ServerSentEvents<R: Request, Failure: Error>: AsyncSequence, Senda
 
         /// The next event; nil when there are no more, and after an error.
         ///
-        /// - Throws: The service's own error, made by ``HttpService/mapError(_:)``; of kind `cancelled` when the task is.
+        /// - Throws: The service's own error, made by `HttpService/mapError(_:)`; of kind `cancelled` when the task is.
         public mutating func next() async throws(Failure) -> ServerSentEvent? {
             do {
                 while !isOver {
                     if let end = calls.endOfSession { throw end }
                     if var event = try parser.next() {
-                        reconnection?.value.received()
+                        connections.value.received()
                         event.coders = coders
                         return event
                     }
@@ -112,20 +112,14 @@ public struct ServerSentEvents<R: Request, Failure: Error>: AsyncSequence, Senda
 
         private mutating func connect() async throws {
             let request = EventsRequest(base: service.base, lastEventId: parser.lastEventId)
-            let response = try await calls.untilSessionIsOver { [service, calls, end = end.take()] in
-                try await Call.response(to: request, with: service, after: end, in: calls)
+            let response = try await calls.untilEndOfSession { [connections] in
+                try await connections.value.open(request)
             }
             guard let body = response.body else {
                 isOver = true
                 return
             }
             chunks = EventChunks(body, calls)
-            guard reconnection == nil else {
-                reconnection?.value.opened(response.trace)
-                return
-            }
-            let stopwatch = Stopwatch(service.clock)
-            reconnection = Confined(.init(of: service.base, with: service.service, opened: response.trace, stopwatch))
         }
 
         private mutating func read() async throws {
@@ -148,55 +142,10 @@ public struct ServerSentEvents<R: Request, Failure: Error>: AsyncSequence, Senda
                 return
             }
             let loss = failure ?? HttpError(.transport(.networkConnectionLost), stage: .send)
-            end = try await calls.untilSessionIsOver { [reconnection, delay = parser.reconnectionDelay ?? .zero] in
-                try await reconnection?.value.next(after: loss, notBefore: delay)
+            try await calls.untilEndOfSession { [connections, delay = parser.reconnectionDelay ?? .zero] in
+                try await connections.value.waitForNext(after: loss, notBefore: delay)
             }
         }
-    }
-}
-
-extension HttpError {
-    /// The error that ends a stream: a call's own, or one that was thrown between its calls.
-    init(ending thrown: any Error) {
-        self = thrown as? HttpError ?? HttpError(wrapping: thrown, stage: .decode, delivery: .maybeExecuted)
-    }
-}
-
-extension CallSequence {
-    /// Does a part of a stream's work, which is cancelled as soon as the session is over that the stream began in.
-    ///
-    /// - Throws: The error of `work`; ``endOfSession`` when the session is over.
-    fileprivate func untilSessionIsOver<Value: Sendable>(
-        _ work: @escaping @Sendable () async throws -> Value
-    ) async throws -> Value {
-        guard hasSession else { return try await work() }
-        return try await withThrowingTaskGroup(of: Value?.self) { group in
-            group.addTask { try await work() }
-            group.addTask {
-                await self.waitForEndOfSession()
-                return nil
-            }
-            defer { group.cancelAll() }
-            let value: Value?
-            do {
-                value = try await group.next() ?? nil
-            } catch let error as HttpError {
-                throw ending(error)
-            }
-            if let value { return value }
-            try Task.checkCancellation()
-            throw endOfSession ?? HttpError(.cancelled, stage: .prepare, delivery: .notSent)
-        }
-    }
-}
-
-/// A value that the reading task lends to a child task.
-// Unchecked: the reader waits for the end of the child before it touches the value again.
-private final class Confined<Value>: @unchecked Sendable {
-    var value: Value
-
-    init(_ value: Value) {
-        self.value = value
     }
 }
 
@@ -212,19 +161,21 @@ private struct EventChunks {
 
     /// The next chunk; nil after the last.
     ///
-    /// - Throws: The body's error; ``CallSequence/endOfSession`` as soon as the session is over.
+    /// - Throws: The body's error; `CallSequence/endOfSession` as soon as the session is over.
     func next() async throws -> Data? {
-        try await calls.untilSessionIsOver { [chunks] in try await chunks.value.next() }
+        try await calls.untilEndOfSession { [chunks] in try await chunks.value.next() }
     }
 }
 
 /// One connection to a stream of events. The result is nil when the server says that there are no more.
-struct EventsRequest<Base: Request>: DerivedRequest {
+struct EventsRequest<Base: Request>: ForwardingRequest {
     typealias Result = HttpBodyStream?
 
     let base: Base
     let lastEventId: String
 
+    var forwarded: any Request { base }
+    var streamsResponse: Bool { true }
     var header: HttpHeader {
         var header = base.header
         if header[.accept] == nil { header[.accept] = HttpMimeType.eventStream.description }

@@ -1,10 +1,11 @@
 import Foundation
+import Nautilus
 
 /// An open web socket: messages come as an asynchronous sequence, and go by ``send(_:)``.
 ///
 /// When the connection breaks off, or the server goes away, the service's retrier decides on another one, as it does on
 /// another attempt; credentials are stamped anew. After a connection that has served, over which a message has come or
-/// which has lasted for ten seconds, it is a new retrier, and no budget pays (``HttpError/hadServed``); others are
+/// which has lasted for ten seconds, it is a new retrier, and no budget pays (`HttpError/hadServed`); others are
 /// counted by one, and paid for. Connections follow one another a second apart in the long run, after five at once.
 /// When the retrier wants no other one, the stream ends with the service's error, whose trace tells why.
 ///
@@ -20,7 +21,7 @@ import Foundation
 ///
 /// A socket belongs to the session in which it was opened. When the user signs out, or another signs in, it is closed,
 /// no message goes or comes over it any more, and the stream ends with the service's error for
-/// ``RefreshError/superseded``; for ``RefreshError/sessionExpired(underlying:)`` when the server has ended the session. A
+/// `RefreshError/superseded`; for `RefreshError/sessionExpired(underlying:)` when the server has ended the session. A
 /// session that has been ended in another process is over as soon as this one knows: each call looks, each new connection
 /// does, and so does each message, once a second.
 ///
@@ -43,30 +44,27 @@ public final class MessageStream<R: StreamRequest, Failure: Error>: AsyncSequenc
     private let mapError: @Sendable (HttpError) -> Failure
 
     /// - Parameters:
-    ///   - trace: How the connection was opened.
-    ///   - calls: Its call, which the next ones continue.
+    ///   - opening: The call that opens a connection.
+    ///   - connections: Its connections, of which the first is open.
     init<S: HttpService>(
         _ request: R,
         _ connection: any WebSocketConnection,
-        opened trace: CallTrace,
-        service: S,
-        in calls: CallSequence
+        by opening: WebSocketCall<R>,
+        _ connections: Confined<StreamConnections<WebSocketCall<R>, WebSocketService>>,
+        service: S
     ) where S.RequestError == Failure {
-        let link = WebSocketLink(connection)
+        let (link, calls) = (WebSocketLink(connection), connections.value.calls)
         self.request = request
         self.coders = service.coders
         self.link = link
         self.calls = calls
         self.unread = Locked(WebSocketLink.Open(connection: connection, number: 1))
         self.mapError = { service.mapped($0) }
-        let stopwatch = Stopwatch(service.clock)
         // It outlives the deadline of the call around it.
         self.keeper = BackgroundTask.start {
             await withTaskGroup(of: Void.self) { group in
                 if calls.hasSession { group.addTask { await Self.endWithSession(link, calls) } }
-                group.addTask {
-                    await Self.keep(link, request, WebSocketService(service), calls, opened: trace, stopwatch)
-                }
+                group.addTask { await Self.keep(link, opening, connections) }
                 await group.next()
                 group.cancelAll()
             }
@@ -84,7 +82,7 @@ public final class MessageStream<R: StreamRequest, Failure: Error>: AsyncSequenc
 
     /// Sends a message; returns when the connection has taken it.
     ///
-    /// - Throws: The service's error, made of what ``StreamRequest/encode(_:)`` threw, of the connection's failure, or
+    /// - Throws: The service's error, made of what `StreamRequest/encode(_:)` threw, of the connection's failure, or
     ///   of what has ended the stream.
     public func send(_ message: R.Message) async throws(Failure) {
         try await mappingErrors {
@@ -250,24 +248,17 @@ extension MessageStream {
     /// Replaces connections that are lost, until the retrier gives up or the stream is released.
     private static func keep(
         _ link: WebSocketLink,
-        _ request: R,
-        _ service: WebSocketService,
-        _ calls: CallSequence,
-        opened trace: CallTrace,
-        _ stopwatch: Stopwatch
+        _ opening: WebSocketCall<R>,
+        _ connections: Confined<StreamConnections<WebSocketCall<R>, WebSocketService>>
     ) async {
-        let opening = WebSocketCall(request: request, handshake: service.handshake)
-        var reconnection = StreamReconnection(of: opening, with: service, opened: trace, stopwatch)
         for await loss in link.losses {
-            if loss.hasReceived { reconnection.received() }
+            if loss.hasReceived { connections.value.received() }
             do throws(HttpError) {
-                let end = try await reconnection.next(after: loss.error)
-                let response = try await Call.response(to: opening, with: service, after: end, in: calls)
-                let connection = response.body.connection
+                try await connections.value.waitForNext(after: loss.error)
+                let connection = try await connections.value.open(opening).body.connection
                 guard link.reopened(connection) else { return await connection.close(.init(.goingAway)) }
-                reconnection.opened(response.trace)
             } catch {
-                link.end(calls.ending(error))
+                link.end(connections.value.calls.ending(error))
                 return
             }
         }
@@ -278,17 +269,17 @@ extension StreamRequest {
     /// Opens the web socket, on the path of every call: headers, interceptors, credential, redirects, retries.
     ///
     /// - Returns: The open socket; releasing it closes it.
-    /// - Throws: The service's own error, made by ``HttpService/mapError(_:)`` from the last real failure.
+    /// - Throws: The service's own error, made by `HttpService/mapError(_:)` from the last real failure.
     public func schedule<S: HttpService>(with service: S) async throws(S.RequestError) -> MessageStream<
         Self, S.RequestError
     > {
         if let selected = service.selectedService { return try await schedule(with: selected) }
         do throws(HttpError) {
-            let opening = WebSocketService(service)
-            let call = WebSocketCall(request: self, handshake: opening.handshake)
-            let calls = CallSequence()
-            let response = try await Call.response(to: call, with: opening, in: calls)
-            return MessageStream(self, response.body.connection, opened: response.trace, service: service, in: calls)
+            let base = WebSocketService(service)
+            let opening = WebSocketCall(request: self, handshake: base.handshake)
+            let connections = Confined(StreamConnections(of: opening, with: base))
+            let connection = try await connections.value.open(opening).body.connection
+            return MessageStream(self, connection, by: opening, connections, service: service)
         } catch {
             throw service.mapped(error)
         }

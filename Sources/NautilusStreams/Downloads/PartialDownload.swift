@@ -1,4 +1,5 @@
 import Foundation
+import Nautilus
 
 /// The bytes of a file that have come in the attempts of one call, and the file's target.
 final class PartialDownload: Sendable {
@@ -46,7 +47,7 @@ final class PartialDownload: Sendable {
     /// the target alone.
     ///
     /// - Parameter isRest: Whether the rest was asked for.
-    /// - Throws: ``HttpError`` for a failure that the retrier decides on, which is not one of the disk.
+    /// - Throws: `HttpError` for a failure that the retrier decides on, which is not one of the disk.
     func receive(_ response: HttpResponse<HttpBodyStream>, isRest: Bool) async throws {
         // The server's file is the one already there (RFC 9110 §15.4.5).
         guard response.status != 304 else { return }

@@ -1,3 +1,5 @@
+import Nautilus
+
 extension ServerSentEvents {
     /// The data of the events, each decoded as JSON by the service's coders.
     ///
@@ -14,40 +16,58 @@ extension ServerSentEvents {
         of type: Value.Type = Value.self,
         from eventType: String? = nil
     ) -> Values<Value> {
-        Values(events: self, eventType: eventType)
+        values { event in eventType == nil || event.type == eventType ? try event.decode(as: Value.self) : nil }
+    }
+
+    /// What the events mean, for a feed with several types of them.
+    ///
+    /// ```swift
+    /// let changes = WatchNotes().events(with: service).values { event -> Change? in
+    ///     switch event.type {
+    ///     case "created": .created(try event.decode(as: Note.self))
+    ///     case "deleted": .deleted(try event.decode(as: Int.self))
+    ///     default: nil
+    ///     }
+    /// }
+    /// ```
+    /// - Parameter decode: Makes the value of an event; nil skips it. What it throws is thrown as the service's own error, of
+    ///   kind `decoding`; after that, and only after that, the next value can be read.
+    public func values<Value: Sendable>(
+        _ decode: @escaping @Sendable (_ event: ServerSentEvent) throws -> Value?
+    ) -> Values<Value> {
+        Values(events: self, decode: decode)
     }
 
     /// Values that the events of an endpoint bring.
     ///
     /// It throws `Failure`, the service's own error: `next()` says so everywhere, a loop where the system's sequences can
     /// (macOS 15, iOS 18 and Linux).
-    public struct Values<Value: Decodable & Sendable>: AsyncSequence, Sendable {
+    public struct Values<Value: Sendable>: AsyncSequence, Sendable {
         /// A value.
         public typealias Element = Value
 
         let events: ServerSentEvents
-        let eventType: String?
+        let decode: @Sendable (ServerSentEvent) throws -> Value?
 
         /// Connects when the first value is asked for.
         public func makeAsyncIterator() -> AsyncIterator {
-            AsyncIterator(events: events.makeAsyncIterator(), eventType: eventType, service: events.service)
+            AsyncIterator(events: events.makeAsyncIterator(), decode: decode, service: events.service)
         }
 
         /// Takes one value after the other.
         public struct AsyncIterator: AsyncIteratorProtocol {
             var events: ServerSentEvents.AsyncIterator
-            let eventType: String?
+            let decode: @Sendable (ServerSentEvent) throws -> Value?
             let service: AnyHttpService<Failure>
 
             /// The next value; nil when there are no more, and after an error that ended the events.
             ///
-            /// - Throws: The service's own error, made by ``HttpService/mapError(_:)``: the events' own, or of kind
+            /// - Throws: The service's own error, made by `HttpService/mapError(_:)`: the events' own, or of kind
             ///   `decoding` for data that is no value.
             public mutating func next() async throws(Failure) -> Value? {
                 while let event = try await events.next() {
-                    guard eventType == nil || event.type == eventType else { continue }
                     do {
-                        return try event.decode(as: Value.self)
+                        if let value = try decode(event) { return value }
                     } catch {
                         throw service.mapped(HttpError(.decoding, stage: .decode, underlying: error))
                     }

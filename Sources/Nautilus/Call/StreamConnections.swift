@@ -1,11 +1,89 @@
-/// Keeps a stream going from one connection to the next: has the service's retrier decide on each end, and bounds how
-/// fast connections follow one another.
+/// The connections of a stream, one after the other, each a call of its own.
 ///
+/// What is read over a connection, and how, is the stream's business; what follows its end is decided here: the service's
+/// retrier is asked, and bounds are put on how fast connections follow one another. All of them belong to the environment and
+/// to the session that the first began in.
+///
+/// ```swift
+/// var connections = StreamConnections(of: request, with: service)
+/// while true {
+///     let response = try await connections.open(request)
+///     let end = await read(response.body) { connections.received() }
+///     try await connections.waitForNext(after: end)
+/// }
+/// ```
 /// A stream is meant to last, and its connections are not: servers and proxies end them by the minute, phones lose them
-/// in every tunnel. So the end of a connection that has served is no failure. A new retrier decides on what follows,
-/// and no budget pays for it, or the streams of an app would use up what its calls need. A connection that has not
-/// served is like a failed attempt: one retrier counts them all, and its budget pays.
-struct StreamReconnection<R: Request, S: HttpService> {
+/// in every tunnel. So the end of a connection that has served, over which something has come or which has lasted for ten
+/// seconds, is no failure (``HttpError/hadServed``). A new retrier decides on what follows, and no budget pays for it, or the
+/// streams of an app would use up what its calls need. A connection that has not served is like a failed attempt: one
+/// retrier counts them all, and its budget pays. Connections follow one another a second apart in the long run, after five
+/// at once, whatever came over them.
+///
+/// For one task at a time.
+public struct StreamConnections<R: Request, S: HttpService> {
+    /// The calls that open them.
+    public let calls = CallSequence()
+    private let request: R
+    private let service: S
+    /// Nil before the first one is open.
+    private var reconnection: StreamReconnection<R, S>?
+    /// The end that the next one follows; nil for the first.
+    private var end: StreamEnd?
+
+    /// Creates the connections of a stream, of which none is open.
+    ///
+    /// - Parameters:
+    ///   - request: The request that retriers are asked about.
+    ///   - service: The service.
+    public init(of request: R, with service: S) {
+        (self.request, self.service) = (request, service)
+    }
+
+    /// Opens the first connection, or the one that ``waitForNext(after:notBefore:)`` has waited for.
+    ///
+    /// - Parameter opening: The request that opens it, which may tell where the one before broke off.
+    /// - Throws: The failure of the call.
+    public mutating func open<Opening: Request>(
+        _ opening: Opening
+    ) async throws(HttpError) -> HttpResponse<Opening.Result> {
+        let response = try await Call.response(to: opening, with: service, after: end.take(), in: calls)
+        if reconnection == nil {
+            reconnection = StreamReconnection(
+                of: request,
+                with: service,
+                opened: response.trace,
+                Stopwatch(service.clock)
+            )
+        } else {
+            reconnection?.opened(response.trace)
+        }
+        return response
+    }
+
+    /// Notes that something has come over the connection: it has served.
+    public mutating func received() { reconnection?.received() }
+
+    /// Returns when the next connection is to be opened.
+    ///
+    /// - Parameters:
+    ///   - end: How the connection ended.
+    ///   - delay: The least time before the next one, as a server may ask for. Default: none.
+    /// - Throws: The end, with its trace, when the retrier does not want another connection; the retrier's own failure;
+    ///   the cancellation.
+    public mutating func waitForNext(after end: HttpError, notBefore delay: Duration = .zero) async throws(HttpError) {
+        self.end = try await reconnection?.next(after: end, notBefore: delay)
+    }
+}
+
+extension HttpError {
+    /// The error that ends a stream: a call's own, or one that was thrown between its calls.
+    public init(ending thrown: any Error) {
+        self = thrown as? HttpError ?? HttpError(wrapping: thrown, stage: .decode, delivery: .maybeExecuted)
+    }
+}
+
+/// Keeps a stream going from one connection to the next, as ``StreamConnections`` says.
+private struct StreamReconnection<R: Request, S: HttpService> {
     private let request: R
     private let service: S
     private let stopwatch: Stopwatch
@@ -43,7 +121,7 @@ struct StreamReconnection<R: Request, S: HttpService> {
     ///   - delay: The least time before the next one.
     /// - Throws: The end, with its trace, when the retrier does not want another connection; the retrier's own failure;
     ///   the cancellation.
-    mutating func next(after end: HttpError, notBefore delay: Duration = .zero) async throws(HttpError) -> StreamEnd {
+    mutating func next(after end: HttpError, notBefore delay: Duration) async throws(HttpError) -> StreamEnd {
         let age = stopwatch.elapsed - opening.at
         let loss = located(end, hadServed: hasReceived || age >= StreamPace.usefulAge)
         if loss.hadServed {

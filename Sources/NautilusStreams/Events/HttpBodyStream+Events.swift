@@ -1,4 +1,5 @@
 import Foundation
+import Nautilus
 
 extension HttpBodyStream {
     /// The chunks as server-sent events, as they come. An event that is not whole when the body ends is dropped.
@@ -7,7 +8,7 @@ extension HttpBodyStream {
     ///
     /// - Parameter limit: The most bytes of an event, and of each of its lines. Default: 1 MiB, so that a stream that
     ///   never ends an event does not fill the memory; a larger one ends the sequence with
-    ///   ``ReadError/tooLarge(limit:)``.
+    ///   `ReadError/tooLarge(limit:)`.
     public func events(limit: Int = 1_048_576) -> Events { Events(stream: self, limit: limit) }
 
     /// Events of a body.

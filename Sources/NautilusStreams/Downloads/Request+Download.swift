@@ -1,4 +1,5 @@
 import Foundation
+import Nautilus
 
 extension Request {
     /// Calls the service and writes the response's body to a file, as it comes.
@@ -27,7 +28,7 @@ extension Request {
     ///   - progress: Called after each part, in the call's task. It begins at 0 again when the download does. Default:
     ///     nil, no reports.
     /// - Returns: The response, with `target` for its body.
-    /// - Throws: The service's own error. Underneath lies an ``HttpFileError`` when the disk is full, or the folder
+    /// - Throws: The service's own error. Underneath lies an `HttpFileError` when the disk is full, or the folder
     ///   missing, and a ``DownloadError`` when something else came than was announced, or more than `limit`, which is
     ///   not tried again.
     @discardableResult
@@ -49,12 +50,14 @@ extension Request {
 }
 
 /// A request whose body goes to a file. Traces and observers show its name.
-private struct Download<Base: Request>: DerivedRequest {
+private struct Download<Base: Request>: ForwardingRequest {
     typealias Result = Void
 
     let base: Base
     let partial: PartialDownload
 
+    var forwarded: any Request { base }
+    var streamsResponse: Bool { true }
     var header: HttpHeader { base.header.merging(rangeHeader) }
     var acceptedStatusCodes: HttpStatusCodes {
         rangeHeader.isEmpty ? base.acceptedStatusCodes : [base.acceptedStatusCodes, 206, 416]
@@ -91,29 +94,4 @@ public enum DownloadError: Error, Hashable, Sendable, CustomStringConvertible {
         case .unexpectedPart: "The server sent a part of the file, and was asked for all of it."
         }
     }
-}
-
-/// A request made from another one, whose values hold wherever it gives none of its own.
-protocol DerivedRequest: Request, RequestOfAnother {
-    associatedtype Base: Request
-    /// The request that was declared.
-    var base: Base { get }
-}
-
-extension DerivedRequest {
-    var declared: Any { base }
-    var url: (any UrlConvertible)? { base.url }
-    var usesSecureProtocol: Bool? { base.usesSecureProtocol }
-    var method: HttpMethod { base.method }
-    var route: HttpRoute { base.route }
-    var query: HttpQuery { base.query }
-    var header: HttpHeader { base.header }
-    var body: HttpBody { base.body }
-    var encoder: JSONEncoder { base.encoder }
-    var acceptedStatusCodes: HttpStatusCodes { base.acceptedStatusCodes }
-    var priority: RequestPriority { base.priority }
-    var timeout: Duration? { base.timeout }
-    var deadline: Duration? { base.deadline }
-    var streamsResponse: Bool { true }
-    var allowsBodyAcrossOrigins: Bool { base.allowsBodyAcrossOrigins }
 }

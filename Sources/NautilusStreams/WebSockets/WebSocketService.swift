@@ -1,4 +1,5 @@
 import Foundation
+import Nautilus
 
 /// A service whose calls open web sockets: everything is the base service's but the transport.
 ///

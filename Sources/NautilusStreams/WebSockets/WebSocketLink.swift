@@ -1,3 +1,5 @@
+import Nautilus
+
 /// The current connection of a message stream, shared by its reader, its senders and the task that replaces it.
 final class WebSocketLink: Sendable {
     /// A connection, and how many there were before.
