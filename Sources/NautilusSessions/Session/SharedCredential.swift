@@ -123,7 +123,7 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         if known.unsaved != nil { return known.record?.session }
         guard let version = store.promptVersion() else { return known.record?.session }
         if known.isKnown, version == known.version { return known.record?.session }
-        return store.promptSession() ?? known.record?.session
+        return store.promptSession() ?? nil
     }
 
     /// A moment, as far as this process can tell what the store had then.

@@ -5,7 +5,7 @@ import Testing
 
 @testable import NautilusSessions
 
-/// A store of which one operation never returns, cancelled or not.
+/// A store of which some operations never return, cancelled or not.
 private final class HangingStore: CredentialStore {
     enum Operation: CaseIterable { case version, load, save, end, delete, lock }
 
@@ -13,7 +13,7 @@ private final class HangingStore: CredentialStore {
     private let clock: ManualClock
     /// How long something hangs; by default for ever, as far as a session is concerned.
     private let time: Duration
-    private let hanging = Locked<Operation?>(nil)
+    private let hanging = Locked<Set<Operation>>([])
 
     init(_ base: MemoryStore, clock: ManualClock, time: Duration = .seconds(1_000_000)) {
         self.base = base
@@ -21,11 +21,11 @@ private final class HangingStore: CredentialStore {
         self.clock = clock
     }
 
-    /// From now on this never returns; nil: everything does, but what hangs already.
-    func hang(_ operation: Operation?) { hanging.withLock { $0 = operation } }
+    /// From now on these never return; what hangs already stays so.
+    func hang(_ operations: Set<Operation>) { hanging.withLock { $0 = operations } }
 
     private func pass(_ operation: Operation) async {
-        guard hanging.withLock({ $0 }) == operation else { return }
+        guard hanging.withLock({ $0.contains(operation) }) else { return }
         await BackgroundTask.start { [clock, time] in try? await clock.sleep(for: time) }.value
     }
 
@@ -93,7 +93,7 @@ struct HangingStoreTests {
                 let first = world.process(store: store)
                 try await first.signIn(world.server.signIn("anna", at: world.date))
                 if hasExpired { try await world.sleep(.seconds(3600)) }
-                store.hang(operation)
+                store.hang([operation])
                 try await body(world, isKnown ? first : world.process(store: store), store)
             }
         }
@@ -132,7 +132,7 @@ struct HangingStoreTests {
             try await session.signIn(world.server.signIn("anna", at: world.date))
             // So that the record is loaded, too.
             world.store.save(try #require(world.store.load(session.key)), for: session.key)
-            store.hang(operation)
+            store.hang([operation])
             for (pause, cost) in [(0, 31), (0, 0), (15, 0), (15, 1), (0, 0)] {
                 try await world.sleep(.seconds(pause))
                 let watch = Stopwatch(world.clock)
@@ -163,9 +163,9 @@ struct HangingStoreTests {
             }
             // So that the record is loaded, too.
             world.store.save(try #require(world.store.load(session.key)), for: session.key)
-            store.hang(operation)
+            store.hang([operation])
             _ = await world.call(session)
-            store.hang(nil)
+            store.hang([])
             // The last look in the background, which hangs still.
             _ = await world.call(session)
             try await world.sleep(.seconds(30))
@@ -178,27 +178,27 @@ struct HangingStoreTests {
 
     @Test(
         "a sign-in that the store has taken, though late or unseen, is not stored again over a later one of another process",
-        arguments: [HangingStore.Operation.save, .load]
+        arguments: [[.save], [.load], [.save, .load]] as [Set<HangingStore.Operation>]
     )
-    fileprivate func storedUnseen(operation: HangingStore.Operation) async throws {
+    fileprivate func storedUnseen(operations: Set<HangingStore.Operation>) async throws {
         try await TokenWorld.run { world in
             let store = HangingStore(world.store, clock: world.clock, time: .seconds(60))
             let (session, other) = (world.process(store: store), world.process())
-            store.hang(operation)
+            store.hang(operations)
             let bert = world.server.signIn("bert", at: world.date)
             let isTold = (try? await session.signIn(bert)) != nil
-            #expect(isTold == (operation == .load))
+            #expect(isTold == !operations.contains(.save))
             // From here on it tries in vain to save once more what it was not told of.
-            if operation == .save { store.hang(.lock) }
+            if operations.contains(.save) { store.hang([.lock]) }
             try await world.sleep(.seconds(31))
             #expect(try world.store.load(world.key)?.credential(as: ApiToken.self) == bert)
             #expect(await world.call(session).token == "bert-1")
             try await other.signIn(world.server.signIn("carl", at: world.date))
             // Nor can it look whether its record is there still.
-            store.hang(.load)
+            store.hang([.load])
             try await world.sleep(.seconds(120))
             #expect(try world.store.load(world.key)?.credential(as: ApiToken.self).value == "carl-1")
-            store.hang(nil)
+            store.hang([])
             try await world.sleep(.seconds(120))
             _ = await world.call(session)
             try await world.sleep(.seconds(120))
@@ -240,7 +240,7 @@ struct HangingStoreTests {
     fileprivate func kind(operation: HangingStore.Operation) async throws {
         try await TokenWorld.run { world in
             let store = HangingStore(world.store, clock: world.clock)
-            store.hang(operation)
+            store.hang([operation])
             let watch = Stopwatch(world.clock)
             let error = await #expect(throws: SessionError.self) {
                 try await world.process(store: store).restore()
@@ -264,12 +264,12 @@ struct HangingStoreTests {
             let session = world.process(store: store)
             try await session.signIn(world.server.signIn("anna", at: world.date))
             let events = session.events
-            store.hang(.version)
+            store.hang([.version])
             let look = BackgroundTask.start { _ = try? await session.restore() }
             try await world.sleep(.seconds(1))
             look.cancel()
             await look.value
-            store.hang(nil)
+            store.hang([])
             try await session.signOut()
             for await event in events.prefix(1) {
                 guard case .signedOut = event else { return #expect(Bool(false), "\(event)") }
@@ -285,10 +285,10 @@ struct HangingStoreTests {
             try await session.signIn(world.server.signIn("anna", at: world.date))
             try await world.sleep(.seconds(3600))
             // The note hangs, and the renewal goes on without it. Its result is not saved before the note.
-            store.hang(.save)
+            store.hang([.save])
             async let call = world.call(session)
             try await world.sleep(.seconds(1))
-            store.hang(nil)
+            store.hang([])
             #expect(await call.token == "anna-2")
             // A user in the place of the first needs the lock no more, which the hanging save keeps all the same.
             let credential = world.server.signIn("bert", at: world.date)
