@@ -206,6 +206,32 @@ struct HangingStoreTests {
         }
     }
 
+    @Test(
+        "nor does it come back after its sign-out in another process",
+        arguments: [[.save], [.load], [.save, .load]] as [Set<HangingStore.Operation>]
+    )
+    fileprivate func storedUnseenAndSignedOut(operations: Set<HangingStore.Operation>) async throws {
+        try await TokenWorld.run { world in
+            let store = HangingStore(world.store, clock: world.clock, time: .seconds(60))
+            let (session, other) = (world.process(store: store), world.process())
+            store.hang(operations)
+            try? await session.signIn(world.server.signIn("bert", at: world.date))
+            if operations.contains(.save) { store.hang([.lock]) }
+            try await world.sleep(.seconds(31))
+            #expect(try await other.restore())
+            // It removes the note of the end with the record.
+            try await other.signOut()
+            store.hang([.load])
+            try await world.sleep(.seconds(240))
+            #expect(world.store.load(world.key) == nil)
+            store.hang([])
+            try await world.sleep(.seconds(120))
+            _ = await world.call(session)
+            #expect(await world.call(session).token == nil)
+            #expect(try await world.process().restore() == false)
+        }
+    }
+
     @Test("a call with a deadline ends by then", arguments: HangingStore.Operation.allCases)
     fileprivate func deadline(operation: HangingStore.Operation) async throws {
         try await Self.each(operation) { world, session, _ in

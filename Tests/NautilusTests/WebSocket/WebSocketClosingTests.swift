@@ -50,6 +50,26 @@ struct WebSocketClosingTests: WebSocketSuite {
         #expect(chat.connectionCount == 0)
     }
 
+    @Test("a sign-out closes it at once, though nothing goes or comes over it")
+    func silent() async throws {
+        try await simulate { simulation in
+            let coordinator = RefreshCoordinator(credential: Token(number: 1), clock: simulation.clock) { $0 }
+            let sockets = ScriptedWebSocketTransport(
+                .accept { socket in while true { _ = try await socket.receive() } }
+            )
+            let service = AnyHttpService(
+                apiUrl: "api.example.com",
+                retrierFactory: AuthorizationRetrier.factory(coordinator),
+                clock: simulation.clock
+            ).with { $0.webSocketTransport = sockets }
+            let chat = try await Chat().schedule(with: service)
+            coordinator.signOut()
+            try await simulation.clock.sleep(for: .seconds(1))
+            #expect(sockets.sockets.first?.closure == WebSocketClosure(.goingAway))
+            #expect(chat.connectionCount == 0)
+        }
+    }
+
     @Test("one that is to be replaced is not, once the user has signed out")
     func sessionWhileLost() async throws {
         let coordinator = RefreshCoordinator(credential: Token(number: 1), clock: clock) { $0 }
