@@ -7,7 +7,7 @@ import Foundation
 ///
 /// var search: AnyRequest<[Note]> = AnyRequest(FindNotes(tags: ["sea"]))
 /// ```
-/// Only the result's type remains. What else a request can say, such as its priority, is set by ``Request/with(_:)``. A request
+/// Only the result's type remains. What else a request can say, such as its timeout, is set by ``Request/with(_:)``. A request
 /// that is made in more than one place deserves a type of its own, with a name.
 public struct AnyRequest<Result: Sendable>: ForwardingRequest {
     package let forwarded: any Request
@@ -35,9 +35,6 @@ public struct AnyRequest<Result: Sendable>: ForwardingRequest {
         query: HttpQuery = [:],
         header: HttpHeader = [:],
         body: HttpBody = .empty,
-        acceptedStatusCodes: HttpStatusCodes = .success,
-        timeout: Duration? = .ofService,
-        deadline: Duration? = nil,
         decode: @escaping @Sendable (Data) throws -> Result
     ) {
         self.forwarded = RequestValues(
@@ -45,10 +42,7 @@ public struct AnyRequest<Result: Sendable>: ForwardingRequest {
             route: route,
             query: query,
             header: header,
-            body: body,
-            acceptedStatusCodes: acceptedStatusCodes,
-            timeout: timeout,
-            deadline: deadline
+            body: body
         )
         self.make = decode
         self.makeFromResponse = { try decode($0.body) }
@@ -74,9 +68,6 @@ private struct RequestValues: Request {
     let query: HttpQuery
     let header: HttpHeader
     let body: HttpBody
-    let acceptedStatusCodes: HttpStatusCodes
-    let timeout: Duration?
-    let deadline: Duration?
     var streamsResponse = false
 }
 
@@ -96,9 +87,6 @@ extension AnyRequest where Result: Decodable {
         query: HttpQuery = [:],
         header: HttpHeader = [:],
         body: HttpBody = .empty,
-        acceptedStatusCodes: HttpStatusCodes = .success,
-        timeout: Duration? = .ofService,
-        deadline: Duration? = nil,
         as result: Result.Type,
         decoder: @escaping @Sendable () -> JSONDecoder = { JsonCoders.current.decoder() }
     ) {
@@ -107,10 +95,7 @@ extension AnyRequest where Result: Decodable {
             route,
             query: query,
             header: header,
-            body: body,
-            acceptedStatusCodes: acceptedStatusCodes,
-            timeout: timeout,
-            deadline: deadline
+            body: body
         ) { try Self.result(of: $0, decoder) }
     }
 }
@@ -137,9 +122,6 @@ extension AnyRequest where Result == HttpBodyStream {
         query: HttpQuery = [:],
         header: HttpHeader = [:],
         body: HttpBody = .empty,
-        acceptedStatusCodes: HttpStatusCodes = .success,
-        timeout: Duration? = .ofService,
-        deadline: Duration? = nil,
         as result: HttpBodyStream.Type
     ) {
         self.forwarded = RequestValues(
@@ -148,9 +130,6 @@ extension AnyRequest where Result == HttpBodyStream {
             query: query,
             header: header,
             body: body,
-            acceptedStatusCodes: acceptedStatusCodes,
-            timeout: timeout,
-            deadline: deadline,
             streamsResponse: true
         )
         self.make = { HttpBodyStream($0) }
@@ -170,20 +149,14 @@ extension AnyRequest where Result == Void {
         _ route: HttpRoute,
         query: HttpQuery = [:],
         header: HttpHeader = [:],
-        body: HttpBody = .empty,
-        acceptedStatusCodes: HttpStatusCodes = .success,
-        timeout: Duration? = .ofService,
-        deadline: Duration? = nil
+        body: HttpBody = .empty
     ) {
         self.init(
             method,
             route,
             query: query,
             header: header,
-            body: body,
-            acceptedStatusCodes: acceptedStatusCodes,
-            timeout: timeout,
-            deadline: deadline
+            body: body
         ) { _ in }
     }
 }

@@ -94,16 +94,13 @@ struct AnyRequestTests {
             query: ["draft": true],
             header: [.idempotencyKey: "k"],
             body: .json(Note(id: 9)),
-            acceptedStatusCodes: [200],
-            timeout: .seconds(5),
-            deadline: .seconds(9),
             as: Answer.self,
             decoder: {
                 let decoder = JSONDecoder()
                 decoder.keyDecodingStrategy = .convertFromSnakeCase
                 return decoder
             }
-        ).schedule(with: service)
+        ).with { $0.timeout = .seconds(5) }.schedule(with: service)
         #expect(answer.noteId == 9)
         let length = try await AnyRequest(.get, ["count"]) { $0.count }.schedule(with: service)
         #expect(length == 1)
@@ -127,9 +124,8 @@ struct AnyRequestTests {
             .post,
             ["log"],
             body: .data(Data("q".utf8)),
-            timeout: .seconds(5),
             as: HttpBodyStream.self
-        )
+        ).with { $0.timeout = .seconds(5) }
         var chunks: [String] = []
         for try await chunk in try await request.schedule(with: service) {
             chunks.append(String(decoding: chunk, as: UTF8.self))
