@@ -1,0 +1,131 @@
+import Foundation
+import Nautilus
+import NautilusCaching
+import NautilusTesting
+import TestSupport
+import Testing
+
+@testable import NautilusSessions
+
+@Suite("Processes that are launched while users change, over a store that tells at once and brings things late")
+struct LaunchStormTests {
+    /// A store that tells its record at once, as a file is read, and otherwise fails, hangs and takes its time.
+    private struct PromptUnruly: PromptStore {
+        let memory: MemoryStore
+        let unruly: UnrulyStore
+
+        func load(_ key: CredentialKey) async throws -> StoredCredential? { try await unruly.load(key) }
+        func save(_ stored: StoredCredential, for key: CredentialKey) async throws {
+            try await unruly.save(stored, for: key)
+        }
+        func end(_ session: UUID, for key: CredentialKey) async throws -> StoredCredential? {
+            try await unruly.end(session, for: key)
+        }
+        func delete(_ key: CredentialKey) async throws { try await unruly.delete(key) }
+        func version(of key: CredentialKey) async throws -> CredentialVersion? { memory.version(of: key) }
+        func lock(_ key: CredentialKey) async throws -> (any CredentialLock)? { try await unruly.lock(key) }
+        func promptVersion(of key: CredentialKey) -> CredentialVersion? { memory.version(of: key) }
+        func promptLoad(_ key: CredentialKey) -> StoredCredential? { memory.load(key) }
+    }
+
+    /// Notes who was signed in when a call began, in the store and in its process.
+    private struct Noting: RetrierFactory {
+        let base: any RetrierFactory
+        let users: @Sendable () -> Set<String>
+        let began: Locked<Set<String>?>
+        var descriptions: [RetryDescription] { base.descriptions }
+        var signedOut: any RetrierFactory { base.signedOut }
+
+        func create<R: Request>(for request: R) -> any Retrier {
+            let present = users()
+            began.withLock { $0 = $0 ?? present }
+            return base.create(for: request)
+        }
+    }
+
+    private struct Storm: Sendable {
+        let world: TokenWorld
+        let complaints = Locked<[String]>([])
+        let answered = Locked(0)
+
+        /// A process with a cache of its own, which is launched now.
+        func launch() -> (session: Session<ApiToken>, cache: HttpCache, store: UnrulyStore) {
+            let unruly = UnrulyStore(world.store, world.clock, world.random, slowness: (0.5, .seconds(3)))
+            let session = world.process(store: PromptUnruly(memory: world.store, unruly: unruly))
+            let cache = HttpCache(accounts: .separate { _ in session.id?.uuidString }, wallClock: { world.date })
+            unruly.trouble(true)
+            return (session, cache, unruly)
+        }
+
+        static func user(of token: String) -> String { String(token.prefix { $0 != "-" }) }
+
+        /// Who may be the user of a call that begins now: the stored one, or the one whom the process has known so far.
+        func users(_ session: Session<ApiToken>) -> Set<String> {
+            let stored = try? world.store.load(world.key)?.credential(as: ApiToken.self).value
+            return Set([stored, session.current?.credential.value].compactMap { $0 }.map(Self.user))
+        }
+
+        func call(_ session: Session<ApiToken>, _ cache: HttpCache) async {
+            let began = Locked<Set<String>?>(nil)
+            let factory = Noting(base: session.authorization, users: { users(session) }, began: began)
+            let service = world.api.with {
+                $0.interceptors = [cache]
+                $0.retrierFactory = factory
+            }
+            guard let answer = try? await GetNotes().schedule(with: service) else { return }
+            answered.withLock { $0 += 1 }
+            let allowed = began.withLock { $0 } ?? []
+            let user = Self.user(of: answer)
+            if !allowed.contains(user) {
+                complaints.withLock { $0.append("a call that began with \(allowed.sorted()) was answered as \(user)") }
+            }
+        }
+
+        func changeUsers() async {
+            let process = launch()
+            process.store.trouble(false)
+            for number in 0..<12 {
+                try? await world.sleep(.seconds(4) * world.random.nextFraction())
+                if world.random.nextFraction() < 0.3 {
+                    try? await process.session.signOut()
+                } else {
+                    try? await process.session.signIn(world.server.signIn("user\(number)", at: world.date))
+                }
+            }
+        }
+
+        func use() async {
+            for _ in 0..<5 {
+                try? await world.sleep(.seconds(10) * world.random.nextFraction())
+                let process = launch()
+                await withTaskGroup(of: Void.self) { group in
+                    for _ in 0..<6 {
+                        group.addTask {
+                            try? await world.sleep(.seconds(8) * world.random.nextFraction())
+                            await call(process.session, process.cache)
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("each call is answered as who was signed in when it began")
+    func calls() async throws {
+        let answered = Locked(0)
+        try await forEachSeed(20) { seed in
+            let complaints = try await TokenWorld.run(seed: seed) { world in
+                let storm = Storm(world: world)
+                await withTaskGroup(of: Void.self) { group in
+                    group.addTask { await storm.changeUsers() }
+                    for _ in 0..<3 { group.addTask { await storm.use() } }
+                }
+                answered.withLock { $0 += storm.answered.withLock { $0 } }
+                return storm.complaints.withLock { $0 }
+            }
+            #expect(complaints == [], "seed \(seed)")
+        }
+        // Most find somebody signed in.
+        #expect(answered.withLock { $0 } > trials(20) * 40)
+    }
+}
