@@ -8,10 +8,15 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
 
     /// The stored record, its credential still as bytes, and its version; both nil when nothing is stored.
     struct Glance: Sendable {
-        var stored: StoredCredential?
-        var version: CredentialVersion?
+        let stored: StoredCredential?
+        let version: CredentialVersion?
         /// Whether what is stored is a session that the server has ended; then ``stored`` is nil.
-        var hasExpired = false
+        let hasExpired: Bool
+
+        init(_ stored: StoredCredential?, _ version: CredentialVersion?) {
+            hasExpired = stored?.hasExpired ?? false
+            (self.stored, self.version) = (hasExpired ? nil : stored, version)
+        }
 
         /// The stored record, decoded.
         ///
@@ -121,13 +126,18 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
 
     /// Loads the stored record, whether or not its credential can be decoded here: enough to end it, or to replace it.
     func glance(endingWhenCancelled endsWhenCancelled: Bool = false) async throws(SessionError) -> Glance {
-        try await read(endingWhenCancelled: endsWhenCancelled) { [store, key] in
-            // The version first: should the record change in between, the version is the older one, and it is looked at
-            // once more.
+        // The version first: should the record change in between, the version is the older one, and it is looked at once
+        // more.
+        if let store = store as? any PromptStore {
+            // What is told at once when a call begins must be what the look finds, or the two are of different users.
+            return try await translated {
+                let version = try store.promptVersion(of: key)
+                return Glance(try store.promptLoad(key), version)
+            }
+        }
+        return try await read(endingWhenCancelled: endsWhenCancelled) { [store, key] in
             let version = try await store.version(of: key)
-            let stored = try await store.load(key)
-            guard let stored, stored.hasExpired else { return Glance(stored: stored, version: version) }
-            return Glance(stored: nil, version: version, hasExpired: true)
+            return Glance(try await store.load(key), version)
         }
     }
 

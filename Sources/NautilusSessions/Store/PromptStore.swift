@@ -7,8 +7,8 @@ protocol PromptStore: CredentialStore {
     /// The version, at once.
     func promptVersion(of key: CredentialKey) throws -> CredentialVersion?
 
-    /// The record, at once. It is read on the caller's thread, when a call begins and the version has changed: rarely, and
-    /// from memory or the system's cache of files.
+    /// The record, at once. It is read on the caller's thread, when the version has changed: rarely, and from memory or the
+    /// system's cache of files.
     func promptLoad(_ key: CredentialKey) throws -> StoredCredential?
 }
 
