@@ -48,13 +48,26 @@ struct LaunchStormTests {
         let complaints = Locked<[String]>([])
         let answered = Locked(0)
 
-        /// A process with a cache of its own, which is launched now.
-        func launch() -> (session: Session<ApiToken>, cache: HttpCache, store: UnrulyStore) {
+        /// A process with a cache and a coalescing of its own.
+        struct Process: Sendable {
+            let session: Session<ApiToken>
+            let interceptors: [any HttpInterceptor]
+            let store: UnrulyStore
+        }
+
+        /// A process that is launched now.
+        func launch() -> Process {
             let unruly = UnrulyStore(world.store, world.clock, world.random, slowness: (0.5, .seconds(3)))
             let session = world.process(store: PromptUnruly(memory: world.store, unruly: unruly))
-            let cache = HttpCache(accounts: .separate { _ in session.id?.uuidString }, wallClock: { world.date })
+            let accounts = CacheAccounts.separate { _ in session.id?.uuidString }
             unruly.trouble(true)
-            return (session, cache, unruly)
+            return Process(
+                session: session,
+                interceptors: [
+                    HttpCache(accounts: accounts, wallClock: { world.date }), RequestCoalescing(accounts: accounts),
+                ],
+                store: unruly
+            )
         }
 
         static func user(of token: String) -> String { String(token.prefix { $0 != "-" }) }
@@ -65,14 +78,26 @@ struct LaunchStormTests {
             return Set([stored, session.current?.credential.value].compactMap { $0 }.map(Self.user))
         }
 
-        func call(_ session: Session<ApiToken>, _ cache: HttpCache) async {
+        func call(_ process: Process) async {
             let began = Locked<Set<String>?>(nil)
+            let session = process.session
             let factory = Noting(base: session.authorization, users: { users(session) }, began: began)
             let service = world.api.with {
-                $0.interceptors = [cache]
+                $0.interceptors = process.interceptors
                 $0.retrierFactory = factory
             }
-            guard let answer = try? await GetNotes().schedule(with: service) else { return }
+            if world.random.nextFraction() < 0.2 {
+                let answer = try? await GetPrices().schedule(with: service.signedOut)
+                if answer != "guest" {
+                    complaints.withLock { $0.append("a guest was answered \(answer ?? "nothing")") }
+                }
+                return
+            }
+            let isOfGuests = world.random.nextFraction() < 0.5
+            let answer =
+                isOfGuests
+                ? try? await GetPrices().schedule(with: service) : try? await GetNotes().schedule(with: service)
+            guard let answer else { return }
             answered.withLock { $0 += 1 }
             let allowed = began.withLock { $0 } ?? []
             let user = Self.user(of: answer)
@@ -102,7 +127,7 @@ struct LaunchStormTests {
                     for _ in 0..<6 {
                         group.addTask {
                             try? await world.sleep(.seconds(8) * world.random.nextFraction())
-                            await call(process.session, process.cache)
+                            await call(process)
                         }
                     }
                 }
@@ -116,6 +141,10 @@ struct LaunchStormTests {
         try await forEachSeed(20) { seed in
             let complaints = try await TokenWorld.run(seed: seed) { world in
                 let storm = Storm(world: world)
+                // What guests see as well, and a cache may keep.
+                world.server.transport.on(.get, "/prices") { request, _ in
+                    .reply(header: ["Cache-Control": "max-age=60"], text: request.header["X-Api-Token"] ?? "guest")
+                }
                 await withTaskGroup(of: Void.self) { group in
                     group.addTask { await storm.changeUsers() }
                     for _ in 0..<3 { group.addTask { await storm.use() } }
