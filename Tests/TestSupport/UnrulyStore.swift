@@ -5,8 +5,8 @@ import NautilusTesting
 
 /// One process's view of a store that all share: while there is trouble, each thing asked of it may fail, take seconds, or
 /// hang for a minute and happen after all.
-package final class UnrulyStore: CredentialStore {
-    private let base: MemoryStore
+package final class UnrulyStore: StoreInFront {
+    package let base: MemoryStore
     private let clock: ManualClock
     private let random: SeededRandomSource
     private let isTroubled = Locked(false)
@@ -27,7 +27,7 @@ package final class UnrulyStore: CredentialStore {
     /// Has everything fail.
     package func breakDown(_ isBroken: Bool) { self.isBroken.withLock { $0 = isBroken } }
 
-    private func pass() async throws {
+    package func pass(_ operation: StoreOperation) async throws {
         if isBroken.withLock({ $0 }) { throw CredentialStoreError.full(place: "disk") }
         guard isTroubled.withLock({ $0 }) else { return }
         switch random.nextFraction() {
@@ -41,30 +41,5 @@ package final class UnrulyStore: CredentialStore {
     /// As a disk does it: whether the caller is cancelled makes no difference.
     private func wait(_ duration: Duration) async {
         await BackgroundTask.start { [clock] in try? await clock.sleep(for: duration) }.value
-    }
-
-    package func load(_ key: CredentialKey) async throws -> StoredCredential? {
-        try await pass()
-        return base.load(key)
-    }
-    package func save(_ stored: StoredCredential, for key: CredentialKey) async throws {
-        try await pass()
-        base.save(stored, for: key)
-    }
-    package func end(_ session: UUID, for key: CredentialKey) async throws -> StoredCredential? {
-        try await pass()
-        return base.end(session, for: key)
-    }
-    package func delete(_ key: CredentialKey) async throws {
-        try await pass()
-        base.delete(key)
-    }
-    package func version(of key: CredentialKey) async throws -> CredentialVersion? {
-        try await pass()
-        return base.version(of: key)
-    }
-    package func lock(_ key: CredentialKey) async throws -> (any CredentialLock)? {
-        try await pass()
-        return base.lock(key)
     }
 }

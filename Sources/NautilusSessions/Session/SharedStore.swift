@@ -6,48 +6,6 @@ import Nautilus
 struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
     typealias Record = SessionRecord<Credential>
 
-    /// The stored record, its credential still as bytes, and its version; both nil when nothing is stored.
-    struct Glance: Sendable {
-        let stored: StoredCredential?
-        let version: CredentialVersion?
-        /// Whether what is stored is a session that the server has ended; then ``stored`` is nil.
-        let hasExpired: Bool
-
-        init(_ stored: StoredCredential?, _ version: CredentialVersion?) {
-            hasExpired = stored?.hasExpired ?? false
-            (self.stored, self.version) = (hasExpired ? nil : stored, version)
-        }
-
-        /// The stored record, decoded.
-        ///
-        /// - Parameter session: The session of this process, whose end is told though what has taken its place cannot be
-        ///   decoded here. Default: nil, none.
-        /// - Throws: ``SessionError`` of kind ``SessionError/Kind/store(_:)``, which is ``CredentialStoreError/undecodable(type:)``.
-        func look(endingOf session: UUID? = nil) throws(SessionError) -> Snapshot {
-            do throws(CredentialStoreError) {
-                var record: Record?
-                if let stored { record = try Record(stored) }
-                return Snapshot(stored: record, version: version, hasExpired: hasExpired)
-            } catch {
-                if let session, stored?.session != session { return Snapshot(isOfAnother: true) }
-                throw SessionError(.store(error))
-            }
-        }
-    }
-
-    /// The stored record, decoded, and its version; both nil when nothing is stored.
-    struct Snapshot: Sendable {
-        var stored: Record?
-        var version: CredentialVersion?
-        /// Whether what is stored is a session that the server has ended; then ``stored`` is nil.
-        var hasExpired = false
-        /// Whether what is stored is another session, whose credential cannot be decoded here; then ``stored`` is nil.
-        var isOfAnother = false
-
-        /// Whether nobody is signed in, since somebody has signed out, or never was.
-        var isSignOut: Bool { stored == nil && !hasExpired && !isOfAnother }
-    }
-
     let store: any CredentialStore
     let key: CredentialKey
     let clock: any Clock<Duration>
@@ -69,77 +27,6 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
 
     /// The longest that one operation of the store is waited for: as long as for its lock, and long enough for a disk.
     var limit: Duration { max(sharing.lockWait, .seconds(10)) }
-
-    /// The version now, from a store that tells it at once.
-    ///
-    /// - Returns: Nil when the store takes its time, or cannot be read.
-    func promptVersion() -> CredentialVersion?? {
-        guard let store = store as? any PromptStore else { return nil }
-        do { return .some(try store.promptVersion(of: key)) } catch { return nil }
-    }
-
-    /// The session that goes on in the store now, from one that tells it at once.
-    ///
-    /// - Returns: Nil when the store takes its time, or the record cannot be read here.
-    func promptSession() -> UUID?? {
-        guard let store = store as? any PromptStore else { return nil }
-        do {
-            guard let stored = try store.promptLoad(key), !stored.hasExpired else { return .some(nil) }
-            return try Record(stored).session
-        } catch {
-            return nil
-        }
-    }
-
-    func version() async throws(SessionError) -> CredentialVersion? {
-        // Asked before every attempt, so it is not worth a task.
-        if let store = store as? any PromptStore {
-            return try await translated { try await store.version(of: key) }
-        }
-        return try await read { [store, key] in try await store.version(of: key) }
-    }
-
-    /// Loads and decodes the stored record; ends at once when the task is cancelled.
-    ///
-    /// - Parameter session: As for ``Glance/look(endingOf:)``.
-    func look(endingOf session: UUID? = nil) async throws(SessionError) -> Snapshot {
-        do throws(SessionError) {
-            return try await glance(endingWhenCancelled: true).look(endingOf: session)
-        } catch {
-            guard let session, await isOver(session, where: error) else { throw error }
-            return Snapshot(isOfAnother: true)
-        }
-    }
-
-    /// Whether a session is over though the record cannot be read: it is another session's, or this one's end is noted
-    /// beside it.
-    private func isOver(_ session: UUID, where error: SessionError) async -> Bool {
-        switch error.kind {
-        // Under another key, but whose it is can be read.
-        case .store(.sealedOtherwise(_, let other?)) where other != session: return true
-        case .store: break
-        default: return false
-        }
-        let isEnded = try? await limited { [store, key] in try await store.isEnded(session, for: key) }
-        return isEnded ?? false
-    }
-
-    /// Loads the stored record, whether or not its credential can be decoded here: enough to end it, or to replace it.
-    func glance(endingWhenCancelled endsWhenCancelled: Bool = false) async throws(SessionError) -> Glance {
-        // The version first: should the record change in between, the version is the older one, and it is looked at once
-        // more.
-        if let store = store as? any PromptStore {
-            // What is told at once when a call begins must be what the look finds, or the two are of different users.
-            return try await translated {
-                let version = try store.promptVersion(of: key)
-                return Glance(try store.promptLoad(key), version)
-            }
-        }
-        return try await read(endingWhenCancelled: endsWhenCancelled) { [store, key] in
-            let version = try await store.version(of: key)
-            return Glance(try await store.load(key), version)
-        }
-    }
 
     /// Saves.
     ///
@@ -330,7 +217,7 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
         }
     }
 
-    private func translated<Value>(_ work: () async throws -> Value) async throws(SessionError) -> Value {
+    func translated<Value>(_ work: () async throws -> Value) async throws(SessionError) -> Value {
         do {
             return try await work()
         } catch let error as CredentialStoreError {

@@ -139,57 +139,6 @@ struct SignOutTests {
         }
     }
 
-    @Test("a revocation that does not reach the server is told, and tried again until it does")
-    func offline() async throws {
-        try await SessionWorld.run { world in
-            let session = try await world.signedIn()
-            let isOffline = Locked(true)
-            let revoked = Locked<[String]>([])
-            world.server.transport.on(.post, "/revoke") { request, _ in
-                guard !isOffline.withLock({ $0 }) else { return .fail(.notConnectedToInternet, delivery: .notSent) }
-                guard case .data(let form) = request.body else { return .status(400) }
-                revoked.withLock { $0.append(String(decoding: form.prefix(14), as: UTF8.self)) }
-                return .status(200)
-            }
-            let error = await EndpointFixture.error { () async throws(SessionError) in try await session.signOut() }
-            #expect(error?.kind == .notRevoked)
-            #expect((error?.underlying as? OAuthError)?.kind == .unavailable)
-            try await world.sleep(.seconds(600))
-            isOffline.withLock { $0 = false }
-            try await world.sleep(.seconds(60))
-            #expect(revoked.withLock { $0 } == ["token=anna-r1&", "token=anna-a1&"])
-        }
-    }
-
-    @Test("the tokens of a user who is replaced are revoked where that is asked for", arguments: [true, false])
-    func replaced(isAskedFor: Bool) async throws {
-        try await SessionWorld.run { world in
-            let (first, second) = (try await world.signedIn(), world.process())
-            let bert = world.server.signIn("bert", at: world.date)
-            try await second.signIn(bert, revokingReplaced: isAskedFor)
-            try await world.sleep(.seconds(1))
-            #expect(world.server.revoked == (isAskedFor ? ["anna-r1", "anna-a1"] : []))
-            #expect(await world.call(first).isOk)
-        }
-    }
-
-    @Test("what a refresh brings after the sign-out is revoked as well")
-    func refreshedLate() async throws {
-        try await SessionWorld.run { world in
-            let session = try await world.signedIn()
-            try await world.sleep(.seconds(3_600))
-            world.store.slowSaves(to: .seconds(1))
-            async let call = world.call(session)
-            // The note takes a second, the token request a tenth: the fresh credential is being saved.
-            try await world.sleep(.milliseconds(1_500))
-            try await session.signOut()
-            _ = await call
-            try await world.sleep(.seconds(10))
-            #expect(world.server.revoked.contains("anna-r2"))
-            #expect(try await world.stored(session) == nil)
-        }
-    }
-
     /// How a process has learnt of the user who is stored, before another one signs in.
     enum Look: CaseIterable { case before, atSignIn, underWay }
 
@@ -257,64 +206,6 @@ struct SignOutTests {
             #expect(await world.call(session).isOk)
             try await world.sleep(.seconds(1))
             #expect(await world.call(session).isSignedOut)
-        }
-    }
-
-    @Test("what a refresh of another process brings after the sign-out is revoked there, where alone it is known")
-    func refreshedLateElsewhere() async throws {
-        try await SessionWorld.run { world in
-            let (first, second) = (try await world.signedIn(), world.process())
-            try await second.restore()
-            try await world.sleep(.seconds(3_600))
-            world.store.slowSaves(to: .seconds(1))
-            async let call = world.call(second)
-            // The note takes a second, the token request a tenth: the fresh credential is being saved.
-            try await world.sleep(.milliseconds(1_500))
-            try await first.signOut()
-            #expect(!(await call.isOk))
-            try await world.sleep(.seconds(10))
-            #expect(world.server.revoked == ["anna-r1", "anna-a1", "anna-r2", "anna-a2"])
-        }
-    }
-
-    @Test("of two users who are replaced at once, the tokens of the latter are revoked, whose sign-in asked for that")
-    func replacedBeforeSaved() async throws {
-        try await SessionWorld.run { world in
-            _ = try await world.signedIn()
-            let session = world.process()
-            let lock = try await world.store.lock(session.key)
-            let (bert, carl) = (
-                world.server.signIn("bert", at: world.date), world.server.signIn("carl", at: world.date)
-            )
-            async let first: Void? = try? session.signIn(bert)
-            try await world.sleep(.milliseconds(1))
-            async let second: Void? = try? session.signIn(carl, revokingReplaced: true)
-            try await world.sleep(.seconds(1))
-            lock?.unlock()
-            _ = await (first, second)
-            try await world.sleep(.seconds(1))
-            #expect(world.server.revoked == ["bert-r1", "bert-a1"])
-        }
-    }
-
-    @Test("nor, where the first could not even be ended in the store, are those of the user before both")
-    func replacedWithoutEnd() async throws {
-        try await SessionWorld.run { world in
-            _ = try await world.signedIn()
-            let session = world.process()
-            world.store.failEnds(with: .full(place: "store"))
-            let lock = try await world.store.lock(session.key)
-            let (bert, carl) = (
-                world.server.signIn("bert", at: world.date), world.server.signIn("carl", at: world.date)
-            )
-            async let first: Void? = try? session.signIn(bert)
-            try await world.sleep(.milliseconds(1))
-            async let second: Void? = try? session.signIn(carl, revokingReplaced: true)
-            try await world.sleep(.seconds(1))
-            lock?.unlock()
-            _ = await (first, second)
-            try await world.sleep(.seconds(1))
-            #expect(world.server.revoked == ["bert-r1", "bert-a1"])
         }
     }
 

@@ -2,6 +2,7 @@ import Foundation
 import Nautilus
 import NautilusSessions
 import NautilusTesting
+import TestSupport
 import Testing
 
 @Suite("A call belongs to whoever was signed in when it was made")
@@ -57,35 +58,15 @@ struct CallBeginningTests {
     }
 
     /// A store whose operations take a while, and end with the task that asks for them.
-    private final class Cancellable: CredentialStore {
+    private struct Cancellable: StoreInFront {
         let base: MemoryStore
         let clock: ManualClock
 
         init(_ world: TokenWorld) { (base, clock) = (world.store, world.clock) }
 
-        private func pass() async throws { try await clock.sleep(for: .milliseconds(50)) }
-
-        func load(_ key: CredentialKey) async throws -> StoredCredential? {
-            try await pass()
-            return base.load(key)
+        func pass(_ operation: StoreOperation) async throws {
+            if operation != .lock { try await clock.sleep(for: .milliseconds(50)) }
         }
-        func save(_ stored: StoredCredential, for key: CredentialKey) async throws {
-            try await pass()
-            base.save(stored, for: key)
-        }
-        func end(_ session: UUID, for key: CredentialKey) async throws -> StoredCredential? {
-            try await pass()
-            return base.end(session, for: key)
-        }
-        func delete(_ key: CredentialKey) async throws {
-            try await pass()
-            base.delete(key)
-        }
-        func version(of key: CredentialKey) async throws -> CredentialVersion? {
-            try await pass()
-            return base.version(of: key)
-        }
-        func lock(_ key: CredentialKey) async throws -> (any CredentialLock)? { base.lock(key) }
     }
 
     @Test("a sign-out, and a sign-in, whose caller leaves has ended the session before when it returns")

@@ -2,6 +2,7 @@ import Foundation
 import Nautilus
 import NautilusSessions
 import NautilusTesting
+import TestSupport
 import Testing
 
 @Suite("Sessions that are dropped before the store has all of it")
@@ -26,29 +27,14 @@ struct DroppedSessionTests {
 }
 
 /// A store that can be read, but not written to while it is full.
-private final class FullStore: CredentialStore {
-    private let base: MemoryStore
+private struct FullStore: StoreInFront {
+    let base: MemoryStore
     let isFull = Locked(false)
 
     init(_ base: MemoryStore) { self.base = base }
 
-    private func pass() throws {
-        if isFull.withLock({ $0 }) { throw CredentialStoreError.full(place: "disk") }
+    func pass(_ operation: StoreOperation) async throws {
+        guard [.save, .end, .delete].contains(operation), isFull.withLock({ $0 }) else { return }
+        throw CredentialStoreError.full(place: "disk")
     }
-
-    func load(_ key: CredentialKey) async throws -> StoredCredential? { base.load(key) }
-    func save(_ stored: StoredCredential, for key: CredentialKey) async throws {
-        try pass()
-        base.save(stored, for: key)
-    }
-    func end(_ session: UUID, for key: CredentialKey) async throws -> StoredCredential? {
-        try pass()
-        return base.end(session, for: key)
-    }
-    func delete(_ key: CredentialKey) async throws {
-        try pass()
-        base.delete(key)
-    }
-    func version(of key: CredentialKey) async throws -> CredentialVersion? { base.version(of: key) }
-    func lock(_ key: CredentialKey) async throws -> (any CredentialLock)? { base.lock(key) }
 }

@@ -1,15 +1,16 @@
 import Foundation
 import Nautilus
 import NautilusTesting
+import TestSupport
 import Testing
 
 @testable import NautilusSessions
 
 /// A store of which some operations never return, cancelled or not.
-private final class HangingStore: CredentialStore {
-    enum Operation: CaseIterable { case version, load, save, end, delete, lock }
+private final class HangingStore: StoreInFront {
+    typealias Operation = StoreOperation
 
-    private let base: MemoryStore
+    let base: MemoryStore
     private let clock: ManualClock
     /// How long something hangs; by default for ever, as far as a session is concerned.
     private let time: Duration
@@ -24,34 +25,9 @@ private final class HangingStore: CredentialStore {
     /// From now on these never return; what hangs already stays so.
     func hang(_ operations: Set<Operation>) { hanging.withLock { $0 = operations } }
 
-    private func pass(_ operation: Operation) async {
+    func pass(_ operation: Operation) async {
         guard hanging.withLock({ $0.contains(operation) }) else { return }
         await BackgroundTask.start { [clock, time] in try? await clock.sleep(for: time) }.value
-    }
-
-    func load(_ key: CredentialKey) async throws -> StoredCredential? {
-        await pass(.load)
-        return base.load(key)
-    }
-    func save(_ stored: StoredCredential, for key: CredentialKey) async throws {
-        await pass(.save)
-        base.save(stored, for: key)
-    }
-    func end(_ session: UUID, for key: CredentialKey) async throws -> StoredCredential? {
-        await pass(.end)
-        return base.end(session, for: key)
-    }
-    func delete(_ key: CredentialKey) async throws {
-        await pass(.delete)
-        base.delete(key)
-    }
-    func version(of key: CredentialKey) async throws -> CredentialVersion? {
-        await pass(.version)
-        return base.version(of: key)
-    }
-    func lock(_ key: CredentialKey) async throws -> (any CredentialLock)? {
-        await pass(.lock)
-        return base.lock(key)
     }
 }
 

@@ -10,20 +10,11 @@ import Testing
 @Suite("Processes that are launched while users change, over a store that tells at once and brings things late")
 struct LaunchStormTests {
     /// A store that tells its record at once, as a file is read, and otherwise fails, hangs and takes its time.
-    private struct PromptUnruly: PromptStore {
+    private struct PromptUnruly: PromptStore, StoreInFront {
         let memory: MemoryStore
-        let unruly: UnrulyStore
+        let base: UnrulyStore
 
-        func load(_ key: CredentialKey) async throws -> StoredCredential? { try await unruly.load(key) }
-        func save(_ stored: StoredCredential, for key: CredentialKey) async throws {
-            try await unruly.save(stored, for: key)
-        }
-        func end(_ session: UUID, for key: CredentialKey) async throws -> StoredCredential? {
-            try await unruly.end(session, for: key)
-        }
-        func delete(_ key: CredentialKey) async throws { try await unruly.delete(key) }
         func version(of key: CredentialKey) async throws -> CredentialVersion? { memory.version(of: key) }
-        func lock(_ key: CredentialKey) async throws -> (any CredentialLock)? { try await unruly.lock(key) }
         func promptVersion(of key: CredentialKey) -> CredentialVersion? { memory.version(of: key) }
         func promptLoad(_ key: CredentialKey) -> StoredCredential? { memory.load(key) }
     }
@@ -58,7 +49,7 @@ struct LaunchStormTests {
         /// A process that is launched now.
         func launch() -> Process {
             let unruly = UnrulyStore(world.store, world.clock, world.random, slowness: (0.5, .seconds(3)))
-            let session = world.process(store: PromptUnruly(memory: world.store, unruly: unruly))
+            let session = world.process(store: PromptUnruly(memory: world.store, base: unruly))
             let accounts = CacheAccounts.separate { _ in session.id?.uuidString }
             unruly.trouble(true)
             return Process(

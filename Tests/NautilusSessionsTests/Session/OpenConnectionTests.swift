@@ -3,6 +3,7 @@ import Nautilus
 import NautilusSessions
 import NautilusStreams
 import NautilusTesting
+import TestSupport
 import Testing
 
 /// A process that only reads what comes asks for no credential, and so hears of no other process by its calls.
@@ -184,20 +185,14 @@ struct OpenConnectionTests {
 }
 
 /// A store that counts its looks, and may take a thousand seconds for each.
-private struct CountingStore: CredentialStore {
+private struct CountingStore: StoreInFront {
     let base: MemoryStore
     let looks = Locked(0)
     let pause = Locked<ManualClock?>(nil)
 
-    func load(_ key: CredentialKey) async throws -> StoredCredential? { base.load(key) }
-    func save(_ stored: StoredCredential, for key: CredentialKey) async throws { base.save(stored, for: key) }
-    func end(_ session: UUID, for key: CredentialKey) async throws -> StoredCredential? { base.end(session, for: key) }
-    func delete(_ key: CredentialKey) async throws { base.delete(key) }
-    func lock(_ key: CredentialKey) async throws -> (any CredentialLock)? { base.lock(key) }
-
-    func version(of key: CredentialKey) async throws -> CredentialVersion? {
+    func pass(_ operation: StoreOperation) async throws {
+        guard operation == .version else { return }
         looks.withLock { $0 += 1 }
         try await pause.withLock { $0 }?.sleep(for: .seconds(1000))
-        return base.version(of: key)
     }
 }

@@ -3,6 +3,7 @@ import Nautilus
 import NautilusCaching
 import NautilusSessions
 import NautilusTesting
+import TestSupport
 import Testing
 
 @Suite("A session's id, its states, and guests")
@@ -203,17 +204,8 @@ struct SessionIdTests {
     }
 
     /// A store of one's own, of which nothing is known but what the protocol says.
-    private struct AnyStore: CredentialStore {
+    private struct AnyStore: StoreInFront {
         let base: MemoryStore
-
-        func load(_ key: CredentialKey) async throws -> StoredCredential? { base.load(key) }
-        func save(_ stored: StoredCredential, for key: CredentialKey) async throws { base.save(stored, for: key) }
-        func end(_ session: UUID, for key: CredentialKey) async throws -> StoredCredential? {
-            base.end(session, for: key)
-        }
-        func delete(_ key: CredentialKey) async throws { base.delete(key) }
-        func version(of key: CredentialKey) async throws -> CredentialVersion? { base.version(of: key) }
-        func lock(_ key: CredentialKey) async throws -> (any CredentialLock)? { base.lock(key) }
     }
 
     @Test("every session that ends is told by its id, wherever it was ended")

@@ -1,6 +1,7 @@
 import Foundation
 import Nautilus
 import NautilusTesting
+import TestSupport
 import Testing
 
 @testable import NautilusSessions
@@ -8,29 +9,18 @@ import Testing
 @Suite("A call belongs to the user with whom it began, however slow the store")
 struct SlowLookTests {
     /// A store of which each look takes a while, as one over a network does.
-    private final class SlowLooks: CredentialStore {
+    private struct SlowLooks: StoreInFront {
         let base: MemoryStore
         let clock: ManualClock
         let delay = Locked(Duration.zero)
 
         init(_ world: TokenWorld) { (base, clock) = (world.store, world.clock) }
 
-        private func pass() async {
+        func pass(_ operation: StoreOperation) async {
             let delay = delay.withLock { $0 }
-            guard delay > .zero else { return }
+            guard operation == .version, delay > .zero else { return }
             await BackgroundTask.start { [clock] in try? await clock.sleep(for: delay) }.value
         }
-        func load(_ key: CredentialKey) async throws -> StoredCredential? { base.load(key) }
-        func save(_ stored: StoredCredential, for key: CredentialKey) async throws { base.save(stored, for: key) }
-        func end(_ session: UUID, for key: CredentialKey) async throws -> StoredCredential? {
-            base.end(session, for: key)
-        }
-        func delete(_ key: CredentialKey) async throws { base.delete(key) }
-        func version(of key: CredentialKey) async throws -> CredentialVersion? {
-            await pass()
-            return base.version(of: key)
-        }
-        func lock(_ key: CredentialKey) async throws -> (any CredentialLock)? { base.lock(key) }
     }
 
     /// Tells when a call has its retrier, and so has begun.
@@ -186,8 +176,8 @@ struct SlowLookTests {
 
     /// A store that tells its record at once, and in which another process changes something as soon as it has done so
     /// once.
-    private final class ChangedMeanwhile: PromptStore {
-        private let base: MemoryStore
+    private final class ChangedMeanwhile: PromptStore, StoreInFront {
+        let base: MemoryStore
         private let change = Locked<(@Sendable (MemoryStore) throws -> Void)?>(nil)
 
         init(_ base: MemoryStore) { self.base = base }
@@ -203,19 +193,11 @@ struct SlowLookTests {
             }
         }
 
-        func load(_ key: CredentialKey) async throws -> StoredCredential? { base.load(key) }
-        func save(_ stored: StoredCredential, for key: CredentialKey) async throws { base.save(stored, for: key) }
-        func end(_ session: UUID, for key: CredentialKey) async throws -> StoredCredential? {
-            base.end(session, for: key)
-        }
-        func delete(_ key: CredentialKey) async throws { base.delete(key) }
-        func version(of key: CredentialKey) async throws -> CredentialVersion? { base.version(of: key) }
         func promptVersion(of key: CredentialKey) -> CredentialVersion? { base.version(of: key) }
         func promptLoad(_ key: CredentialKey) throws -> StoredCredential? {
             let loaded = base.load(key)
             try change.withLock { $0.take() }?(base)
             return loaded
         }
-        func lock(_ key: CredentialKey) async throws -> (any CredentialLock)? { base.lock(key) }
     }
 }
