@@ -44,6 +44,7 @@ let package = Package(
             name: "AsyncHTTPClientTransportTests",
             dependencies: [
                 "AsyncHTTPClientTransport", "Nautilus",
+                .product(name: "NautilusStreams", package: "Nautilus"),
                 .product(name: "NautilusTesting", package: "Nautilus"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ScriptedSockets", package: "NautilusExamples"),
