@@ -13,7 +13,7 @@
 ///     last = show(news)
 /// }
 /// ```
-public final class CallSequence: Sendable {
+public struct CallSequence: Sendable {
     /// The sequence of the call whose retrier is being made in the current task.
     @TaskLocal private static var beginning: Beginning?
 
@@ -22,6 +22,10 @@ public final class CallSequence: Sendable {
         var facts: CallFacts?
         /// The session of each lease that the first call's retrier has, in the order in which they were made.
         var owners: [Owner<any Sendable>] = []
+        /// The number of the retrier that was made last.
+        var lastRetrier = 0
+        /// How many leases each retrier has that is being made, by its number; none for one without leases.
+        var leases: [Int: Int] = [:]
     }
 
     /// A session of the first call, and how it is told when that is over.
@@ -70,7 +74,16 @@ public final class CallSequence: Sendable {
 
     /// Makes the retrier of one of the calls, whose leases find their places meanwhile.
     func making<R>(_ make: () -> R) -> R {
-        Self.$beginning.withValue(Beginning(of: self), operation: make)
+        let number = state.withLock { state in
+            state.lastRetrier += 1
+            return state.lastRetrier
+        }
+        defer {
+            state.withLock { state in
+                if !state.leases.isEmpty { state.leases[number] = nil }
+            }
+        }
+        return Self.$beginning.withValue(Beginning(sequence: self, number: number), operation: make)
     }
 
     /// The place of a lease that is made now; nil when that is not for a call.
@@ -80,17 +93,14 @@ public final class CallSequence: Sendable {
 
     /// A call of the sequence, while its retrier is made.
     private struct Beginning: Sendable {
-        private let sequence: CallSequence
-        private let count = Locked(0)
-
-        init(of sequence: CallSequence) {
-            self.sequence = sequence
-        }
+        let sequence: CallSequence
+        /// The retrier's number in the sequence.
+        let number: Int
 
         func nextPlace() -> Place {
-            let index = count.withLock { count in
-                defer { count += 1 }
-                return count
+            let index = sequence.state.withLock { state in
+                defer { state.leases[number, default: 0] += 1 }
+                return state.leases[number, default: 0]
             }
             return Place(sequence: sequence, index: index)
         }

@@ -210,7 +210,7 @@ extension CallTrace.Exchange {
 }
 
 /// How far an exchange has come: known to the transport alone, and needed by the call's timers and records.
-final class ExchangeProgress: Sendable {
+struct ExchangeProgress: Sendable {
     private struct State {
         /// When the wait for a connection that is on began; nil when none is.
         var waitStart: Duration?

@@ -3,7 +3,7 @@
 ///
 /// Only a task can be cancelled, so a timer would need one more for each attempt, which costs more than half as much as
 /// the rest of the call. A transport that answers its caller by itself needs none.
-public final class Interruption: Sendable {
+public struct Interruption: Sendable {
     private enum State {
         case awaited(by: (@Sendable () -> Void)?)
         case happened

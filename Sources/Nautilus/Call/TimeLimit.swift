@@ -123,8 +123,12 @@ private enum Race<Value: Sendable>: Sendable {
 }
 
 /// The timer of one time limit: set again for as long as the exchange has stood in line, and never after its end.
-final class TimeLimitAlarm: Sendable {
-    private struct State {
+struct TimeLimitAlarm: Sendable {
+    private struct State: Sendable {
+        /// What happens when the limit has passed.
+        let passing: Passing
+        let alarms: any AlarmClock
+        let wait: ExchangeProgress?
         var id: Int?
         /// The wait that has been made up for.
         var madeUp = Duration.zero
@@ -132,25 +136,27 @@ final class TimeLimitAlarm: Sendable {
         var isOver = false
     }
 
-    private let alarms: any AlarmClock
-    private let wait: ExchangeProgress?
-    private let interruption: Interruption?
-    private let onPassing: (@Sendable () -> Void)?
-    private let state = Locked(State())
+    private enum Passing: Sendable {
+        case calls(@Sendable () -> Void)
+        /// It is known as a timeout before it happens.
+        case interrupts(Interruption)
+    }
+
+    // All of it in one block of memory, which the alarm and the caller share.
+    private let state: Locked<State>
 
     init(_ alarms: any AlarmClock, besides wait: ExchangeProgress?, onPassing: @escaping @Sendable () -> Void) {
-        (self.alarms, self.wait) = (alarms, wait)
-        (self.interruption, self.onPassing) = (nil, onPassing)
+        state = Locked(State(passing: .calls(onPassing), alarms: alarms, wait: wait))
     }
 
     /// A timer that lets `interruption` happen, and has it known as a timeout.
     init(_ alarms: any AlarmClock, besides wait: ExchangeProgress?, interrupting interruption: Interruption) {
-        (self.alarms, self.wait) = (alarms, wait)
-        (self.interruption, self.onPassing) = (interruption, nil)
+        state = Locked(State(passing: .interrupts(interruption), alarms: alarms, wait: wait))
     }
 
     func set(after delay: Duration) {
-        let id = alarms.setAlarm(after: delay) { [self] in ring() }
+        let alarms = state.withLock { $0.alarms }
+        let id = alarms.setAlarm(after: delay) { ring() }
         let isOver = state.withLock { state in
             state.id = id
             return state.isOver
@@ -161,15 +167,16 @@ final class TimeLimitAlarm: Sendable {
 
     /// Ends the timer; true when the limit had passed.
     func end() -> Bool {
-        let (id, hasPassed) = state.withLock { state in
+        let (alarms, id, hasPassed) = state.withLock { state in
             state.isOver = true
-            return (state.id, state.hasPassed)
+            return (state.alarms, state.id, state.hasPassed)
         }
         if let id { alarms.cancelAlarm(id) }
         return hasPassed
     }
 
     private func ring() {
+        let (wait, passing) = state.withLock { ($0.wait, $0.passing) }
         let waited = wait?.waited ?? .zero
         let missing = state.withLock { state in
             defer { state.madeUp = waited }
@@ -181,10 +188,12 @@ final class TimeLimitAlarm: Sendable {
             return state.isOver
         }
         guard !isOver else { return }
-        if let interruption {
+        switch passing {
+        case .calls(let onPassing):
+            onPassing()
+        case .interrupts(let interruption):
             wait?.noteTimeout()
             interruption.occur()
         }
-        onPassing?()
     }
 }

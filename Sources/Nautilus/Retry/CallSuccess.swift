@@ -14,7 +14,8 @@ public final class CallSuccess {
 
     /// The permit of the last retry of the call that was sent, of each budget that has paid for one.
     private let permits: [RetryPermit]
-    private var told: Set<ObjectIdentifier> = []
+    /// The budgets and latencies that have been told; there are few.
+    private var told: (first: ObjectIdentifier?, others: [ObjectIdentifier]) = (nil, [])
 
     /// Creates a success, as a test of a retrier does.
     ///
@@ -37,13 +38,21 @@ public final class CallSuccess {
     ///
     /// Nothing happens when the answer is not the server's: it does not show how much load the server bears.
     public func deposit(in budget: any RetryBudget) {
-        guard answered != nil, told.insert(ObjectIdentifier(budget)).inserted else { return }
+        guard answered != nil, isFirst(budget) else { return }
         budget.deposit(refunding: permits.first { $0.budget === budget }?.charge)
     }
 
     /// Notes the latency in `latencies`, once; nothing happens when the server has not answered.
     public func record(in latencies: OriginLatencies) {
-        guard let answered, let latency, told.insert(ObjectIdentifier(latencies)).inserted else { return }
+        guard let answered, let latency, isFirst(latencies) else { return }
         latencies.record(latency, of: answered.request.origin)
+    }
+
+    /// Whether `listener` has not been told yet; it has been from now on.
+    private func isFirst(_ listener: AnyObject) -> Bool {
+        let id = ObjectIdentifier(listener)
+        guard told.first != id, !told.others.contains(id) else { return false }
+        if told.first == nil { told.first = id } else { told.others.append(id) }
+        return true
     }
 }

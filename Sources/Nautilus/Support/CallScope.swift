@@ -39,7 +39,7 @@ package final class CallScope: Sendable {
         requestType: any Any.Type,
         deadline: Duration?,
         stopwatch: Stopwatch,
-        maxAttempts: (@Sendable () -> Int)?,
+        maxAttempts: (@Sendable () -> Int)? = nil,
         facts: CallFacts = CallFacts()
     ) {
         let outer = CallScope.current

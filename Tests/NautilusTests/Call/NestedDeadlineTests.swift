@@ -250,7 +250,7 @@ struct NestedDeadlineTests {
         let error = try await simulate { simulation in
             let service = AnyHttpService(apiUrl: "api.example.com", transport: transport, clock: simulation.clock)
             let stopwatch = Stopwatch(simulation.clock)
-            let scope = CallScope(requestType: Ping.self, deadline: .zero, stopwatch: stopwatch, maxAttempts: nil)
+            let scope = CallScope(requestType: Ping.self, deadline: .zero, stopwatch: stopwatch)
             return await scope.enter {
                 await #expect(throws: HttpError.self) { try await Ping.get.schedule(with: service) }
             }
