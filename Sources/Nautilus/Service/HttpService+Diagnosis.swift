@@ -219,6 +219,9 @@ public enum PolicyFinding: Hashable, Sendable {
     case separatorInRoute(component: Int)
     /// A base URL is plain `http`, and its host another machine.
     case plainHttp(HttpOrigin)
+    /// A ``ForwardingService`` wraps a ``ServiceSwitch`` without declaring `selectedService`, so that a selection in the
+    /// middle of a call could mix two environments.
+    case selectionHidden(by: String)
 
     /// The rule of a retrier that must not be asked before the one that authorizes.
     public enum Obstacle: Hashable, Sendable {
@@ -319,6 +322,11 @@ extension PolicyFinding: CustomStringConvertible {
             """
             calls go over plain http to \(origin), and everybody on the way can read and change them: \
             begin the base URL with https://, or leave `usesSecureProtocol` true
+            """
+        case .selectionHidden(let owner):
+            """
+            \(owner) wraps a `ServiceSwitch`, and a selection in the middle of a call could mix two environments: declare \
+            `selectedService` in it, as the switch's, wrapped alike, or wrap the services that the switch holds
             """
         }
     }

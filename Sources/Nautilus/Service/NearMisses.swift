@@ -37,7 +37,14 @@ struct NearMisses {
     static func findings(of service: some HttpService) -> [PolicyFinding] {
         let own = NearMisses(of: service, rules: rules(of: service)).findings
         guard let wrapping = service as? any ForwardingService else { return own }
-        return own + findings(of: wrapping.forwarded)
+        return own + hiddenSelection(in: wrapping) + findings(of: wrapping.forwarded)
+    }
+
+    /// The finding for a service that wraps a ``ServiceSwitch``, and does not say which service is selected: a call would
+    /// read its properties one by one, and a selection in between would mix two environments.
+    fileprivate static func hiddenSelection(in service: any ForwardingService) -> [PolicyFinding] {
+        guard service.hidesSelection else { return [] }
+        return [.selectionHidden(by: "\(type(of: service))")]
     }
 
     /// The findings for a request, or for the one that it was made from.
@@ -76,6 +83,14 @@ struct NearMisses {
     }
 }
 
+extension ForwardingService {
+    fileprivate var hidesSelection: Bool { selectedService == nil && forwarded.hasSelection }
+}
+
+extension HttpService {
+    fileprivate var hasSelection: Bool { selectedService != nil }
+}
+
 extension NearMisses.Rule {
     fileprivate func isMissed(by label: String, _ value: Any) -> Bool {
         label == name ? isMissed(value) : otherNames.contains(label) && isMeant(value)
@@ -103,7 +118,10 @@ final class NearMissWarnings: Sendable {
         if isNew(type(of: declared)) { warn(NearMisses.findings(ofDeclared: declared)) }
         // The types that wrap a service are few, and the same for all.
         var service = service
-        while let wrapping = service as? any ForwardingService { service = wrapping.forwarded }
+        while let wrapping = service as? any ForwardingService {
+            if isNew(type(of: wrapping)) { warn(NearMisses.hiddenSelection(in: wrapping)) }
+            service = wrapping.forwarded
+        }
         if isNew(type(of: service)) { warn(NearMisses.findings(of: service)) }
     }
 

@@ -265,4 +265,33 @@ struct NearMissTests {
             return property
         }
     }
+
+    struct Wrapping: ForwardingService {
+        let sites = ServiceSwitch("a") { AnyHttpService(apiUrl: "\($0).example.com") }
+        var header: HttpHeader { ["A": "1"] }
+        var forwarded: any HttpService { sites }
+    }
+
+    @Test("a service that wraps a switch and hides what is selected is found, and one that tells it is not")
+    func hiddenSelection() {
+        struct Telling: ForwardingService {
+            let sites: ServiceSwitch<String, AnyHttpService<HttpError>>
+            var forwarded: any HttpService { sites }
+            var selectedService: AnyHttpService<HttpError>? { sites.selectedService?.with { $0.header = ["A": "1"] } }
+        }
+        #expect(Wrapping().diagnose() == [.selectionHidden(by: "Wrapping")])
+        #expect(AnyHttpService(Wrapping()).diagnose() == [.selectionHidden(by: "Wrapping")])
+        #expect(Telling(sites: Wrapping().sites).diagnose() == [])
+        #expect(Wrapping().sites.diagnose() == [])
+        #expect(Wrapping().sites.with { $0.maxAttempts = 2 }.diagnose() == [])
+        #expect(Wrapping().sites.signedOut.diagnose() == [])
+    }
+
+    @Test("a debug build tells it once")
+    func hiddenSelectionIsTold() {
+        let lines = Locked<[String]>([])
+        let warnings = NearMissWarnings { line in lines.withLock { $0.append(line) } }
+        for _ in 1...2 { warnings.check(Wrapping(), AnyRequest(.get, ["notes"])) }
+        #expect(lines.withLock { $0 } == [PolicyFinding.selectionHidden(by: "Wrapping").description])
+    }
 }
