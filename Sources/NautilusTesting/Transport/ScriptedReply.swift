@@ -78,17 +78,16 @@ public struct ScriptedReply: Sendable {
     ///   - value: The value to encode.
     ///   - status: The status code. Default: 200, what most answers of a script have.
     ///   - header: Fields beside `Content-Type`, which is `application/json` unless this has one. Default: none.
-    ///   - encoder: The encoder. Default: nil, one that leaves names as they are, like a request's own.
+    ///   - coders: The form of its dates and names, as the service's. Default: as Swift declares them, like a request's own.
     public static func json(
         _ value: some Encodable & Sendable,
         status: Int = 200,
         header: HttpHeader = [:],
-        encoder: JSONEncoder? = nil
+        coders: JsonCoders = .standard
     ) -> ScriptedReply {
-        let encoder = encoder ?? sortingEncoder
         do {
             let header = HttpHeader([.init(name: .contentType, value: "application/json")]).merging(header)
-            return .reply(status: status, header: header, body: try encoder.encode(value))
+            return .reply(status: status, header: header, body: try coders.encoder().encode(value))
         } catch {
             return .fail(error)
         }
@@ -127,12 +126,6 @@ public struct ScriptedReply: Sendable {
         while case .delay(_, let then) = step { step = then }
         if case .ask = step { return true }
         return false
-    }
-
-    private static var sortingEncoder: JSONEncoder {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .sortedKeys
-        return encoder
     }
 }
 
