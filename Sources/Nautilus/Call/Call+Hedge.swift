@@ -45,9 +45,9 @@ extension Call {
         guard let timeout else { return (await exchange.run(), nil) }
         let limit = TimeLimit(timeout, on: clock)
         let progress = exchange.progress
-        if let (interruption, timer) = limit.interruption(besides: progress) {
-            let ending = await exchange.run(until: interruption)
-            return (ending, timer.end() ? timeout : nil)
+        if let alarm = limit.alarm(besides: progress) {
+            let ending = await exchange.run(until: alarm.interruption)
+            return (ending, alarm.end() ? timeout : nil)
         }
         let (ending, limitPassed) = await limit.cancelling(besides: progress) { await exchange.run() }
         return (ending, limitPassed ? timeout : nil)

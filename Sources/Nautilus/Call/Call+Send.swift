@@ -62,11 +62,11 @@ extension Call {
         }
         let limit = TimeLimit(timeout, on: clock)
         if follower.transport is any InterruptibleTransport, !request.body.isStream, !context.streamsResponse,
-            let (interruption, timer) = limit.interruption(besides: progress)
+            let alarm = limit.alarm(besides: progress)
         {
-            let context = context.following(progress, interruption: interruption)
+            let context = context.following(progress, interruption: alarm.interruption)
             let outcome = await follower.send(request, context, progress, opening)
-            return (outcome, timer.end() ? timeout : nil)
+            return (outcome, alarm.end() ? timeout : nil)
         }
         let (outcome, limitPassed) = await limit.cancelling(besides: progress) {
             await follower.send(request, context.following(progress), progress, opening)

@@ -11,17 +11,16 @@ struct TimeLimit {
     /// Nil in a simulation, which sees the tasks of its own executor only.
     private var alarms: (any AlarmClock)? { BackgroundTask.starter == nil ? clock.alarms : nil }
 
-    /// Lets an interruption happen once the limit has passed, unless the timer has been ended before; the caller has to
-    /// end it.
+    /// A timer that lets its interruption happen once the limit has passed, unless it has been ended before; the caller
+    /// has to end it.
     ///
     /// - Parameter wait: The wait that the limit does not count; nil for none.
     /// - Returns: Nil for a clock without alarms, and in a simulation, which sees the tasks of its own executor only.
-    func interruption(besides wait: ExchangeProgress?) -> (interruption: Interruption, timer: TimeLimitAlarm)? {
+    func alarm(besides wait: ExchangeProgress?) -> TimeLimitAlarm? {
         guard let alarms else { return nil }
-        let interruption = Interruption()
-        let timer = TimeLimitAlarm(alarms, besides: wait, interrupting: interruption)
-        timer.set(after: duration)
-        return (interruption, timer)
+        let alarm = TimeLimitAlarm(alarms, besides: wait, isTimeout: true)
+        alarm.set(after: duration)
+        return alarm
     }
 
     /// Runs `work` in a task of its own and cancels that once the limit has passed.
@@ -38,10 +37,8 @@ struct TimeLimit {
         guard let alarms else { return await sleeping(besides: wait, work) }
         // One task, awaited to its end whatever happens: as good as a child, and the timer costs no second one.
         let task = Task.begin(work)
-        let alarm = TimeLimitAlarm(alarms, besides: wait) {
-            wait?.noteTimeout()
-            task.cancel()
-        }
+        let alarm = TimeLimitAlarm(alarms, besides: wait, isTimeout: true)
+        alarm.interruption.onOccurrence { task.cancel() }
         alarm.set(after: duration)
         let value = await withTaskCancellationHandler {
             await task.value
@@ -124,76 +121,58 @@ private enum Race<Value: Sendable>: Sendable {
 
 /// The timer of one time limit: set again for as long as the exchange has stood in line, and never after its end.
 struct TimeLimitAlarm: Sendable {
-    private struct State: Sendable {
-        /// What happens when the limit has passed.
-        let passing: Passing
-        let alarms: any AlarmClock
-        let wait: ExchangeProgress?
-        var id: Int?
-        /// The wait that has been made up for.
-        var madeUp = Duration.zero
-        var hasPassed = false
-        var isOver = false
+    /// Happens when the limit has passed.
+    let interruption: Interruption
+
+    /// - Parameters:
+    ///   - alarms: The clock.
+    ///   - wait: The progress of the exchange whose wait for a connection does not count; nil for none.
+    ///   - isTimeout: Whether that exchange is out of time when the limit has passed.
+    init(_ alarms: any AlarmClock, besides wait: ExchangeProgress?, isTimeout: Bool) {
+        interruption = Interruption(by: Interruption.Timer(alarms: alarms, wait: wait, isTimeout: isTimeout))
     }
 
-    private enum Passing: Sendable {
-        case calls(@Sendable () -> Void)
-        /// It is known as a timeout before it happens.
-        case interrupts(Interruption)
-    }
-
-    // All of it in one block of memory, which the alarm and the caller share.
-    private let state: Locked<State>
-
+    /// A timer that does something else than to end the exchange.
     init(_ alarms: any AlarmClock, besides wait: ExchangeProgress?, onPassing: @escaping @Sendable () -> Void) {
-        state = Locked(State(passing: .calls(onPassing), alarms: alarms, wait: wait))
-    }
-
-    /// A timer that lets `interruption` happen, and has it known as a timeout.
-    init(_ alarms: any AlarmClock, besides wait: ExchangeProgress?, interrupting interruption: Interruption) {
-        state = Locked(State(passing: .interrupts(interruption), alarms: alarms, wait: wait))
+        self.init(alarms, besides: wait, isTimeout: false)
+        interruption.onOccurrence(onPassing)
     }
 
     func set(after delay: Duration) {
-        let alarms = state.withLock { $0.alarms }
-        let id = alarms.setAlarm(after: delay) { ring() }
-        let isOver = state.withLock { state in
-            state.id = id
-            return state.isOver
+        let alarms = interruption.state.withLock { $0.timer?.alarms }
+        guard let id = alarms?.setAlarm(after: delay, ring) else { return }
+        let isOver = interruption.state.withLock { state in
+            state.timer?.id = id
+            return state.timer?.isOver ?? false
         }
         // The work has ended meanwhile.
-        if isOver { alarms.cancelAlarm(id) }
+        if isOver { alarms?.cancelAlarm(id) }
     }
 
     /// Ends the timer; true when the limit had passed.
     func end() -> Bool {
-        let (alarms, id, hasPassed) = state.withLock { state in
-            state.isOver = true
-            return (state.alarms, state.id, state.hasPassed)
+        let timer = interruption.state.withLock { state in
+            state.timer?.isOver = true
+            return state.timer
         }
-        if let id { alarms.cancelAlarm(id) }
-        return hasPassed
+        guard let timer else { return false }
+        if let id = timer.id { timer.alarms.cancelAlarm(id) }
+        return timer.hasPassed
     }
 
-    private func ring() {
-        let (wait, passing) = state.withLock { ($0.wait, $0.passing) }
-        let waited = wait?.waited ?? .zero
-        let missing = state.withLock { state in
-            defer { state.madeUp = waited }
-            return waited - state.madeUp
+    @Sendable private func ring() {
+        let waited = interruption.state.withLock { $0.timer?.wait }?.waited ?? .zero
+        let missing = interruption.state.withLock { state in
+            defer { state.timer?.madeUp = waited }
+            return waited - (state.timer?.madeUp ?? .zero)
         }
         guard missing <= .zero else { return set(after: missing) }
-        let isOver = state.withLock { state in
-            if !state.isOver { state.hasPassed = true }
-            return state.isOver
+        let timer = interruption.state.withLock { state in
+            if state.timer?.isOver == false { state.timer?.hasPassed = true }
+            return state.timer
         }
-        guard !isOver else { return }
-        switch passing {
-        case .calls(let onPassing):
-            onPassing()
-        case .interrupts(let interruption):
-            wait?.noteTimeout()
-            interruption.occur()
-        }
+        guard let timer, !timer.isOver else { return }
+        if timer.isTimeout { timer.wait?.noteTimeout() }
+        interruption.occur()
     }
 }

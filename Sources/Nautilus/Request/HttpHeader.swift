@@ -20,27 +20,60 @@ public struct HttpHeader: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         }
     }
 
+    private enum Storage: Sendable {
+        case fields([Field])
+        /// As they came over the wire.
+        case lines(FieldLines)
+    }
+
+    private var storage: Storage
+
     /// All fields, in the order in which they go on the wire.
-    public private(set) var fields: [Field]
+    public private(set) var fields: [Field] {
+        get {
+            switch storage {
+            case .fields(let fields): fields
+            case .lines(let lines): lines.fields
+            }
+        }
+        _modify {
+            var changed = fields
+            // It is changed in its place where nothing else holds it.
+            storage = .fields([])
+            defer { storage = .fields(changed) }
+            yield &changed
+        }
+    }
 
     /// Creates a header from fields; repeated names are kept.
     public init(_ fields: [Field] = []) {
-        self.fields = fields
+        storage = .fields(fields)
     }
 
     /// Creates a header from a literal; repeated names are kept.
     public init(dictionaryLiteral elements: (Name, String)...) {
-        self.fields = elements.map { Field(name: $0.0, value: $0.1) }
+        storage = .fields(elements.map { Field(name: $0.0, value: $0.1) })
+    }
+
+    /// Creates a header from the lines of one, with their ends, as they came over the wire.
+    init(lines: [UInt8]) {
+        storage = FieldLines(lines).map(Storage.lines) ?? .fields(FieldLines.fields(of: lines))
     }
 
     /// Whether there is no field.
-    public var isEmpty: Bool { fields.isEmpty }
+    public var isEmpty: Bool {
+        switch storage {
+        case .fields(let fields): fields.isEmpty
+        case .lines(let lines): lines.isEmpty
+        }
+    }
 
     /// The value of `name`: several are joined by `", "` (RFC 9110 §5.3); nil when there is none.
     ///
     /// Setting replaces every value of `name` by one, in the place of the first; setting nil removes them.
     public subscript(name: Name) -> String? {
         get {
+            if case .lines(let lines) = storage { return lines.joinedValues(of: name) }
             guard let first = fields.firstIndex(where: { $0.name == name }) else { return nil }
             return fields[(first + 1)...].reduce(into: fields[first].value) { joined, field in
                 if field.name == name { joined += ", " + field.value }
@@ -58,7 +91,8 @@ public struct HttpHeader: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     ///
     /// The only right way to read `Set-Cookie`, whose values cannot be joined.
     public func values(of name: Name) -> [String] {
-        fields.compactMap { $0.name == name ? $0.value : nil }
+        if case .lines(let lines) = storage { return lines.values(of: name) }
+        return fields.compactMap { $0.name == name ? $0.value : nil }
     }
 
     /// Adds a field and keeps those that are already there.
@@ -68,8 +102,8 @@ public struct HttpHeader: Hashable, Sendable, ExpressibleByDictionaryLiteral {
 
     /// Takes over all fields of `other`; a name that both have keeps only the values of `other`.
     public mutating func merge(_ other: HttpHeader) {
-        guard !fields.isEmpty else {
-            fields = other.fields
+        guard !isEmpty else {
+            self = other
             return
         }
         guard !other.isEmpty else { return }
@@ -95,9 +129,14 @@ public struct HttpHeader: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     /// Whether both are the same fields in the same place of memory: equal without a look at one of them. False tells
     /// nothing.
     func isIdentical(to other: HttpHeader) -> Bool {
-        // A change of either moves it, as long as both are held.
-        fields.withUnsafeBufferPointer { own in
-            other.fields.withUnsafeBufferPointer { own.baseAddress == $0.baseAddress && own.count == $0.count }
+        switch (storage, other.storage) {
+        case (.fields(let own), .fields(let others)):
+            // A change of either moves it, as long as both are held.
+            own.withUnsafeBufferPointer { own in
+                others.withUnsafeBufferPointer { own.baseAddress == $0.baseAddress && own.count == $0.count }
+            }
+        case (.lines(let own), .lines(let others)): own.isIdentical(to: others)
+        default: false
         }
     }
 
@@ -105,6 +144,17 @@ public struct HttpHeader: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     public var withoutSensitiveFields: HttpHeader {
         HttpHeader(fields.filter { !$0.name.isSensitive })
     }
+}
+
+extension HttpHeader {
+    /// Whether both have the same fields in the same order, names without regard to case.
+    public static func == (left: HttpHeader, right: HttpHeader) -> Bool {
+        if case .lines(let own) = left.storage, case .lines(let others) = right.storage, own == others { return true }
+        return left.fields == right.fields
+    }
+
+    /// Hashes the fields.
+    public func hash(into hasher: inout Hasher) { hasher.combine(fields) }
 }
 
 extension HttpHeader: Redacted {
@@ -237,7 +287,7 @@ extension String.UTF8View {
 
 extension UInt8 {
     /// The byte, with `A`…`Z` made small.
-    fileprivate var asciiLowercased: UInt8 {
+    var asciiLowercased: UInt8 {
         (0x41...0x5A).contains(self) ? self | 0x20 : self
     }
 }

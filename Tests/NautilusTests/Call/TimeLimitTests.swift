@@ -62,24 +62,24 @@ struct TimeLimitTests {
 
     @Test("an interruption happens exactly at the limit")
     func interrupts() async throws {
-        let (interruption, timer) = try #require(TimeLimit(.seconds(60), on: clock).interruption(besides: nil))
+        let alarm = try #require(TimeLimit(.seconds(60), on: clock).alarm(besides: nil))
         let (happened, tell) = AsyncStream.makeStream(of: Void.self)
-        interruption.onOccurrence { tell.finish() }
+        alarm.interruption.onOccurrence { tell.finish() }
         try await base.waitForSleepers(count: 1)
         base.advance(by: .nanoseconds(59_999_999_999))
         #expect(clock.sleeperCount == 1)
         base.advance(by: .nanoseconds(1))
         for await _ in happened {}
-        #expect(timer.end())
+        #expect(alarm.end())
     }
 
     @Test("a timer that is ended in time interrupts nothing, and leaves no sleeper behind")
     func ended() async throws {
-        let (interruption, timer) = try #require(TimeLimit(.seconds(60), on: clock).interruption(besides: nil))
+        let alarm = try #require(TimeLimit(.seconds(60), on: clock).alarm(besides: nil))
         let occurrences = Counter()
-        interruption.onOccurrence { occurrences.increment() }
+        alarm.interruption.onOccurrence { occurrences.increment() }
         try await base.waitForSleepers(count: 1)
-        #expect(!timer.end())
+        #expect(!alarm.end())
         try #require(clock.sleeperCount == 0)
         // A later sleeper, so that the clock is seen to have come past the limit.
         let later = Task { [clock] in try await clock.sleep(for: .seconds(61)) }
@@ -87,11 +87,11 @@ struct TimeLimitTests {
         base.advance(by: .seconds(61))
         try await later.value
         #expect(occurrences.value == 0)
-        #expect(!timer.end())
+        #expect(!alarm.end())
     }
 
     @Test("a clock that can only be slept on interrupts nothing")
     func sleptOn() {
-        #expect(TimeLimit(.seconds(60), on: TestClock()).interruption(besides: nil) == nil)
+        #expect(TimeLimit(.seconds(60), on: TestClock()).alarm(besides: nil) == nil)
     }
 }

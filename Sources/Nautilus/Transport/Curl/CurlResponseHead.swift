@@ -167,34 +167,10 @@ extension CurlResponseHead {
     }
 
     /// The fields, in their order.
-    ///
-    /// A value is UTF-8 where it can be, and Latin-1 otherwise, as it once was (RFC 9110 §5.5).
-    var header: HttpHeader { Self.fields(lines) }
+    var header: HttpHeader { HttpHeader(lines: lines) }
 
     /// The fields behind the body.
-    var trailers: HttpHeader { trailerLines.isEmpty ? [:] : Self.fields(trailerLines) }
-
-    private static func fields(_ lines: [UInt8]) -> HttpHeader {
-        var fields: [HttpHeader.Field] = []
-        fields.reserveCapacity(16)
-        lines.withUnsafeBytes { lines in
-            var rest = lines[...]
-            while !rest.isEmpty {
-                let end = rest.firstIndex(of: 0x0A).map { $0 + 1 } ?? rest.endIndex
-                let line = rest[..<end]
-                rest = rest[end...]
-                if line.first == 0x20 || line.first == 0x09 {
-                    guard let last = fields.popLast() else { continue }
-                    let value = last.value + " " + line.trimmed.text
-                    fields.append(HttpHeader.Field(name: last.name, value: value))
-                } else if let colon = line.firstIndex(of: 0x3A) {
-                    let name = HttpHeader.Name(line[..<colon].trimmed.text)
-                    fields.append(HttpHeader.Field(name: name, value: line[(colon + 1)...].trimmed.text))
-                }
-            }
-        }
-        return HttpHeader(fields)
-    }
+    var trailers: HttpHeader { trailerLines.isEmpty ? [:] : HttpHeader(lines: trailerLines) }
 }
 
 extension UnsafeRawBufferPointer {
@@ -218,14 +194,6 @@ extension Slice<UnsafeRawBufferPointer> {
         return name.withUTF8Buffer { name in zip(self, name).allSatisfy { $0 | 0x20 == $1 || $0 == $1 } }
     }
 
-    /// Without the blanks and line ends around it.
-    fileprivate var trimmed: Slice<UnsafeRawBufferPointer> {
-        var rest = self
-        while let first = rest.first, first <= 0x20 { rest = rest.dropFirst() }
-        while let last = rest.last, last <= 0x20 { rest = rest.dropLast() }
-        return rest
-    }
-
     /// The number that it is, in digits alone; nil for one of 2⁶³ and more.
     fileprivate var number: Int64? {
         guard !isEmpty else { return nil }
@@ -239,22 +207,4 @@ extension Slice<UnsafeRawBufferPointer> {
         }
         return number
     }
-
-    fileprivate var text: String {
-        let bytes = UnsafeRawBufferPointer(rebasing: self)
-        if bytes.count > 15, let known = Self.knownTexts.first(where: { $0.utf8.elementsEqual(bytes) }) { return known }
-        let text = String(decoding: bytes, as: UTF8.self)
-        guard !bytes.allSatisfy({ $0 < 0x80 }) else { return text }
-        // What is not UTF-8 has become another text, of other bytes.
-        guard text.utf8.count == bytes.count, text.utf8.elementsEqual(bytes) else {
-            return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
-        }
-        return text
-    }
-
-    /// Names and values that are too long to be kept without memory of their own, and common.
-    private static let knownTexts = [
-        "application/json", "application/json; charset=utf-8", "Content-Encoding", "Transfer-Encoding",
-        "Strict-Transport-Security",
-    ]
 }
