@@ -5,6 +5,8 @@ import Nautilus
 struct SessionRecord<Credential: Codable & Sendable & Equatable>: Equatable, Sendable {
     let session: UUID
     var number: Int
+    /// How often its credential has been renewed.
+    var renewals = 0
     let credential: Credential
     var unanswered = 0
     /// Whether the credential was over when it came from its renewal.
@@ -15,7 +17,13 @@ struct SessionRecord<Credential: Codable & Sendable & Equatable>: Equatable, Sen
 
     /// The same session with a renewed credential.
     func replacing(_ fresh: Credential, cameExpired: Bool) -> SessionRecord {
-        SessionRecord(session: session, number: number, credential: fresh, cameExpired: cameExpired)
+        SessionRecord(
+            session: session,
+            number: number,
+            renewals: renewals + 1,
+            credential: fresh,
+            cameExpired: cameExpired
+        )
     }
 }
 
@@ -25,6 +33,7 @@ extension SessionRecord {
         self.init(
             session: stored.session,
             number: stored.number,
+            renewals: stored.renewals,
             credential: try stored.credential(),
             unanswered: stored.unanswered,
             cameExpired: stored.cameExpired,
@@ -48,6 +57,7 @@ extension SessionRecord {
             return StoredCredential(
                 session: session,
                 number: number,
+                renewals: renewals,
                 content: content,
                 unanswered: unanswered,
                 cameExpired: cameExpired
@@ -56,6 +66,7 @@ extension SessionRecord {
         return try StoredCredential(
             session: session,
             number: number,
+            renewals: renewals,
             credential: credential,
             unanswered: unanswered,
             cameExpired: cameExpired

@@ -19,7 +19,7 @@ extension SharedCredential {
                 guard !known.isKnown || version != known.version || !isPublished(known.record) else {
                     return storeWorked()
                 }
-                let look = try await store.look(endingOf: known.record?.session)
+                let look = try await look(endingOf: known.record?.session)
                 if follow(look, from: known, since: epoch) { return storeWorked() }
             } catch {
                 guard known.isKnown else { throw error }
@@ -28,6 +28,19 @@ extension SharedCredential {
                 return storeFailed(error)
             }
         }
+    }
+
+    /// Looks at the store. Of a store that is behind, a database whose copies take their time or a file that was put back,
+    /// what is known here is taken for what it has: an older credential of the same session is spent, and a user who has
+    /// signed out here is ended there once more.
+    func look(endingOf session: UUID? = nil) async throws(SessionError) -> SharedStore<Credential>.Snapshot {
+        var look = try await store.look(endingOf: session)
+        guard let stored = look.stored else { return look }
+        let (isBehind, isOver, record) = state.withLock { ($0.isBehind(stored), $0.isOver(stored.session), $0.record) }
+        guard isBehind else { return look }
+        if isOver { BackgroundTask.start { [store] in _ = try? await store.end(stored.session) } }
+        look.stored = record
+        return look
     }
 
     /// Catches up in the background, and at most once a second: asked when something comes over an open connection.
@@ -55,10 +68,10 @@ extension SharedCredential {
     func heedEndWhileUnsaved() async -> SessionError? {
         while true {
             let (epoch, known) = present()
-            guard case .renewal(let record, let earlier) = known.unsaved else { return nil }
+            guard case .renewal(let record) = known.unsaved else { return nil }
             let look: SharedStore<Credential>.Snapshot
             do throws(SessionError) {
-                look = try await store.look(endingOf: record.session)
+                look = try await self.look(endingOf: record.session)
             } catch {
                 return error
             }
@@ -66,7 +79,8 @@ extension SharedCredential {
                 state.withLock { $0.hasLostLock = false }
                 return nil
             }
-            if let stored = look.stored, stored.session == record.session, earlier.contains(stored.credential) {
+            // The store still has one that this one came of.
+            if look.stored == record {
                 state.withLock { state in
                     if Baseline(state) == known { (state.version, state.hasLostLock) = (look.version, false) }
                 }

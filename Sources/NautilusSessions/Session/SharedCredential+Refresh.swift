@@ -72,7 +72,7 @@ extension SharedCredential {
             throw SessionError(.superseded)
         }
         // An unsaved record is not looked for; a store that cannot be read tells nothing.
-        guard known.unsaved == nil, let look = try? await store.look() else { return }
+        guard known.unsaved == nil, let look = try? await look() else { return }
         guard look.stored?.session != renewed.session, follow(look, from: known, since: epoch) else { return }
         if look.isSignOut { revokeUnlessReplaced(renewed.credential) }
         throw SessionError(.superseded)
@@ -101,13 +101,13 @@ extension SharedCredential {
             let (epoch, known) = present()
             guard let record = known.record else { throw SessionError(.superseded) }
             switch known.unsaved {
-            case .renewal(let record, _): return record
+            case .renewal(let record): return record
             case .signIn(let record) where record.credential == tried: return record
             // The refresh is of the session before.
             case .signIn, .signOut, .expiry: throw SessionError(.superseded)
             case nil: break
             }
-            let look = try await store.look()
+            let look = try await look()
             if let stored = look.stored, stored.session == record.session {
                 note(look, of: stored)
                 return stored

@@ -142,6 +142,8 @@ extension SharedCredential {
         state.withLock { state in
             guard state.record?.session == tried.session else { return }
             (state.record, state.unsaved, state.failure) = (nil, .expiry(tried), failure)
+            // Another process may have renewed it since.
+            state.over[tried.session] = tried.renewals
         }
         tellEnds()
         do throws(SessionError) {

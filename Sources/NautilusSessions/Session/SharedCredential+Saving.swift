@@ -31,7 +31,7 @@ extension SharedCredential {
         let (unsaved, hasLostLock) = state.withLock { ($0.unsaved, $0.hasLostLock) }
         // A damaged record is replaced; else it is not known whose place would be taken.
         if let failure, hasLostLock, !failure.isDamage { throw failure }
-        guard case .renewal(let record, _) = unsaved else { return }
+        guard case .renewal(let record) = unsaved else { return }
         try await save(record, under: lock)
     }
 
@@ -84,13 +84,12 @@ extension SharedCredential {
     /// Keeps what could not be saved in memory, where it overrules the store until it is.
     func keep(_ record: Record) {
         state.withLock { state in
-            guard let before = state.record, before.session == record.session else { return }
+            guard state.record?.session == record.session else { return }
             state.record = record
             switch state.unsaved {
             // A sign-in stays one: the store still has the session before.
             case .signIn: state.unsaved = .signIn(record)
-            case .renewal(_, let earlier): state.unsaved = .renewal(record, of: earlier + [before.credential])
-            case .signOut, .expiry, nil: state.unsaved = .renewal(record, of: [before.credential])
+            case .renewal, .signOut, .expiry, nil: state.unsaved = .renewal(record)
             }
         }
     }

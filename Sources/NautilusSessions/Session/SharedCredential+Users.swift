@@ -21,6 +21,7 @@ extension SharedCredential {
                 state.sparingSignIns += 1
             }
             if let replaced { state.overruled.insert(replaced.session) }
+            state.noteEnd(of: replaced?.session)
             switch state.unsaved {
             case .signOut(let session?): state.overruled.insert(session)
             case .expiry(let record): state.overruled.insert(record.session)
@@ -71,6 +72,7 @@ extension SharedCredential {
             guard !state.isNumbered, let record = state.record, record.session == session else { return }
             state.isNumbered = true
             if let stored { state.overruled.insert(stored.session) }
+            state.noteEnd(of: stored?.session)
             state.lastNumber = max(state.lastNumber, (stored?.number ?? 0) + 1)
             var numbered = record
             numbered.number = state.lastNumber
@@ -96,6 +98,7 @@ extension SharedCredential {
             // Signed out of before, here, elsewhere or by the server: the next user is not meant, who may be stored by now.
             if ended == nil, let last = state.lastSession { ended = last }
             // A sign-in that has not looked at the store yet takes the place of whatever is there.
+            state.noteEnd(of: ended)
             if let session = ended, case .signIn = state.unsaved, !state.isNumbered {
                 state.overruled.insert(session)
                 ended = nil
@@ -146,6 +149,7 @@ extension SharedCredential {
                 guard state.unsaved == .signOut(session: nil) else { return }
                 if let session {
                     state.unsaved = .signOut(session: session)
+                    state.noteEnd(of: session)
                     noteRevocation(of: session, in: &state)
                 } else if glance.version == nil, areEnded {
                     (state.unsaved, state.version) = (nil, nil)

@@ -18,9 +18,9 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
     enum Unsaved: Equatable, Sendable {
         /// A sign-in.
         case signIn(Record)
-        /// The result of a renewal, and the credentials that it came of, one of which the store may still have. It is
-        /// wrong about that: the lock is kept, so that no process spends it.
-        case renewal(Record, of: [Credential])
+        /// The result of a renewal. The store may still have one of the credentials that it came of, and is wrong about
+        /// that: the lock is kept, so that no process spends it.
+        case renewal(Record)
         /// The end of this session; nil for whichever is stored, where it has not been read yet.
         case signOut(session: UUID?)
         /// The server's end of a session, the record that it has refused to renew.
@@ -56,6 +56,9 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         /// The sessions whose place an unsaved sign-in takes: they may still be stored, and must not come back when it
         /// ends.
         var overruled: Set<UUID> = []
+        /// The sessions that have ended in this process, each up to the renewal that it had then: a store that is behind may
+        /// show them once more.
+        var over: [UUID: Int] = [:]
         /// The largest number of a session that this process has heard of.
         var lastNumber = 0
         /// Whether the last sign-in is numbered after what was stored at that time; it has to be read for that.
@@ -77,6 +80,20 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         var isTryingAgain = false
         /// The removal of what a sign-out that was killed has left; nil while none was begun.
         var removal: Task<Void, Never>?
+
+        /// Notes that a session has ended here, whatever renewals of it a store may still show.
+        mutating func noteEnd(of session: UUID?) {
+            if let session { over[session] = .max }
+        }
+
+        /// Whether a session has ended here, by a sign-out or a sign-in.
+        func isOver(_ session: UUID) -> Bool { over[session] == .max }
+
+        /// Whether a record is older than what this process knows of its session.
+        func isBehind(_ stored: Record) -> Bool {
+            if let last = over[stored.session], stored.renewals <= last { return true }
+            return record.map { $0.session == stored.session && stored.renewals < $0.renewals } ?? false
+        }
     }
 
     let store: SharedStore<Credential>
@@ -123,7 +140,16 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         if known.unsaved != nil { return known.record?.session }
         guard let version = store.promptVersion() else { return known.record?.session }
         if known.isKnown, version == known.version { return known.record?.session }
-        return store.promptSession() ?? nil
+        return promptSession() ?? nil
+    }
+
+    /// The session that goes on in the store now, unless it has ended here.
+    ///
+    /// - Returns: Nil when the store does not tell it at once.
+    private func promptSession() -> UUID?? {
+        store.promptSession().map { stored in
+            stored.flatMap { session in state.withLock { $0.isOver(session) } ? nil : session }
+        }
     }
 
     /// A moment, as far as this process can tell what the store had then.
@@ -146,7 +172,7 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
             } ?? false
         return Moment(
             isKnown: known.isKnown,
-            session: isUpToDate ? nil : store.promptSession(),
+            session: isUpToDate ? nil : promptSession(),
             isUpToDate: isUpToDate,
             watch: Stopwatch(store.clock)
         )

@@ -52,6 +52,7 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
         let expired = StoredCredential(
             session: record.session,
             number: record.number,
+            renewals: record.renewals,
             content: Data(),
             hasExpired: true
         )

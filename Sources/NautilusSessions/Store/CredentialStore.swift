@@ -19,6 +19,10 @@ import Nautilus
 /// until it ends. A renewal that a store has held up for half of its time limit fails before anything is sent: it might
 /// be cancelled before its answer has come.
 ///
+/// A load that is behind for a moment, as of a database with copies, takes nothing back from a process that knows better:
+/// neither a renewed credential (``StoredCredential/renewals``) nor a user who has signed out there. A process that knows
+/// nothing yet goes by what it is shown.
+///
 /// A record that is foreign, or of a newer format, is left alone: neither saved over nor deleted. A damaged one is
 /// replaced.
 public protocol CredentialStore: Sendable {

@@ -115,6 +115,7 @@ extension StoredCredential {
         StoredCredential(
             session: session,
             number: number,
+            renewals: renewals,
             content: content,
             unanswered: unanswered,
             hasExpired: hasExpired,

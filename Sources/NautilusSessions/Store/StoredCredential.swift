@@ -11,6 +11,9 @@ public struct StoredCredential: Hashable, Sendable {
     /// The session's number: one more than that of the session that it replaced. Of two sign-ins of two processes it
     /// tells which one knew of the other; no clock does.
     public let number: Int
+    /// How often the session's credential has been renewed: of two records of one session it tells which is the newer one,
+    /// so that a store which is behind takes nothing back.
+    public let renewals: Int
     /// The credential: its JSON, or the form in which a ``CredentialStore`` keeps that. Empty when the session has
     /// expired.
     public let content: Data
@@ -32,6 +35,7 @@ public struct StoredCredential: Hashable, Sendable {
     ///   - session: The session it belongs to.
     ///   - number: The session's number. Default: 1, the first; less counts as that, and more than a billion as a
     ///     billion.
+    ///   - renewals: How often its credential has been renewed. Default: 0, never; bounded like the number.
     ///   - content: The credential as bytes.
     ///   - unanswered: How often it was sent for its renewal without a known answer. Default: 0, never; bounded like the
     ///     number.
@@ -40,6 +44,7 @@ public struct StoredCredential: Hashable, Sendable {
     public init(
         session: UUID,
         number: Int = 1,
+        renewals: Int = 0,
         content: Data,
         unanswered: Int = 0,
         hasExpired: Bool = false,
@@ -48,6 +53,7 @@ public struct StoredCredential: Hashable, Sendable {
         self.session = session
         // Whatever a store brings, it can be added to.
         self.number = min(max(1, number), Self.maxCount)
+        self.renewals = min(max(0, renewals), Self.maxCount)
         self.content = content
         self.unanswered = min(max(0, unanswered), Self.maxCount)
         self.hasExpired = hasExpired
@@ -60,6 +66,7 @@ public struct StoredCredential: Hashable, Sendable {
     public init(
         session: UUID,
         number: Int = 1,
+        renewals: Int = 0,
         credential: some Encodable,
         unanswered: Int = 0,
         hasExpired: Bool = false,
@@ -71,6 +78,7 @@ public struct StoredCredential: Hashable, Sendable {
         self.init(
             session: session,
             number: number,
+            renewals: renewals,
             content: content,
             unanswered: unanswered,
             hasExpired: hasExpired,
@@ -107,6 +115,8 @@ extension StoredCredential: Redacted {
 struct CredentialRecord: Codable {
     private let session: UUID
     private let number: Int
+    /// Nil for 0, so that it is not written.
+    private let renewals: Int?
     private let unanswered: Int
     /// Nil for false, so that it is not written.
     private let hasExpired: Bool?
@@ -121,6 +131,7 @@ struct CredentialRecord: Codable {
     init(_ stored: StoredCredential) {
         session = stored.session
         number = min(max(1, stored.number), Self.maxCount)
+        renewals = stored.renewals > 0 ? min(stored.renewals, Self.maxCount) : nil
         unanswered = min(max(0, stored.unanswered), Self.maxCount)
         hasExpired = stored.hasExpired ? true : nil
         cameExpired = stored.cameExpired ? true : nil
@@ -132,11 +143,13 @@ struct CredentialRecord: Codable {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         session = try container.decode(UUID.self, forKey: .session)
         number = try container.decode(Int.self, forKey: .number)
+        renewals = try container.decodeIfPresent(Int.self, forKey: .renewals)
         unanswered = try container.decode(Int.self, forKey: .unanswered)
         hasExpired = try container.decodeIfPresent(Bool.self, forKey: .hasExpired)
         cameExpired = try container.decodeIfPresent(Bool.self, forKey: .cameExpired)
         credential = try container.decode(Data.self, forKey: .credential)
-        guard (0...Self.maxCount).contains(unanswered), (1...Self.maxCount).contains(number) else {
+        let counts = [unanswered, renewals ?? 0]
+        guard counts.allSatisfy((0...Self.maxCount).contains), (1...Self.maxCount).contains(number) else {
             throw DecodingError.dataCorrupted(.init(codingPath: container.codingPath, debugDescription: "out of range"))
         }
     }
@@ -146,6 +159,7 @@ struct CredentialRecord: Codable {
         StoredCredential(
             session: session,
             number: number,
+            renewals: renewals ?? 0,
             content: credential,
             unanswered: unanswered,
             hasExpired: hasExpired ?? false,

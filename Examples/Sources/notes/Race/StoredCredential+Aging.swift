@@ -13,7 +13,13 @@ extension StoredCredential {
             lifetime: credential.lifetime,
             receivedAt: credential.receivedAt - TimeInterval(duration.components.seconds)
         )
-        return try StoredCredential(session: session, number: number, credential: aged, unanswered: unanswered)
+        return try StoredCredential(
+            session: session,
+            number: number,
+            renewals: renewals,
+            credential: aged,
+            unanswered: unanswered
+        )
     }
 }
 

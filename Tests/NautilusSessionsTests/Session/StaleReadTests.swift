@@ -1,0 +1,151 @@
+import Foundation
+import Nautilus
+import NautilusSessions
+import NautilusTesting
+import TestSupport
+import Testing
+
+/// A store over a database with copies, one of which is behind: a read may show what was stored before.
+@Suite("Reads that show what was stored before")
+struct StaleReadTests {
+    @Test("a credential that was renewed here is not taken back, and the server need not be asked")
+    func renewal() async throws {
+        try await TokenWorld.run { world in
+            let store = StaleStore(base: world.store)
+            let session = world.process(store: store)
+            try await session.signIn(world.server.signIn("anna", at: world.date))
+            try await store.remember(world.key)
+            try await world.sleep(.seconds(3600))
+            #expect(await world.call(session).token == "anna-2")
+
+            store.isStale = true
+            #expect(await world.call(session).token == "anna-2")
+            store.isStale = false
+            #expect(await world.call(session).token == "anna-2")
+            #expect(world.server.renewals == ["anna-1"])
+        }
+    }
+
+    @Test("the next renewal sends the credential of the last one")
+    func nextRenewal() async throws {
+        try await TokenWorld.run { world in
+            let store = StaleStore(base: world.store)
+            let session = world.process(store: store)
+            try await session.signIn(world.server.signIn("anna", at: world.date))
+            try await store.remember(world.key)
+            try await world.sleep(.seconds(3600))
+            #expect(await world.call(session).token == "anna-2")
+
+            store.isStale = true
+            try await world.sleep(.seconds(3600))
+            #expect(await world.call(session).token == "anna-3")
+            store.isStale = false
+            #expect(await world.call(session).token == "anna-3")
+            #expect(world.server.renewals == ["anna-1", "anna-2"])
+            #expect(session.isSignedIn)
+        }
+    }
+
+    @Test("a user who has signed out here does not come back, and neither does one who was replaced")
+    func signOut() async throws {
+        try await TokenWorld.run { world in
+            let store = StaleStore(base: world.store)
+            let session = world.process(store: store)
+            try await session.signIn(world.server.signIn("anna", at: world.date))
+            try await store.remember(world.key)
+            try await session.signOut()
+            store.isStale = true
+            let outcome = await world.call(session)
+            guard case .signedOut? = outcome.refreshError else { return #expect(Bool(false), "\(outcome)") }
+            #expect(!session.isSignedIn && session.id == nil)
+
+            store.isStale = false
+            try await session.signIn(world.server.signIn("bert", at: world.date))
+            store.isStale = true
+            #expect(await world.call(session).token == "bert-1")
+            #expect(world.server.carried == ["bert-1"])
+        }
+    }
+
+    @Test("a user whose place a sign-in has taken does not come back, though this process had not heard of them")
+    func unknown() async throws {
+        try await TokenWorld.run { world in
+            _ = try await world.signedIn("anna")
+            let store = StaleStore(base: world.store)
+            try await store.remember(world.key)
+            let session = world.process(store: store)
+            try await session.signIn(world.server.signIn("bert", at: world.date))
+            store.isStale = true
+            #expect(await world.call(session).token == "bert-1")
+            store.isStale = false
+            #expect(await world.call(session).token == "bert-1")
+            #expect(world.server.carried == ["bert-1", "bert-1"])
+        }
+    }
+
+    @Test("a record that is put back when its user has signed out is ended once more, for the next launch as well")
+    func putBack() async throws {
+        try await TokenWorld.run { world in
+            let session = try await world.signedIn()
+            let stored = try #require(world.store.load(world.key))
+            try await session.signOut()
+            world.store.save(stored, for: world.key)
+            #expect(session.id == nil)
+            let outcome = await world.call(session)
+            guard case .signedOut? = outcome.refreshError else { return #expect(Bool(false), "\(outcome)") }
+            try await world.sleep(.seconds(1))
+            #expect(world.store.load(world.key) == nil)
+            #expect(try await !world.process().restore())
+        }
+    }
+
+    @Test("what another process has renewed after the server's refusal is taken, and the refused one is not")
+    func refused() async throws {
+        try await TokenWorld.run { world in
+            let session = try await world.signedIn()
+            let refused = try #require(world.store.load(world.key))
+            world.server.endSessions()
+            _ = await world.call(session)
+            #expect(!session.isSignedIn)
+
+            world.store.save(refused, for: world.key)
+            _ = await world.call(session)
+            #expect(!session.isSignedIn && world.server.renewals == ["anna-1"])
+
+            let token = world.server.signIn("anna", at: world.date)
+            let renewed = try StoredCredential(session: refused.session, renewals: 1, credential: token)
+            world.store.save(renewed, for: world.key)
+            #expect(await world.call(session).token == "anna-1")
+        }
+    }
+}
+
+/// Reads of it show, while it is stale, what was stored when that was remembered.
+private final class StaleStore: StoreInFront {
+    private struct State {
+        var isStale = false
+        var earlier: (stored: StoredCredential?, version: CredentialVersion?)
+    }
+
+    let base: MemoryStore
+    private let state = Locked(State(earlier: (nil, nil)))
+
+    init(base: MemoryStore) { self.base = base }
+
+    var isStale: Bool {
+        get { state.withLock { $0.isStale } }
+        set { state.withLock { $0.isStale = newValue } }
+    }
+
+    func remember(_ key: CredentialKey) async throws {
+        let earlier = (base.load(key), base.version(of: key))
+        state.withLock { $0.earlier = earlier }
+    }
+
+    func load(_ key: CredentialKey) async throws -> StoredCredential? {
+        state.withLock { $0.isStale ? $0.earlier.stored : base.load(key) }
+    }
+    func version(of key: CredentialKey) async throws -> CredentialVersion? {
+        state.withLock { $0.isStale ? $0.earlier.version : base.version(of: key) }
+    }
+}
