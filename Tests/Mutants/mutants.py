@@ -33,6 +33,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -232,15 +233,24 @@ def run_tests(bundle, tests, number, limit):
     for test in tests:
         suite, _, function = test.partition("/")
         command += ["--filter", f"[./]{suite}/" + (rf"(.*/)?{function}\(" if function else "")]
-    environment = {**os.environ, "NAUTILUS_MUTANT": str(number), "NO_COLOR": "1"}
+    # A trap is noticed by itself; to tell where it was takes a program more, which may outlast the tests.
+    environment = {**os.environ, "NAUTILUS_MUTANT": str(number), "NO_COLOR": "1", "SWIFT_BACKTRACE": "enable=no"}
     process = subprocess.Popen(
-        command, env=environment, cwd=COPY, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace"
+        command,
+        env=environment,
+        cwd=COPY,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        errors="replace",
+        start_new_session=True,
     )
     try:
         output, _ = process.communicate(timeout=limit)
         return process.returncode, output
     except subprocess.TimeoutExpired:
-        process.kill()
+        # With what it has started, which would keep the pipe open.
+        os.killpg(process.pid, signal.SIGKILL)
         return None, process.communicate()[0]
 
 
