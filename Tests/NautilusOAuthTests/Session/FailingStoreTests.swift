@@ -123,7 +123,7 @@ struct FailingStoreTests {
             #expect(await world.call(session).oauthKind == .invalidGrant)
             world.store.failSaves(with: nil)
             try await world.sleep(.seconds(60))
-            for process in [session, world.process()] { #expect(!(await world.call(process).isOk)) }
+            for process in [world.process(), session] { #expect(!(await world.call(process).isOk)) }
             #expect(world.server.carried.isEmpty)
         }
     }
