@@ -287,7 +287,12 @@ extension Request {
         with service: S,
         in sequence: CallSequence
     ) async throws(S.RequestError) -> HttpResponse<Result> {
-        if let selected = service.selectedService { return try await response(with: selected, in: sequence) }
+        if let selected = service.selectedService {
+            #if DEBUG
+                NearMissWarnings.shared.check(service, isPartOfRefresh: RefreshScope.isActive)
+            #endif
+            return try await response(with: selected, in: sequence)
+        }
         do throws(HttpError) {
             let response = try await Call.response(to: self, with: service, in: sequence)
             service.noteSuccess()

@@ -106,6 +106,8 @@ final class NearMissWarnings: Sendable {
 
     /// The types that have been looked at.
     private let seen = Locked<Set<ObjectIdentifier>>([])
+    /// The types that a renewal has gone through, to whatever was selected.
+    private let renewing = Locked<Set<ObjectIdentifier>>([])
     private let write: @Sendable (String) -> Void
 
     init(write: @escaping @Sendable (String) -> Void) {
@@ -125,8 +127,30 @@ final class NearMissWarnings: Sendable {
         if isNew(type(of: service)) { warn(NearMisses.findings(of: service)) }
     }
 
+    /// Warns of a renewal that goes through a service with a selection, once for each type of such services.
+    ///
+    /// - Parameters:
+    ///   - service: The service, which has a selected one.
+    ///   - isPartOfRefresh: Whether the call is part of a refresh.
+    func check(_ service: any HttpService, isPartOfRefresh: Bool) {
+        guard isPartOfRefresh, renewing.withLock({ $0.insert(ObjectIdentifier(type(of: service))).inserted }) else {
+            return
+        }
+        write(
+            """
+            a renewal goes through \(type(of: service)), and so to whatever is selected by then, with a credential that may be \
+            of another environment: have it go through the environment's own service
+            """
+        )
+    }
+
     /// Whether a type has been looked at.
     func hasSeen(_ type: Any.Type) -> Bool { seen.withLock { $0.contains(ObjectIdentifier(type)) } }
+
+    /// Whether a renewal has gone through a service of this type.
+    func hasWarned(ofRenewalThrough type: Any.Type) -> Bool {
+        renewing.withLock { $0.contains(ObjectIdentifier(type)) }
+    }
 
     private func isNew(_ type: Any.Type) -> Bool { seen.withLock { $0.insert(ObjectIdentifier(type)).inserted } }
 

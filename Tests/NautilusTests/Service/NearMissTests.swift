@@ -294,4 +294,28 @@ struct NearMissTests {
         for _ in 1...2 { warnings.check(Wrapping(), AnyRequest(.get, ["notes"])) }
         #expect(lines.withLock { $0 } == [PolicyFinding.selectionHidden(by: "Wrapping").description])
     }
+
+    @Test("a renewal through a service with a selection is told of once, and no other call")
+    func renewalThroughSelection() {
+        let lines = Locked<[String]>([])
+        let warnings = NearMissWarnings { line in lines.withLock { $0.append(line) } }
+        let sites = Wrapping().sites
+        warnings.check(sites, isPartOfRefresh: false)
+        #expect(lines.withLock { $0 } == [])
+        for _ in 1...2 { warnings.check(sites, isPartOfRefresh: true) }
+        #expect(lines.withLock { $0.count } == 1)
+        #expect(lines.withLock { $0.first?.hasPrefix("a renewal goes through ServiceSwitch<") } == true)
+    }
+
+    @Test("a call says whether it is part of a renewal")
+    func renewalIsKnown() async throws {
+        let transport = ScriptedTransport(.status(204))
+        let sites = ServiceSwitch("a") { AnyHttpService(apiUrl: "\($0).example.com", transport: transport) }
+        let coordinator = RefreshCoordinator(credential: "old") { _ in
+            try await AnyRequest(.post, ["renewal"]).schedule(with: sites)
+            return "new"
+        }
+        _ = try await coordinator.refresh(rejecting: coordinator.grant())
+        #expect(NearMissWarnings.shared.hasWarned(ofRenewalThrough: type(of: sites)))
+    }
 }
