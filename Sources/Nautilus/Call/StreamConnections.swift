@@ -24,9 +24,10 @@ public struct StreamConnections<R: Request, S: HttpService> {
     /// The calls that open them.
     public let calls = CallSequence()
     private let request: R
-    private let service: S
+    /// The one that was selected when the stream began, where the service has a selection.
+    private let service: AnyHttpService<S.RequestError>
     /// Nil before the first one is open.
-    private var reconnection: StreamReconnection<R, S>?
+    private var reconnection: StreamReconnection<R, AnyHttpService<S.RequestError>>?
     /// The end that the next one follows; nil for the first.
     private var end: StreamEnd?
 
@@ -34,9 +35,9 @@ public struct StreamConnections<R: Request, S: HttpService> {
     ///
     /// - Parameters:
     ///   - request: The request that retriers are asked about.
-    ///   - service: The service.
+    ///   - service: The service. Of a ``ServiceSwitch``, all connections go to what is selected now.
     public init(of request: R, with service: S) {
-        (self.request, self.service) = (request, service)
+        (self.request, self.service) = (request, AnyHttpService(service).final)
     }
 
     /// Opens the first connection, or the one that ``waitForNext(after:notBefore:)`` has waited for.

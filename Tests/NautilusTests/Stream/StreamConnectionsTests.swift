@@ -1,0 +1,69 @@
+import Foundation
+import NautilusTesting
+import Testing
+
+@testable import Nautilus
+
+/// Streams of one's own, made of connections.
+@Suite("The connections of a stream of one's own")
+struct StreamConnectionsTests {
+    private struct Listen: Request {
+        typealias Result = Data
+        var route: HttpRoute { ["listen"] }
+        func decode(_ data: Data) throws -> Data { data }
+    }
+
+    private let transport = ScriptedTransport(.status(200), afterLast: .repeat)
+
+    private var end: HttpError { HttpError(.transport(.networkConnectionLost), stage: .decode, delivery: .notSent) }
+
+    private func sites() -> ServiceSwitch<String, AnyHttpService<HttpError>> {
+        ServiceSwitch("staging") { [transport] site in
+            AnyHttpService(
+                apiUrl: "\(site).example.com",
+                retrierFactory: BackoffRetrier.factory(.standard.with { $0.backoff = .constant(.zero) }),
+                transport: transport
+            )
+        }
+    }
+
+    @Test("they end where they began, though another environment is selected meanwhile")
+    func selection() async throws {
+        try await simulate { [transport] _ in
+            let sites = sites()
+            var connections = StreamConnections(of: Listen(), with: sites)
+            _ = try await connections.open(Listen())
+            sites.select("production")
+            connections.received()
+            try await connections.waitForNext(after: end)
+            _ = try await connections.open(Listen())
+            #expect(transport.attempts.map { $0.request.url.host } == ["staging.example.com", "staging.example.com"])
+        }
+    }
+
+    @Test("they begin where is selected when they are made")
+    func beginning() async throws {
+        try await simulate { [transport] _ in
+            let sites = sites()
+            var connections = StreamConnections(of: Listen(), with: sites)
+            sites.select("production")
+            _ = try await connections.open(Listen())
+            #expect(transport.attempts.map { $0.request.url.host } == ["staging.example.com"])
+        }
+    }
+
+    @Test("one that has not served is counted, and the retrier ends the stream")
+    func useless() async throws {
+        try await simulate { [transport] _ in
+            var connections = StreamConnections(of: Listen(), with: sites())
+            let error = await #expect(throws: HttpError.self) {
+                while true {
+                    _ = try await connections.open(Listen())
+                    try await connections.waitForNext(after: end)
+                }
+            }
+            #expect(error?.kind == .transport(.networkConnectionLost) && error?.hadServed == false)
+            #expect(transport.count == 4)
+        }
+    }
+}
