@@ -43,6 +43,8 @@ struct FieldLines: Sendable {
     private func forEachValue(of name: HttpHeader.Name, _ take: (String) -> Void) {
         var name = name.rawValue
         name.withUTF8 { name in
+            // No name has one: what looks like it is the beginning of a value.
+            guard !name.contains(0x3A) else { return }
             bytes.withUnsafeBytes { bytes in
                 for line in bytes.lines {
                     let colon = line.startIndex + name.count
