@@ -8,16 +8,21 @@ import Testing
 /// A store over a database with copies, one of which is behind: a read may show what was stored before.
 @Suite("Reads that show what was stored before")
 struct StaleReadTests {
+    /// A session that has been renewed once, over a store that can show what it had before that.
+    private static func renewed(in world: TokenWorld) async throws -> (Session<ApiToken>, StaleStore) {
+        let store = StaleStore(base: world.store)
+        let session = world.process(store: store)
+        try await session.signIn(world.server.signIn("anna", at: world.date))
+        try await store.remember(world.key)
+        try await world.sleep(.seconds(3600))
+        #expect(await world.call(session).token == "anna-2")
+        return (session, store)
+    }
+
     @Test("a credential that was renewed here is not taken back, and the server need not be asked")
     func renewal() async throws {
         try await TokenWorld.run { world in
-            let store = StaleStore(base: world.store)
-            let session = world.process(store: store)
-            try await session.signIn(world.server.signIn("anna", at: world.date))
-            try await store.remember(world.key)
-            try await world.sleep(.seconds(3600))
-            #expect(await world.call(session).token == "anna-2")
-
+            let (session, store) = try await Self.renewed(in: world)
             store.isStale = true
             #expect(await world.call(session).token == "anna-2")
             store.isStale = false
@@ -29,13 +34,7 @@ struct StaleReadTests {
     @Test("the next renewal sends the credential of the last one")
     func nextRenewal() async throws {
         try await TokenWorld.run { world in
-            let store = StaleStore(base: world.store)
-            let session = world.process(store: store)
-            try await session.signIn(world.server.signIn("anna", at: world.date))
-            try await store.remember(world.key)
-            try await world.sleep(.seconds(3600))
-            #expect(await world.call(session).token == "anna-2")
-
+            let (session, store) = try await Self.renewed(in: world)
             store.isStale = true
             try await world.sleep(.seconds(3600))
             #expect(await world.call(session).token == "anna-3")
