@@ -1,6 +1,7 @@
 import Foundation
 import Nautilus
 import NautilusTesting
+import TestSupport
 import Testing
 
 @testable import NautilusOAuth
@@ -176,7 +177,8 @@ struct AuthorizationTests {
         arguments: 0..<8 as Range<UInt64>
     )
     func redeemedAtOnce(seed: UInt64) async throws {
-        let (kinds, sendCount) = try await EndpointFixture.simulate(seed: seed) { clock in
+        let (kinds, sendCount) = try await simulate(seed: seed) { simulation in
+            let clock = simulation.clock
             let transport = ScriptedTransport(clock: clock) { _, _ in
                 .delay(.seconds(1), then: .json(EndpointFixture.token))
             }

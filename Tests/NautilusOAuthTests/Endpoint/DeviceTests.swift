@@ -1,6 +1,7 @@
 import Foundation
 import Nautilus
 import NautilusTesting
+import TestSupport
 import Testing
 
 @testable import NautilusOAuth
@@ -28,7 +29,8 @@ struct DeviceTests {
         granting fields: String = #""expires_in":600"#,
         _ polls: ScriptedReply...
     ) async throws -> Outcome {
-        try await EndpointFixture.simulate { clock in
+        try await simulate { simulation in
+            let clock = simulation.clock
             let body =
                 #"{"device_code":"s3cret-device","user_code":"WDJB","verification_uri":"https://id.test/go",\#(fields)}"#
             let left = Locked(Array(polls.reversed()))
@@ -235,7 +237,8 @@ struct DeviceTests {
 
     @Test("cancelling ends the polling at once, between two polls and within one", arguments: [false, true])
     func cancelled(isWithinPoll: Bool) async throws {
-        try await EndpointFixture.simulate { clock in
+        try await simulate { simulation in
+            let clock = simulation.clock
             let transport = ScriptedTransport(.hang, clock: clock)
             transport.on(
                 .post,
@@ -262,7 +265,8 @@ struct DeviceTests {
 
     @Test("time that passes before the polling begins counts, too")
     func late() async throws {
-        try await EndpointFixture.simulate { clock in
+        try await simulate { simulation in
+            let clock = simulation.clock
             let transport = ScriptedTransport(clock: clock)
             transport.on(
                 .post,

@@ -41,18 +41,6 @@ enum EndpointFixture {
         )
     }
 
-    /// Runs `body` single-threaded in virtual time.
-    static func simulate<Result: Sendable>(
-        seed: UInt64 = 0,
-        _ body: @escaping @Sendable (_ clock: ManualClock) async throws -> Result
-    ) async throws -> Result {
-        guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else { throw OlderSystem() }
-        return try await Simulation(seed: seed).run { try await body($0.clock) }
-    }
-
-    /// The system is older than task executors.
-    struct OlderSystem: Error {}
-
     /// The error of a call that has to fail; nil when it does not.
     static func error<Value, Failure: Error>(of call: () async throws(Failure) -> Value) async -> Failure? {
         do throws(Failure) {

@@ -2,6 +2,7 @@ import Foundation
 import Nautilus
 import NautilusOAuth
 import NautilusTesting
+import TestSupport
 import Testing
 
 @Suite("TokenEndpoint, tokens")
@@ -119,7 +120,8 @@ struct RefreshTests {
         ] as [(ScriptedReply, Duration)]
     )
     func repeated(first: ScriptedReply, delay: Duration) async throws {
-        let starts = try await EndpointFixture.simulate { clock in
+        let starts = try await simulate { simulation in
+            let clock = simulation.clock
             let transport = ScriptedTransport(first, Self.success, clock: clock)
             _ = try await EndpointFixture.endpoint(transport, clock: clock).refresh(EndpointFixture.credential)
             return transport.attempts.map(\.start)

@@ -2,6 +2,7 @@ import Foundation
 import Nautilus
 import NautilusOAuth
 import NautilusTesting
+import TestSupport
 import Testing
 
 @Suite("Errors of a token request")
@@ -22,7 +23,8 @@ struct TokenRequestErrorTests {
         _ replies: ScriptedReply...,
         repeatsWhatMayHaveRun: Bool = false
     ) async throws -> Failure {
-        try await EndpointFixture.simulate { clock in
+        try await simulate { simulation in
+            let clock = simulation.clock
             let left = Locked(Array(replies.reversed()))
             let transport = ScriptedTransport(clock: clock) { _, _ in
                 left.withLock { $0.count > 1 ? $0.removeLast() : $0[0] }
@@ -137,7 +139,8 @@ struct TokenRequestErrorTests {
 
     @Test("other requests than refreshes, which nothing repeats in time, wait 20 s for a silent server")
     func otherTimeout() async throws {
-        let end = try await EndpointFixture.simulate { clock in
+        let end = try await simulate { simulation in
+            let clock = simulation.clock
             let endpoint = EndpointFixture.endpoint(ScriptedTransport(.hang, clock: clock), clock: clock)
             let error = await EndpointFixture.error { () async throws(OAuthError) in
                 try await endpoint.clientCredentials()

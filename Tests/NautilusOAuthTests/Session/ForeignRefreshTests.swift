@@ -2,6 +2,7 @@ import Foundation
 import Nautilus
 import NautilusOAuth
 import NautilusTesting
+import TestSupport
 import Testing
 
 /// A refresh finds in the store a credential that another process has put there, at the worst moment.
@@ -88,7 +89,8 @@ struct ForeignRefreshTests {
 
     @Test("credentials without an expiry: twenty processes are rejected at once, and one of them refreshes")
     func noExpiry() async throws {
-        try await SessionWorld.run(lifetime: nil) { world in
+        try await simulate { simulation in
+            let world = SessionWorld(simulation, lifetime: nil)
             let first = try await world.signedIn()
             let processes = [first] + (1..<20).map { _ in world.process() }
             world.server.revokeAccessTokens()

@@ -7,7 +7,7 @@ import Testing
 struct KilledRefresherTests {
     /// Calls of other processes, and how long the longest took.
     private struct Outcome {
-        let results: [Result<String, HttpError>]
+        let results: [CallResult]
         let longest: Duration
     }
 
@@ -65,7 +65,7 @@ struct KilledRefresherTests {
         stored.unanswered = 1
         try await world.store.save(stored, for: killed.key)
         try await world.sleep(.seconds(3600))
-        return await withTaskGroup(of: (Result<String, HttpError>?, Duration).self) { group in
+        return await withTaskGroup(of: (CallResult?, Duration).self) { group in
             let start = world.clock.now
             for _ in 0..<5 {
                 group.addTask {
@@ -78,7 +78,7 @@ struct KilledRefresherTests {
                 lock.unlock()
                 return (nil, .zero)
             }
-            var (results, longest): ([Result<String, HttpError>], Duration) = ([], .zero)
+            var (results, longest): ([CallResult], Duration) = ([], .zero)
             for await (result, time) in group {
                 if let result { results.append(result) }
                 longest = max(longest, time)

@@ -1,5 +1,6 @@
 import Nautilus
 import NautilusOAuth
+import TestSupport
 import Testing
 
 @Suite("A sign-out of a user who is gone already, as code that tidies up does it")

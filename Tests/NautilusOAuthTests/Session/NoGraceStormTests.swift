@@ -10,8 +10,9 @@ struct NoGraceStormTests {
     @Test("no token is spent twice, and no session is lost")
     func storm() async throws {
         try await forEachSeed(10) { seed in
-            let findings = try await SessionWorld.run(seed: seed, lifetime: .seconds(60)) { world in
-                try await NoGraceStorm(world).findings()
+            let findings = try await simulate(seed: seed) { simulation in
+                let world = SessionWorld(simulation, lifetime: .seconds(60))
+                return try await NoGraceStorm(world).findings()
             }
             #expect(findings.isEmpty, "seed \(seed): \(findings)")
         }

@@ -2,6 +2,7 @@ import Foundation
 import Nautilus
 import NautilusOAuth
 import NautilusTesting
+import TestSupport
 import Testing
 
 @Suite("The retrier of a session")
@@ -103,7 +104,7 @@ struct OAuthRetrierTests {
                 clock: world.clock
             )
             world.server.transport.on(.get, "/notes", .status(503), .reply(text: "ok"))
-            async let call = Self.result { () async throws(HttpError) in try await GetNotes().schedule(with: service) }
+            async let call = GetNotes().result(with: service)
             try await world.sleep(.seconds(5))
             try await session.signIn(world.server.signIn("bert", at: world.date))
             #expect(await call.refreshError.map { "\($0)" } == RefreshError.superseded.description)
@@ -162,16 +163,6 @@ struct OAuthRetrierTests {
             let result = await world.call(session)
             #expect(result.error?.kind == .status(403))
             #expect(result.oauthKind == nil)
-        }
-    }
-
-    private static func result(
-        _ call: () async throws(HttpError) -> String
-    ) async -> Result<String, HttpError> {
-        do throws(HttpError) {
-            return .success(try await call())
-        } catch {
-            return .failure(error)
         }
     }
 }

@@ -1,6 +1,7 @@
 import Nautilus
 import NautilusOAuth
 import NautilusTesting
+import TestSupport
 import Testing
 
 @Suite("A refresh that the server refuses")

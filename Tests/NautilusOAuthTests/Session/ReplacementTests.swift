@@ -1,5 +1,6 @@
 import Nautilus
 import NautilusOAuth
+import TestSupport
 import Testing
 
 @Suite("A sign-in in the place of another user")

@@ -2,6 +2,7 @@ import Nautilus
 import NautilusOAuth
 import NautilusStreams
 import NautilusTraffic
+import TestSupport
 import Testing
 
 @Suite("Sign-ins and sign-outs, here and in other processes")
@@ -117,10 +118,10 @@ struct SessionChangeTests {
                 transport: world.server.transport,
                 clock: world.clock
             )
-            async let other = world.call(GetNotes(), with: service)
+            async let other = GetNotes().result(with: service)
             // It takes ten milliseconds.
             try await world.sleep(.milliseconds(1))
-            async let call = world.call(GetNotes(), with: service)
+            async let call = GetNotes().result(with: service)
             try await world.sleep(.milliseconds(1))
             try await second.signIn(world.server.signIn("bert", at: world.date))
             _ = await other
@@ -145,7 +146,7 @@ struct SessionChangeTests {
                     return [:]
                 }
             }
-            async let call = world.call(GetNotes(), with: service)
+            async let call = GetNotes().result(with: service)
             try await world.sleep(.milliseconds(500))
             try await second.signIn(world.server.signIn("bert", at: world.date))
             #expect(await call.refreshError.map { "\($0)" } == RefreshError.superseded.description)

@@ -2,6 +2,7 @@ import Foundation
 import Nautilus
 import NautilusOAuth
 import NautilusTesting
+import TestSupport
 import Testing
 
 @Suite("The tokens of a session that is over are revoked")

@@ -2,42 +2,31 @@ import Foundation
 import Nautilus
 import NautilusOAuth
 import NautilusTesting
+import TestSupport
 
 /// A server, a store, and any number of processes that share both, in virtual time.
 ///
 /// A process is a session of its own on the same store, as another run of the program is.
-struct SessionWorld: Sendable {
+struct SessionWorld: SimulatedWorld {
     let clock: ManualClock
     let random: SeededRandomSource
     let server: RotatingServer
     let store: UnreliableStore
     private let skew = Locked(Duration.zero)
 
-    init(_ clock: ManualClock, _ random: SeededRandomSource, lifetime: Duration? = .seconds(3600)) {
-        self.clock = clock
-        self.random = random
+    init(_ simulation: Simulated) { self.init(simulation, lifetime: .seconds(3600)) }
+
+    /// - Parameter lifetime: How long a token serves; nil for ever.
+    init(_ simulation: Simulated, lifetime: Duration?) {
+        self.clock = simulation.clock
+        self.random = simulation.random
         self.server = RotatingServer(clock: clock, lifetime: lifetime)
         self.store = UnreliableStore(clock: clock)
     }
 
-    /// Runs `body` in a world of its own, in the interleaving of `seed`.
-    static func run<Result: Sendable>(
-        seed: UInt64 = 0,
-        lifetime: Duration? = .seconds(3600),
-        _ body: @escaping @Sendable (SessionWorld) async throws -> Result
-    ) async throws -> Result {
-        guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else {
-            throw EndpointFixture.OlderSystem()
-        }
-        return try await Simulation(seed: seed).run { simulation in
-            try await body(SessionWorld(simulation.clock, simulation.random, lifetime: lifetime))
-        }
-    }
-
     /// The wall clock of this machine, whose error a test chooses.
     var date: Date {
-        let elapsed = ManualClock.Instant(.zero).duration(to: clock.now) + skew.withLock { $0 }
-        return Date(timeIntervalSince1970: 1_800_000_000 + elapsed / .seconds(1))
+        Date(timeIntervalSince1970: 1_800_000_000 + (clock.now.offset + skew.withLock { $0 }) / .seconds(1))
     }
 
     /// Sets the wall clock wrong from now on.
@@ -90,33 +79,19 @@ struct SessionWorld: Sendable {
     }
 
     /// One call, as its outcome.
-    func call(_ session: OAuthSession, _ request: GetNotes = GetNotes()) async -> Result<String, HttpError> {
+    func call(_ session: OAuthSession, _ request: GetNotes = GetNotes()) async -> CallResult {
         let service = AnyHttpService(
             apiUrl: "api.test",
             retrierFactory: session.authorization,
             transport: server.transport,
             clock: clock
         )
-        return await call(request, with: service)
-    }
-
-    /// One call with a service of the test's own, as its outcome.
-    func call(_ request: GetNotes, with service: AnyHttpService<HttpError>) async -> Result<String, HttpError> {
-        do throws(HttpError) {
-            return .success(try await request.schedule(with: service))
-        } catch {
-            return .failure(error)
-        }
+        return await request.result(with: service)
     }
 
     /// One call of each session, all at once.
-    func calls(_ sessions: [OAuthSession]) async -> [Result<String, HttpError>] {
-        await withTaskGroup(of: (Int, Result<String, HttpError>).self) { group in
-            for (index, session) in sessions.enumerated() { group.addTask { (index, await call(session)) } }
-            var results: [(Int, Result<String, HttpError>)] = []
-            for await result in group { results.append(result) }
-            return results.sorted { $0.0 < $1.0 }.map(\.1)
-        }
+    func calls(_ sessions: [OAuthSession]) async -> [CallResult] {
+        await atOnce(sessions.count) { await call(sessions[$0]) }
     }
 
     /// The stored credential of a session that the server has not ended.
@@ -135,8 +110,6 @@ struct SessionWorld: Sendable {
             return reply
         }
     }
-
-    func sleep(_ duration: Duration) async throws { try await clock.sleep(for: duration) }
 }
 
 struct GetNotes: Request {
@@ -147,16 +120,7 @@ struct GetNotes: Request {
     var route: HttpRoute { id.map { ["notes", $0] } ?? ["notes"] }
 }
 
-extension Result where Success == String, Failure == HttpError {
-    var isOk: Bool { (try? get()) == "ok" }
-    var error: HttpError? {
-        if case .failure(let error) = self { error } else { nil }
-    }
-    var refreshError: RefreshError? { error?.underlying as? RefreshError }
-    var isSignedOut: Bool {
-        if case .signedOut? = refreshError { true } else { false }
-    }
-
+extension CallResult {
     /// The server's error that lies underneath, however deep.
     var oauthKind: OAuthError.Kind? { (authorizationError as? OAuthError)?.kind }
 
@@ -178,11 +142,6 @@ extension StoredCredential {
     var credential: OAuthCredential {
         (try? credential()) ?? OAuthCredential(accessToken: "not decodable")
     }
-}
-
-extension [Result<String, HttpError>] {
-    /// How many have succeeded.
-    var okCount: Int { count { $0.isOk } }
 }
 
 extension SessionEvent {

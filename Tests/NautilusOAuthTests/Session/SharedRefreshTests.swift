@@ -1,5 +1,6 @@
 import Nautilus
 import NautilusOAuth
+import TestSupport
 import Testing
 
 @Suite("One refresh among processes")

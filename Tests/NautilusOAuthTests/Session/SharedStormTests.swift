@@ -12,8 +12,9 @@ struct SharedStormTests {
     )
     func storm() async throws {
         try await forEachSeed(20) { seed in
-            let findings = try await SessionWorld.run(seed: seed, lifetime: .seconds(5)) { world in
-                try await SharedStorm(world).findings()
+            let findings = try await simulate(seed: seed) { simulation in
+                let world = SessionWorld(simulation, lifetime: .seconds(5))
+                return try await SharedStorm(world).findings()
             }
             #expect(findings.isEmpty, "seed \(seed): \(findings)")
         }
@@ -149,7 +150,7 @@ private struct SharedStorm: Sendable {
     }
 }
 
-extension Result where Success == String, Failure == HttpError {
+extension CallResult {
     fileprivate var outcome: String {
         error.map { $0.kind == .cancelled ? "cancelled" : "\($0)" } ?? "ok"
     }

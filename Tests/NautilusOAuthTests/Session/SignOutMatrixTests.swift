@@ -1,5 +1,6 @@
 import Nautilus
 import NautilusOAuth
+import TestSupport
 import Testing
 
 @Suite("A sign-out from a store that is not well, before that is mended")

@@ -1,6 +1,7 @@
 import Foundation
 import Nautilus
 import NautilusOAuth
+import TestSupport
 import Testing
 
 /// The store takes a second for each save or load, and something else happens within it.

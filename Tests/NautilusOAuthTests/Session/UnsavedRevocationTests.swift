@@ -1,6 +1,7 @@
 import Nautilus
 import NautilusOAuth
 import NautilusSessions
+import TestSupport
 import Testing
 
 @Suite("Of a session that is over, the newest credential is revoked")

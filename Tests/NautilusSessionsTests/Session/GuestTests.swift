@@ -3,6 +3,7 @@ import Nautilus
 import NautilusCaching
 import NautilusSessions
 import NautilusTesting
+import TestSupport
 import Testing
 
 @Suite("Guests and users of one service")

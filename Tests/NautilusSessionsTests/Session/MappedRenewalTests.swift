@@ -2,6 +2,7 @@ import Foundation
 import Nautilus
 import NautilusSessions
 import NautilusTesting
+import TestSupport
 import Testing
 
 /// An API whose calls fail with an error of its own, which keeps nothing of what it was made from.

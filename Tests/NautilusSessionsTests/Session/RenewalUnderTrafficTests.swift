@@ -3,6 +3,7 @@ import Nautilus
 import NautilusSessions
 import NautilusTesting
 import NautilusTraffic
+import TestSupport
 import Testing
 
 @Suite("A renewal through a service with limits")

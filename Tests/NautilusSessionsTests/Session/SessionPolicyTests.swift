@@ -2,6 +2,7 @@ import Foundation
 import Nautilus
 import NautilusSessions
 import NautilusTesting
+import TestSupport
 import Testing
 
 @Suite("A session with a policy of retries, and what its calls say of the session")
@@ -45,22 +46,22 @@ struct SessionPolicyTests {
     @Test("a sign-in is asked for when the session is over or was none, and not for a renewal that failed for now")
     func requiresSignIn() async throws {
         try await TokenWorld.run { world in
-            #expect(await world.call(world.process()).requiresSignIn == true)
+            #expect(await world.call(world.process()).error?.requiresSignIn == true)
             let session = try await world.signedIn()
             world.server.fail(.answered(.status(503)))
             try await world.sleep(.seconds(3600))
-            #expect(await world.call(session).requiresSignIn == false)
+            #expect(await world.call(session).error?.requiresSignIn == false)
 
             try await world.sleep(.seconds(60))
             async let overtaken = world.call(session)
             try await world.sleep(.milliseconds(50))
             try await session.signIn(world.server.signIn("bert", at: world.date))
-            #expect(await overtaken.requiresSignIn == false)
-            #expect(await overtaken.isSuperseded == true)
+            #expect(await overtaken.error?.requiresSignIn == false)
+            #expect(await overtaken.error?.isSuperseded == true)
 
             world.server.endSessions()
-            #expect(await world.call(session).requiresSignIn == true)
-            #expect(await world.call(session).isSuperseded == false)
+            #expect(await world.call(session).error?.requiresSignIn == true)
+            #expect(await world.call(session).error?.isSuperseded == false)
         }
     }
 
@@ -91,17 +92,5 @@ struct SessionPolicyTests {
             #expect(!HttpError(.authorization, stage: .prepare, underlying: error).requiresSignIn, "\(error)")
         }
         #expect(!HttpError(.status(401), stage: .validate).requiresSignIn)
-    }
-}
-
-extension Result where Success == String, Failure == HttpError {
-    /// Nil for a success.
-    fileprivate var requiresSignIn: Bool? {
-        if case .failure(let error) = self { error.requiresSignIn } else { nil }
-    }
-
-    /// Nil for a success.
-    fileprivate var isSuperseded: Bool? {
-        if case .failure(let error) = self { error.isSuperseded } else { nil }
     }
 }

@@ -2,32 +2,19 @@ import Foundation
 import Nautilus
 import NautilusSessions
 import NautilusTesting
+import TestSupport
 
 /// A server with tokens of its own, a store, and any number of processes that share both, in virtual time.
-struct TokenWorld: Sendable {
+struct TokenWorld: SimulatedWorld {
     let clock: ManualClock
     let random: SeededRandomSource
     let server: TokenServer
     let store = MemoryStore()
     let key = CredentialKey(issuer: "api.test")
 
-    /// Runs `body` in a world of its own, in the interleaving of `seed`.
-    static func run<Result: Sendable>(
-        seed: UInt64 = 0,
-        _ body: @escaping @Sendable (TokenWorld) async throws -> Result
-    ) async throws -> Result {
-        guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else { throw OlderSystem() }
-        return try await Simulation(seed: seed).run { simulation in
-            let clock = simulation.clock
-            let world = TokenWorld(clock: clock, random: simulation.random, server: TokenServer(clock: clock))
-            return try await body(world)
-        }
-    }
-
-    private struct OlderSystem: Error {}
-
-    var date: Date {
-        Date(timeIntervalSince1970: 1_800_000_000 + ManualClock.Instant(.zero).duration(to: clock.now) / .seconds(1))
+    init(_ simulation: Simulated) {
+        (clock, random) = (simulation.clock, simulation.random)
+        server = TokenServer(clock: simulation.clock)
     }
 
     /// The API, before anybody is signed in.
@@ -71,29 +58,18 @@ struct TokenWorld: Sendable {
     }
 
     /// One call, as its outcome.
-    func call(_ session: Session<ApiToken>) async -> Result<String, HttpError> {
-        let service = api.with { $0.retrierFactory = session.authorization }
-        do throws(HttpError) {
-            return .success(try await GetNotes().schedule(with: service))
-        } catch {
-            return .failure(error)
-        }
+    func call(_ session: Session<ApiToken>) async -> CallResult {
+        await GetNotes().result(with: api.with { $0.retrierFactory = session.authorization })
     }
-
-    func sleep(_ duration: Duration) async throws { try await clock.sleep(for: duration) }
 }
 
-extension Result where Success == String, Failure == HttpError {
-    var token: String? { try? get() }
-
-    /// The coordinator's error underneath; nil for a success, and for another error.
-    var refreshError: RefreshError? {
-        if case .failure(let error) = self { error.underlying as? RefreshError } else { nil }
-    }
+extension CallResult {
+    /// The token that the server has seen; nil for a failure.
+    var token: String? { text }
 
     /// The session's error underneath, however deep.
     var sessionKind: SessionError.Kind? {
-        guard case .failure(let error) = self else { return nil }
+        guard let error else { return nil }
         return switch refreshError {
         case .failed(_, let cause), .coolingDown(_, let cause): (cause as? SessionError)?.kind
         case .sessionExpired(let cause): ((cause as? TerminalRefreshFailure)?.underlying as? SessionError)?.kind

@@ -2,6 +2,7 @@ import Foundation
 import Nautilus
 import NautilusSessions
 import NautilusTesting
+import TestSupport
 import Testing
 
 /// A credential that says when it expires, on a device whose clock is two hours ahead: it is over when it comes.

@@ -1,6 +1,7 @@
 import Foundation
 import Nautilus
 import NautilusSessions
+import TestSupport
 import Testing
 
 /// A cipher's promises, without any encryption: bytes that come back with the same key and context only.

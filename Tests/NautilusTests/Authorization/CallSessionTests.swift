@@ -3,6 +3,7 @@ import Nautilus
 import NautilusCaching
 import NautilusTesting
 import NautilusTraffic
+import TestSupport
 import Testing
 
 /// A call belongs to the session in which it begins, and not to that in which its first request happens to be stamped.
@@ -96,8 +97,8 @@ struct CallSessionTests {
             // It has the only slot for five seconds.
             simulation.start { _ = try? await Ping(route: ["other"]).schedule(with: service) }
             if place == .limit || place == .coalescing { try await world.transport.waitForAttempts(count: 1) }
-            async let call = outcome(of: .get, service)
-            async let follower = outcome(of: .get, service)
+            async let call = Ping.get.result(with: service)
+            async let follower = Ping.get.result(with: service)
             try await world.clock.sleep(for: .milliseconds(1))
             world.coordinator.signOut()
             world.coordinator.signIn(Token(number: 2))
@@ -110,7 +111,7 @@ struct CallSessionTests {
     func signedOut() async throws {
         try await simulate { simulation in
             let world = World(simulation, signedIn: nil)
-            async let call = outcome(of: .get, world.service(waitingAt: .hook))
+            async let call = Ping.get.result(with: world.service(waitingAt: .hook))
             try await world.clock.sleep(for: .seconds(1))
             world.coordinator.signIn(Token(number: 2))
             #expect(await call.isSuperseded)
@@ -142,7 +143,7 @@ struct CallSessionTests {
     func refreshedMeanwhile() async throws {
         try await simulate { simulation in
             let world = World(simulation)
-            async let call = outcome(of: .get, world.service(waitingAt: .hook))
+            async let call = Ping.get.result(with: world.service(waitingAt: .hook))
             try await world.clock.sleep(for: .seconds(1))
             let grant = try #require(world.coordinator.current)
             world.coordinator.replace(grant, with: Token(number: 2))
@@ -217,19 +218,5 @@ struct CallSessionTests {
         coordinator.adopt(.signedOut, since: coordinator.epoch)
         coordinator.adopt(.signedIn("a"), since: coordinator.epoch)
         #expect(coordinator.session != session)
-    }
-
-    private func outcome(of request: Ping, _ service: AnyHttpService<HttpError>) async -> Result<String, HttpError> {
-        do throws(HttpError) {
-            return .success(try await request.schedule(with: service))
-        } catch {
-            return .failure(error)
-        }
-    }
-}
-
-extension Result where Success == String, Failure == HttpError {
-    fileprivate var isSuperseded: Bool {
-        if case .superseded? = refreshError { true } else { false }
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import Nautilus
 import NautilusTesting
+import TestSupport
 import Testing
 
 /// 12.1: an attempt may make several exchanges, and the server rejects one of them.
@@ -50,7 +51,7 @@ struct CredentialLeaseTests {
         by interceptor: Closure? = nil,
         accepting accepted: Set<Int> = [],
         answer: @escaping @Sendable (HttpRequest, _ isAccepted: Bool) -> ScriptedReply
-    ) async throws -> (result: Result<String, HttpError>, sends: [String], refreshes: Int) {
+    ) async throws -> (result: CallResult, sends: [String], refreshes: Int) {
         try await simulate { simulation in
             let world = TokenWorld(simulation, accepting: accepted, answer: answer)
             let service = AnyHttpService(
@@ -60,12 +61,7 @@ struct CredentialLeaseTests {
                 transport: world.transport,
                 clock: world.clock
             )
-            let result: Result<String, HttpError>
-            do throws(HttpError) {
-                result = .success(try await request.schedule(with: service))
-            } catch {
-                result = .failure(error)
-            }
+            let result = await request.result(with: service)
             let sends = world.transport.attempts.map { "\($0.request.method) \($0.request.url.path)" }
             return (result, sends, world.server.refreshCount)
         }

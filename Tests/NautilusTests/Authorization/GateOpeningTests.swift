@@ -1,5 +1,6 @@
 import Nautilus
 import NautilusTesting
+import TestSupport
 import Testing
 
 @Suite("A gate that opens lets nobody through in a crowd")

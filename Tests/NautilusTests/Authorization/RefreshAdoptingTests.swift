@@ -1,4 +1,5 @@
 import Nautilus
+import TestSupport
 import Testing
 
 /// With what `import Nautilus` gives to everybody: the seam of sessions that processes share.

@@ -1,6 +1,7 @@
 import Foundation
 import Nautilus
 import NautilusTesting
+import TestSupport
 import Testing
 
 /// 12.14: the token endpoint fails for a while. A call's 401 comes after 10 ms, a refresh takes 50 ms.
@@ -232,7 +233,7 @@ struct RefreshOutageTests {
     }
 
     /// How a call ended, in a few words.
-    static func summary(_ result: Result<String, HttpError>) -> String {
+    static func summary(_ result: CallResult) -> String {
         guard let error = result.error else { return "ok" }
         let next = error.retryAfter.map { ", next in \($0.brief)" } ?? ""
         return switch result.refreshError {

@@ -1,5 +1,6 @@
 import Foundation
 import NautilusTesting
+import TestSupport
 import Testing
 
 @testable import Nautilus
@@ -40,12 +41,7 @@ struct SessionEndTests {
                 apiUrl: "api.example.com",
                 retrierFactory: ComposedRetrier.factory(
                     AuthorizationRetrier.factory(coordinator),
-                    BackoffRetrier.factory(
-                        .standard.with {
-                            $0.backoff = .constant(.zero)
-                            $0.budget = .unlimited
-                        }
-                    )
+                    BackoffRetrier.factory(.atOnce)
                 ),
                 transport: transport,
                 clock: clock

@@ -1,6 +1,7 @@
 import Foundation
 import Nautilus
 import NautilusTesting
+import TestSupport
 
 /// How bad the weather is.
 struct StormWeather: Sendable {

@@ -1,5 +1,6 @@
 import Foundation
 import NautilusTesting
+import TestSupport
 import Testing
 
 @testable import Nautilus
@@ -20,26 +21,16 @@ struct EnvironmentChangeTests {
     private func outcome(
         to other: String,
         _ script: ScriptedTransport
-    ) async throws -> (result: Result<String, HttpError>, urls: [String]) {
+    ) async throws -> (result: CallResult, urls: [String]) {
         try await simulate { simulation in
             let environment = Locked("staging.example.com")
             let service = SwitchingService(
                 environment: environment,
                 transport: Flipping(base: script) { environment.withLock { $0 = other } },
                 clock: simulation.clock,
-                retrierFactory: BackoffRetrier.factory(
-                    .standard.with {
-                        $0.backoff = .constant(.zero)
-                        $0.budget = .unlimited
-                    }
-                )
+                retrierFactory: BackoffRetrier.factory(.atOnce)
             )
-            let result: Result<String, HttpError>
-            do throws(HttpError) {
-                result = .success(try await Ping.get.schedule(with: service))
-            } catch {
-                result = .failure(error)
-            }
+            let result = await Ping.get.result(with: service)
             return (result, script.attempts.map { $0.request.url.absoluteString })
         }
     }
@@ -119,12 +110,7 @@ struct EnvironmentChangeTests {
             let script = ScriptedTransport(.status(503), .reply(text: "ok"))
             let service = AnyHttpService(
                 apiUrl: "api.example.com",
-                retrierFactory: BackoffRetrier.factory(
-                    .standard.with {
-                        $0.backoff = .constant(.zero)
-                        $0.budget = .unlimited
-                    }
-                ),
+                retrierFactory: BackoffRetrier.factory(.atOnce),
                 transport: Flipping(base: script) { url.withLock { $0 = other } },
                 clock: ManualClock()
             )

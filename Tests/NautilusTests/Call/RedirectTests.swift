@@ -2,6 +2,7 @@ import Foundation
 import Nautilus
 import NautilusStreams
 import NautilusTesting
+import TestSupport
 import Testing
 
 @Suite("Redirects are followed above the transport")
@@ -121,12 +122,7 @@ struct RedirectTests {
         let service = AnyHttpService(
             apiUrl: "api.example.com",
             header: ["Authorization": "Bearer secret"],
-            retrierFactory: BackoffRetrier.factory(
-                .standard.with {
-                    $0.backoff = .constant(.zero)
-                    $0.budget = .unlimited
-                }
-            ),
+            retrierFactory: BackoffRetrier.factory(.atOnce),
             transport: script
         )
         try await Ping.get.download(to: target, with: service)
@@ -276,12 +272,7 @@ struct RedirectTests {
         let service = AnyHttpService(
             apiUrl: "api.example.com",
             interceptors: [KeepingBodies()],
-            retrierFactory: BackoffRetrier.factory(
-                .standard.with {
-                    $0.backoff = .constant(.zero)
-                    $0.budget = .unlimited
-                }
-            ),
+            retrierFactory: BackoffRetrier.factory(.atOnce),
             transport: transport
         )
         let error = await #expect(throws: HttpError.self) { try await Ping.keyedPost.schedule(with: service) }

@@ -1,6 +1,7 @@
 import Foundation
 import Nautilus
 import NautilusTesting
+import TestSupport
 import Testing
 
 @Suite("What a side request does, and what it says of the attempt")

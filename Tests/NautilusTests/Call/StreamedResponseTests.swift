@@ -1,5 +1,6 @@
 import Foundation
 import NautilusTesting
+import TestSupport
 import Testing
 
 @testable import Nautilus
@@ -150,12 +151,7 @@ struct StreamedResponseTests {
             export.timeout = nil
             let service = AnyHttpService(
                 apiUrl: "a.com",
-                retrierFactory: BackoffRetrier.factory(
-                    .standard.with {
-                        $0.backoff = .constant(.zero)
-                        $0.budget = .unlimited
-                    }
-                ),
+                retrierFactory: BackoffRetrier.factory(.atOnce),
                 transport: transport,
                 clock: simulation.clock
             )

@@ -1,5 +1,6 @@
 import Nautilus
 import NautilusTesting
+import TestSupport
 
 /// The outcome of a call, as black-box cases ask for it.
 struct Outcome: Sendable {

@@ -1,6 +1,7 @@
 import Foundation
 import Nautilus
 import NautilusTesting
+import TestSupport
 
 /// The token that the example's `AuthorizationRetrier`, which is linked into these tests, stamps on requests.
 public struct Token: Hashable, Sendable {
@@ -111,32 +112,13 @@ struct TokenWorld: Sendable {
     }
 
     /// One call, as its outcome.
-    func call(_ request: Ping = .get) async -> Result<String, HttpError> {
-        do throws(HttpError) {
-            return .success(try await request.schedule(with: service))
-        } catch {
-            return .failure(error)
-        }
-    }
+    func call(_ request: Ping = .get) async -> CallResult { await request.result(with: service) }
 
-    /// Concurrent calls, in the order in which they were started.
-    func calls(_ count: Int, _ request: Ping = .get) async -> [Result<String, HttpError>] {
-        await withTaskGroup(of: (Int, Result<String, HttpError>).self) { group in
-            for index in 0..<count { group.addTask { (index, await call(request)) } }
-            var results: [(Int, Result<String, HttpError>)] = []
-            for await result in group { results.append(result) }
-            return results.sorted { $0.0 < $1.0 }.map(\.1)
-        }
+    /// Calls that are made at once, in the order in which they were started.
+    func calls(_ count: Int, _ request: Ping = .get) async -> [CallResult] {
+        await atOnce(count) { _ in await call(request) }
     }
 
     /// The tokens that requests carried, in the order of their sending.
     var sentTokens: [String?] { transport.attempts.map { $0.header[.authorization] } }
-}
-
-extension Result where Success == String, Failure == HttpError {
-    var error: HttpError? {
-        if case .failure(let error) = self { error } else { nil }
-    }
-    var refreshError: RefreshError? { error?.underlying as? RefreshError }
-    var isOk: Bool { (try? get()) == "ok" }
 }

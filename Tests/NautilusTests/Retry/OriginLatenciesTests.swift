@@ -1,5 +1,6 @@
 import Nautilus
 import NautilusTesting
+import TestSupport
 import Testing
 
 @Suite("What attempts usually take, and retries that cannot finish")
@@ -127,9 +128,7 @@ struct OriginLatenciesTests {
             let service = AnyHttpService(
                 apiUrl: "api.example.com",
                 retrierFactory: BackoffRetrier.factory(
-                    .standard.with {
-                        $0.backoff = .constant(.zero)
-                        $0.budget = .unlimited
+                    .atOnce.with {
                         $0.latencies = latencies
                         $0.gate = OriginPauses(clock: clock)
                     }

@@ -1,5 +1,6 @@
 import Nautilus
 import NautilusTesting
+import TestSupport
 import Testing
 
 @Suite("A service with another error")
@@ -12,12 +13,7 @@ struct MappedServiceTests {
         let service = AnyHttpService(
             apiUrl: "api.example.com",
             header: ["X-App": "shop"],
-            retrierFactory: BackoffRetrier.factory(
-                .standard.with {
-                    $0.backoff = .constant(.zero)
-                    $0.budget = .unlimited
-                }
-            ),
+            retrierFactory: BackoffRetrier.factory(.atOnce),
             transport: transport
         )
         .mappingErrors { Refused(status: $0.status) }

@@ -1,5 +1,6 @@
 import Foundation
 import NautilusTesting
+import TestSupport
 import Testing
 
 @testable import Nautilus
@@ -86,12 +87,7 @@ struct ServiceSwitchTests {
         let sites = ServiceSwitch(Site.staging) { site in
             AnyHttpService(
                 apiUrl: site.rawValue,
-                retrierFactory: BackoffRetrier.factory(
-                    .standard.with {
-                        $0.backoff = .constant(.zero)
-                        $0.budget = .unlimited
-                    }
-                )
+                retrierFactory: BackoffRetrier.factory(.atOnce)
             ).with { $0.webSocketTransport = transports[site] ?? $0.webSocketTransport }
         }
         let chat = try await ChatStream().schedule(with: sites)

@@ -1,6 +1,7 @@
 import Foundation
 import Nautilus
 import NautilusTesting
+import TestSupport
 import Testing
 
 @Suite("A service without its authorization")
@@ -119,9 +120,7 @@ struct SignedOutTests {
                 .on(.post, "/renewal", .status(503, header: ["Retry-After": "1"]), .fail(.networkConnectionLost))
                 .on(.get, "/things", .status(401))
             let policy = BackoffRetrier.factory(
-                .standard.with {
-                    $0.backoff = .constant(.zero)
-                    $0.budget = .unlimited
+                .atOnce.with {
                     $0.retriesNonIdempotentRequests = true
                 }
             )

@@ -1,5 +1,6 @@
 import Foundation
 import NautilusTesting
+import TestSupport
 import Testing
 
 @testable import Nautilus
@@ -92,12 +93,7 @@ extension DownloadTests {
         let transport = LengthlessTransport(header: header, bytes: Self.bytes)
         let service = AnyHttpService(
             apiUrl: "a.com",
-            retrierFactory: BackoffRetrier.factory(
-                .standard.with {
-                    $0.backoff = .constant(.zero)
-                    $0.budget = .unlimited
-                }
-            ),
+            retrierFactory: BackoffRetrier.factory(.atOnce),
             transport: transport
         )
         let (target, told) = (try target(), Counter())

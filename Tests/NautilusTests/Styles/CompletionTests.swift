@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import Nautilus
 import NautilusTesting
+import TestSupport
 import Testing
 
 @Suite("Calls with a completion handler", .endsInTime)

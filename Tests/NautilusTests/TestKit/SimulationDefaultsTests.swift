@@ -1,6 +1,7 @@
 import Foundation
 import NautilusTesting
 import NautilusTraffic
+import TestSupport
 import Testing
 
 @testable import Nautilus

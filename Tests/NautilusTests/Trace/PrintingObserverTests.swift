@@ -1,5 +1,6 @@
 import Foundation
 import NautilusTesting
+import TestSupport
 import Testing
 
 @testable import Nautilus
@@ -12,12 +13,7 @@ struct PrintingObserverTests {
         let transport = ScriptedTransport(.status(503), .reply(text: "secret answer"))
         let service = AnyHttpService(
             apiUrl: "api.example.com/v1",
-            retrierFactory: BackoffRetrier.factory(
-                .standard.with {
-                    $0.backoff = .constant(.zero)
-                    $0.budget = .unlimited
-                }
-            ),
+            retrierFactory: BackoffRetrier.factory(.atOnce),
             transport: transport,
             clock: ManualClock()
         ).with {

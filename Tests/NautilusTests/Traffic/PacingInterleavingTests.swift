@@ -19,11 +19,7 @@ struct PacingInterleavingTests {
 
     @Test("nothing is sent over the limit, whoever is cancelled, and nobody waits for ever")
     func manySeeds() async throws {
-        try await inWorlds(2_000) { generator in
-            let world = PacingWorld(&generator)
-            await world.run()
-            return world.findings()
-        }
+        try await inWorlds(2_000) { PacingWorld(&$0) }
     }
 }
 
@@ -100,7 +96,7 @@ private struct PaceModel {
 }
 
 /// A server that takes two requests in 10 s and tells so, and five requests, of which some are cancelled.
-private struct PacingWorld: Sendable {
+private struct PacingWorld: VisitedWorld {
     private struct Record {
         /// How many the server has counted in each of its windows.
         var windows: [Int: Int] = [:]
@@ -111,24 +107,21 @@ private struct PacingWorld: Sendable {
 
     private let clock = ManualClock()
     private let pacing: Pacing
-    private let visits: [(start: Int, duration: Int, isCancelled: Bool)]
+    let visits: [Visit]
     private let record = Locked(Record())
 
     init(_ generator: inout SeededGenerator) {
         pacing = Pacing(interval: .seconds(1), clock: clock, random: FixedRandomSource(0.5))
-        visits = (0..<5).map { _ in
-            let draw = generator.next()
-            return (Int(draw % 4), Int(draw >> 8 % 3), draw >> 16 % 4 == 0)
-        }
+        visits = (0..<5).map { _ in Visit(&generator, starts: 4) }
     }
 
     func run() async {
         // The first has its answer, and with it the limit, before the others come.
-        await visit(0)
-        let tasks = visits.indices.dropFirst().map { index in BackgroundTask.start { await self.visit(index) } }
-        for (index, task) in zip(visits.indices.dropFirst(), tasks) {
+        await make(visits[0])
+        let tasks = visits.dropFirst().map { visit in BackgroundTask.start { await make(visit) } }
+        for (visit, task) in zip(visits.dropFirst(), tasks) {
             await Task.yield()
-            if visits[index].isCancelled { task.cancel() }
+            if visit.isCancelled { task.cancel() }
         }
         // A task that waits for ever makes the simulation give up and name its seed.
         while record.withLock({ $0.ended }) < visits.count {
@@ -138,16 +131,16 @@ private struct PacingWorld: Sendable {
         }
     }
 
-    private func visit(_ index: Int) async {
-        for _ in 0..<visits[index].start { await Task.yield() }
-        let outcome = await pacing.outcome(of: trafficRequest) { try await send(index) }
+    func make(_ visit: Visit) async {
+        await visit.begin()
+        let outcome = await pacing.outcome(of: trafficRequest) { try await send(visit) }
         record.withLock { record in
             record.outcomes[outcome, default: 0] += 1
             record.ended += 1
         }
     }
 
-    private func send(_ index: Int) async throws -> HttpResponse<Data> {
+    private func send(_ visit: Visit) async throws -> HttpResponse<Data> {
         let now = Int(clock.now.offset / .seconds(1))
         let used = record.withLock { record in
             record.atServer += 1
@@ -158,10 +151,7 @@ private struct PacingWorld: Sendable {
             "RateLimit-Policy": "\"a\";q=2;w=10", "RateLimit": .init("\"a\";r=\(max(0, 2 - used));t=\(10 - now % 10)"),
         ]
         defer { record.withLock { $0.atServer -= 1 } }
-        for _ in 0..<visits[index].duration {
-            await Task.yield()
-            try Task.checkCancellation()
-        }
+        try await visit.work()
         return .test(used > 2 ? 429 : 200, header: header)
     }
 

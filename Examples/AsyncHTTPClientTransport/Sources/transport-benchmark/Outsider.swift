@@ -32,8 +32,8 @@ struct Outsider: Sendable {
     }
 
     /// A block of its calls, after a quarter as many that are not counted.
-    func sample(_ url: String, calls: Int, atOnce width: Int) throws -> Sample {
-        let figures = try Self.output(of: [program.path, url, "\(calls)", "\(width)"])
+    func sample(_ url: String, calls: Int, atOnce width: Int, connections: Int) throws -> Sample {
+        let figures = try Self.output(of: [program.path, url] + [calls, width, connections].map(String.init))
             .split(whereSeparator: \.isWhitespace).compactMap { Double($0) }
         guard figures.count == 2 else { throw Failure(program: name) }
         return Sample(calls: calls, seconds: figures[0], cpuSeconds: figures[1])

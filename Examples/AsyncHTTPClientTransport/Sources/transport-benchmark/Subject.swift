@@ -29,36 +29,50 @@ struct Subject: Sendable {
         }
     }
 
-    private init(_ outsider: Outsider, _ url: URL) {
+    private init(_ outsider: Outsider, _ url: URL, connections: Int) {
         name = outsider.name
-        sample = { try outsider.sample(url.absoluteString, calls: $0, atOnce: $1) }
+        sample = { try outsider.sample(url.absoluteString, calls: $0, atOnce: $1, connections: connections) }
     }
 
-    /// Raw `URLSession` first, the bare client second: the others are compared with these.
-    static func all(port: Int) throws -> [Subject] {
+    /// Raw `URLSession` first, the bare client second: the others are compared with these. All have as many connections.
+    static func all(port: Int, connections: Int) throws -> [Subject] {
         guard let url = URL(string: "http://127.0.0.1:\(port)/v1/notes/7") else { throw URLError(.badURL) }
         // One thread for the connections of both: which of several a connection gets is luck, and the same client then
         // takes a fifth more processor time in one run than in the next.
         let eventLoopGroup = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        let transport = AsyncHTTPClientTransport(configuration: .init(eventLoopGroup: eventLoopGroup))
-        // As the transport has it.
-        let client = HTTPClient(
-            eventLoopGroupProvider: .shared(eventLoopGroup),
-            configuration: HTTPClient.Configuration(decompression: .enabled(limit: .none))
+        let transport = AsyncHTTPClientTransport(
+            configuration: .init(connectionsPerHost: connections, eventLoopGroup: eventLoopGroup)
         )
+        // As the transport has it.
+        var configuration = HTTPClient.Configuration(decompression: .enabled(limit: .none))
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connections
+        let client = HTTPClient(eventLoopGroupProvider: .shared(eventLoopGroup), configuration: configuration)
+        let settings = URLSessionConfiguration.default
+        settings.httpMaximumConnectionsPerHost = connections
+        let session = URLSession(configuration: settings)
+        let onSession = URLSessionTransport(configuration: .init(connectionsPerHost: connections))
         return [
-            Subject(name: "URLSession.data(for:)") { try await session(url) },
+            Subject(name: "URLSession.data(for:)") { try await data(of: url, by: session) },
             Subject(name: "HTTPClient.execute(_:timeout:)") { try await bare(url.absoluteString, client) },
             nautilus("Nautilus on async-http-client", port, transport),
-            nautilus("Nautilus, as it comes", port, PlatformTransport.shared),
-            nautilus("Nautilus on URLSession", port, URLSessionTransport()),
-        ] + Outsider.all().map { Subject($0, url) }
+            nautilus("Nautilus, as it comes", port, asItComes(connections: connections)),
+            nautilus("Nautilus on URLSession", port, onSession),
+        ] + Outsider.all().map { Subject($0, url, connections: connections) }
     }
 
-    private static func session(_ url: URL) async throws {
+    /// The transport of the platform, with so many connections.
+    private static func asItComes(connections: Int) -> any HttpTransport {
+        #if os(Linux)
+            CurlTransport(configuration: .init(connectionsPerHost: connections))
+        #else
+            URLSessionTransport(configuration: .init(connectionsPerHost: connections))
+        #endif
+    }
+
+    private static func data(of url: URL, by session: URLSession) async throws {
         var request = URLRequest(url: url)
         for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
-        let (data, response) = try await URLSession.shared.data(for: request)
+        let (data, response) = try await session.data(for: request)
         guard (response as? HTTPURLResponse)?.statusCode == 200 else { throw URLError(.badServerResponse) }
         _ = try JSONDecoder().decode(Note.self, from: data)
     }

@@ -16,8 +16,11 @@ struct TransportBenchmark {
     private static func measure(_ answer: ServerAnswer, rounds: Int) async throws {
         let server = try ServerProcess(answer)
         defer { server.end() }
-        let subjects = try Subject.all(port: server.port)
-        for width in [1, 64] { try await measure(subjects, "\(answer.title); \(width) at once", rounds, width: width) }
+        for (width, connections) in [(1, 6), (64, 6), (64, 64)] {
+            let subjects = try Subject.all(port: server.port, connections: connections)
+            let title = "\(answer.title); \(width) at once on \(connections) connections"
+            try await measure(subjects, title, rounds, width: width)
+        }
     }
 
     private static func measure(_ subjects: [Subject], _ title: String, _ rounds: Int, width: Int) async throws {

@@ -1,4 +1,4 @@
-// The same exchanges by a plain loop over libcurl, six connections, without JSON: what no client on libcurl gets below.
+// The same exchanges by a plain loop over libcurl, without JSON: what no client on libcurl gets below.
 // Prints the seconds and the seconds of processor time they took.
 #include <curl/curl.h>
 #include <stdio.h>
@@ -46,12 +46,12 @@ static void run(CURLM *multi, CURL **handles, struct transfer *transfers, int ca
 }
 
 int main(int count, char **arguments) {
-    if (count < 4) return 1;
+    if (count < 5) return 1;
     int calls = atoi(arguments[2]), width = atoi(arguments[3]);
     if (width < 1 || width > most_handles) return 1;
     curl_global_init(CURL_GLOBAL_ALL);
     CURLM *multi = curl_multi_init();
-    curl_multi_setopt(multi, CURLMOPT_MAX_HOST_CONNECTIONS, 6L);
+    curl_multi_setopt(multi, CURLMOPT_MAX_HOST_CONNECTIONS, atol(arguments[4]));
     struct curl_slist *lines = curl_slist_append(NULL, "Accept: application/json");
     lines = curl_slist_append(lines, "Authorization: Bearer 0123456789");
     CURL *handles[most_handles];

@@ -1,4 +1,4 @@
-// The same calls by Go's net/http, six connections: prints the seconds and the seconds of processor time they took.
+// The same calls by Go's net/http: prints the seconds and the seconds of processor time they took.
 package main
 
 import (
@@ -65,7 +65,9 @@ func main() {
 	check(err)
 	width, err := strconv.Atoi(os.Args[3])
 	check(err)
-	transport := &http.Transport{MaxConnsPerHost: 6, MaxIdleConnsPerHost: 6}
+	connections, err := strconv.Atoi(os.Args[4])
+	check(err)
+	transport := &http.Transport{MaxConnsPerHost: connections, MaxIdleConnsPerHost: connections}
 	client := &http.Client{Transport: transport, Timeout: time.Minute}
 	run(client, os.Args[1], calls/4, width)
 	cpu, start := processorTime(), time.Now()

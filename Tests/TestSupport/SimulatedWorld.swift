@@ -1,0 +1,51 @@
+import Foundation
+import Nautilus
+import NautilusTesting
+
+/// The parts of a simulation for tests, without its availability: to annotate every test would be mere noise.
+package struct Simulated: Sendable {
+    package let clock: ManualClock
+    package let random: SeededRandomSource
+    /// Starts a task that knows its starter's task-local values and not its cancellation, as `Task {}` does elsewhere.
+    package let start: @Sendable (_ work: @escaping @Sendable () async -> Void) -> Void
+}
+
+/// Runs `body` single-threaded in virtual time, in the interleaving of `seed`; see `Simulation`.
+package func simulate<Result: Sendable>(
+    seed: UInt64 = 0,
+    _ body: @escaping @Sendable (Simulated) async throws -> Result
+) async throws -> Result {
+    guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else { throw SimulationUnavailable() }
+    return try await Simulation(seed: seed).run { simulation in
+        try await body(
+            Simulated(clock: simulation.clock, random: simulation.random) { work in simulation.task(work) }
+        )
+    }
+}
+
+/// The system is older than task executors.
+private struct SimulationUnavailable: Error {}
+
+/// A server, the clients that talk to it, and what they share, in the virtual time of one simulation.
+///
+/// Every world of the tests is made of a simulation and of what its test varies, makes its services itself, and has calls
+/// as their outcomes.
+package protocol SimulatedWorld: Sendable {
+    var clock: ManualClock { get }
+    init(_ simulation: Simulated)
+}
+
+extension SimulatedWorld {
+    /// Runs `body` in a world of its own, in the interleaving of `seed`.
+    package static func run<Result: Sendable>(
+        seed: UInt64 = 0,
+        _ body: @escaping @Sendable (Self) async throws -> Result
+    ) async throws -> Result {
+        try await simulate(seed: seed) { try await body(Self($0)) }
+    }
+
+    /// The wall clock of a machine that has it right.
+    package var date: Date { Date(timeIntervalSince1970: 1_800_000_000 + clock.now.offset / .seconds(1)) }
+
+    package func sleep(_ duration: Duration) async throws { try await clock.sleep(for: duration) }
+}
