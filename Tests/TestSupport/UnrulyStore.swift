@@ -23,6 +23,7 @@ package final class UnrulyStore: StoreInFront {
         (self.base, self.clock, self.random, self.slowness) = (base, clock, random, slowness)
     }
 
+    package var isInTrouble: Bool { isTroubled.withLock { $0 } }
     package func trouble(_ isTroubled: Bool) { self.isTroubled.withLock { $0 = isTroubled } }
     /// Has everything fail.
     package func breakDown(_ isBroken: Bool) { self.isBroken.withLock { $0 = isBroken } }

@@ -144,18 +144,24 @@ extension SharedCredential {
             if let known { return try await store.end(known) }
             // A process that has just started has to learn which session it ends.
             let glance = try await store.glance()
-            let session = glance.stored?.session
-            state.withLock { state in
-                guard state.unsaved == .signOut(session: nil) else { return }
-                if let session {
+            let isMeant = state.withLock { state in
+                switch state.unsaved {
+                case .signOut(session: nil): break
+                case .signOut(let session?): return session == glance.stored?.session
+                // Somebody has signed in here meanwhile, and may be the one who is stored.
+                case .signIn, .renewal, .expiry, nil: return false
+                }
+                if let session = glance.stored?.session {
                     state.unsaved = .signOut(session: session)
                     state.noteEnd(of: session)
                     noteRevocation(of: session, in: &state)
                 } else if glance.version == nil, areEnded {
                     (state.unsaved, state.version) = (nil, nil)
                 }
+                return true
             }
-            return if let session { try await store.end(session) } else { nil }
+            guard isMeant, let session = glance.stored?.session else { return nil }
+            return try await store.end(session)
         } catch {
             // The removal of its record tells if that fails as well.
             return nil

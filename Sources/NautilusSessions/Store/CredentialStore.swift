@@ -21,7 +21,9 @@ import Nautilus
 ///
 /// A load that is behind for a moment, as of a database with copies, takes nothing back from a process that knows better:
 /// neither a renewed credential (``StoredCredential/renewals``) nor a user who has signed out there. A process that knows
-/// nothing yet goes by what it is shown.
+/// nothing yet goes by what it is shown. Two things such a store sees to all the same: who holds the key's lock is shown
+/// what was stored last, since that decides what is replaced and removed, and no read of a process is behind an earlier
+/// one, a load above all not behind the version that was asked for before it.
 ///
 /// A record that is foreign, or of a newer format, is left alone: neither saved over nor deleted. A damaged one is
 /// replaced.

@@ -5,7 +5,7 @@ import NautilusTesting
 import TestSupport
 import Testing
 
-@Suite("A sign-in that is still being stored when its user signs out")
+@Suite("A sign-in that is stored, or a sign-out that looks for its user, while the other comes")
 struct LateSignInTests {
     /// A store whose saves take twenty seconds, and which cannot be read, or end a session, while it is told so.
     private struct SlowStore: StoreInFront {
@@ -50,6 +50,35 @@ struct LateSignInTests {
             #expect(world.store.load(world.key) == nil)
             #expect(try await world.process().restore() == false)
             #expect(!session.isSignedIn)
+        }
+    }
+
+    /// A store whose first load takes twenty seconds.
+    private struct SlowFirstLook: StoreInFront {
+        let isFirst = Locked(true)
+        let base: MemoryStore
+        let clock: ManualClock
+
+        func pass(_ operation: StoreOperation) async throws {
+            let isFirst = isFirst.withLock { isFirst in
+                defer { if operation == .load { isFirst = false } }
+                return isFirst && operation == .load
+            }
+            if isFirst { try await clock.sleep(for: .seconds(20)) }
+        }
+    }
+
+    @Test("is not ended by a sign-out of before, which still looks for whoever was stored")
+    func afterSignOut() async throws {
+        try await TokenWorld.run { world in
+            _ = try await world.signedIn("anna")
+            let session = world.process(store: SlowFirstLook(base: world.store, clock: world.clock))
+            let signOut = BackgroundTask.start { try? await session.signOut() }
+            try await world.sleep(.seconds(1))
+            try await session.signIn(world.server.signIn("bert", at: world.date))
+            await signOut.value
+            #expect(await world.call(session).token == "bert-1")
+            #expect(await world.call(world.process()).token == "bert-1")
         }
     }
 }

@@ -9,6 +9,8 @@ struct StoreStorm: Sendable {
     /// The work that the processes do all the time.
     enum Work: Sendable {
         case calls, sequences
+        /// Calls, while users change before the changes of before are stored, in every process or in one.
+        case changes(inOne: Bool)
     }
 
     private struct GetCall: Request {
@@ -54,10 +56,15 @@ struct StoreStorm: Sendable {
     private let left = Locked<[[String: ManualClock.Instant]]>([[:], [:], [:]])
     private let complaints = Locked<[String]>([])
     private let expected = Locked(Users())
+    /// The user of the change that began last; nil for a sign-out.
+    private let last = Locked<String?>(nil)
+    /// The users who have signed out.
+    private let signedOut = Locked<Set<String>>([])
     /// The server's ends of the web sockets, each with the process and the user of its client.
     let sockets = Locked<[(process: Int, user: String, isServed: Locked<Bool>)]>([])
 
-    init(_ world: TokenWorld, _ work: Work) async throws {
+    /// - Parameter lag: By how much a read may be behind while its store is in trouble.
+    init(_ world: TokenWorld, _ work: Work, lag: Duration = .zero) async throws {
         (self.world, self.work) = (world, work)
         let rules = SessionRules<ApiToken>(
             stamp: { token, request in request.header["X-Api-Token"] = token.value },
@@ -70,7 +77,12 @@ struct StoreStorm: Sendable {
         )
         let stores = (0..<3).map { _ in UnrulyStore(world.store, world.clock, world.random) }
         let limits = RefreshLimits(timeLimit: .seconds(90), maxStarts: 1_000_000)
-        processes = stores.map { world.process(rules, store: $0, limits: limits) }
+        let history = LaggingStore.History(world.store, world.clock)
+        processes = stores.map { store in
+            let view: any CredentialStore =
+                lag > .zero ? LaggingStore(store, history, world.random, lag: lag) : store
+            return world.process(rules, store: view, limits: limits)
+        }
         self.stores = stores
         world.server.grantGrace()
         world.server.transport.on(.get, "/calls/*") { [self] request, _ in
@@ -103,7 +115,7 @@ struct StoreStorm: Sendable {
             for (number, process) in processes.enumerated() {
                 for call in 0..<30 {
                     switch work {
-                    case .calls: group.addTask { await self.call(process, "\(number).\(call)") }
+                    case .calls, .changes: group.addTask { await self.call(process, "\(number).\(call)") }
                     case .sequences: group.addTask { await sequence(process, "\(number).\(call)") }
                     }
                 }
@@ -137,22 +149,44 @@ struct StoreStorm: Sendable {
     }
 
     private func changeUsers() async {
+        if case .changes(let inOne) = work { return await changeUsersAtOnce(inOne: inOne) }
         for number in 1...5 {
             try? await world.sleep(.seconds(180) * world.random.nextFraction())
             let index = Int(world.random.nextFraction() * 2.99)
-            let (process, user) = (processes[index], "user\(number)")
-            let before = self.user(of: process)
-            expected.withLock { $0.look { self.user(of: processes[$0]) } }
-            if world.random.nextFraction() < 0.5 {
-                // Where no user is known, a sign-out is meant for the stored user.
-                guard let before else { continue }
-                try? await process.signOut()
-                expected.withLock { $0.signOut(before) }
-            } else {
-                let isStored = (try? await process.signIn(credential(user))) != nil
-                expected.withLock { $0.signIn(user, in: index, after: before, isStored: isStored) }
+            await changeUser(in: index, to: world.random.nextFraction() < 0.5 ? nil : "user\(number)")
+        }
+    }
+
+    /// Users change while the changes before are still on their way to the store.
+    private func changeUsersAtOnce(inOne: Bool) async {
+        await withTaskGroup(of: Void.self) { group in
+            for number in 1...40 {
+                try? await world.sleep(.seconds(60) * world.random.nextFraction() * world.random.nextFraction())
+                let index = inOne ? 0 : Int(world.random.nextFraction() * 2.99)
+                let user = world.random.nextFraction() < 0.5 ? nil : "user\(number)"
+                last.withLock { $0 = user }
+                group.addTask { await changeUser(in: index, to: user) }
             }
-            if let before { left.withLock { $0[index][before] = world.clock.now } }
+        }
+    }
+
+    /// - Parameter user: Who signs in; nil for a sign-out.
+    private func changeUser(in index: Int, to user: String?) async {
+        let process = processes[index]
+        let before = self.user(of: process)
+        expected.withLock { $0.look { self.user(of: processes[$0]) } }
+        // From here on, whatever becomes of the change.
+        if let before { left.withLock { $0[index][before] = world.clock.now } }
+        if let user {
+            let isStored = (try? await process.signIn(credential(user))) != nil
+            expected.withLock { $0.signIn(user, in: index, after: before, isStored: isStored) }
+        } else if case .changes = work {
+            if let before { signedOut.withLock { _ = $0.insert(before) } }
+            try? await process.signOut()
+        } else if let before {
+            // Where no user is known, a sign-out is meant for the stored user.
+            try? await process.signOut()
+            expected.withLock { $0.signOut(before) }
         }
     }
 
@@ -176,7 +210,15 @@ struct StoreStorm: Sendable {
         }
         let signedIn = processes.map(user)
         if Set(signedIn).count > 1 { complain("the processes disagree: \(signedIn)") }
-        let possible = expected.withLock { $0.possible }
+        let over = signedOut.withLock { $0.intersection(signedIn.compactMap { $0 }) }
+        if !over.isEmpty { complain("\(over) are signed in, and have signed out") }
+        let possible: Set<String?>
+        switch work {
+        case .calls, .sequences: possible = expected.withLock { $0.possible }
+        case .changes(inOne: true): possible = [last.withLock { $0 }]
+        // In which order changes of several processes count that are under way at once is the store's to say.
+        case .changes(inOne: false): return
+        }
         if !possible.isSuperset(of: signedIn) { complain("\(signedIn) are signed in, and not one of \(possible)") }
     }
 

@@ -17,9 +17,26 @@ struct StoreStormTests {
         try await Self.storm(of: .sequences)
     }
 
-    private static func storm(of work: StoreStorm.Work) async throws {
+    @Test(
+        "the same while users change before the changes of before are stored",
+        arguments: [true, false],
+        [Duration.zero, .seconds(20)]
+    )
+    func changes(inOne: Bool, lag: Duration) async throws {
+        try await Self.storm(of: .changes(inOne: inOne), lag: lag)
+    }
+
+    @Test(
+        "the same where a read may show what was stored seconds before",
+        arguments: [Duration.seconds(1), .seconds(20), .seconds(200)]
+    )
+    func lagging(lag: Duration) async throws {
+        try await Self.storm(of: .calls, lag: lag)
+    }
+
+    private static func storm(of work: StoreStorm.Work, lag: Duration = .zero) async throws {
         try await forEachSeed(12) { seed in
-            let findings = try await TokenWorld.run(seed: seed) { try await StoreStorm($0, work).findings() }
+            let findings = try await TokenWorld.run(seed: seed) { try await StoreStorm($0, work, lag: lag).findings() }
             #expect(findings.isEmpty, "seed \(seed): \(findings)")
         }
     }
