@@ -29,8 +29,12 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
 
     struct State {
         weak var coordinator: Coordinator?
-        /// Whether the store has been looked at, or overruled.
-        var isKnown = false
+        /// Whether it is known what the store has, or that it is overruled.
+        var isKnown = false {
+            didSet { if isKnown { wasKnown = true } }
+        }
+        /// Whether that has ever been known.
+        private(set) var wasKnown = false
         /// The version of the store's record that is known.
         var version: CredentialVersion?
         /// The record that this process goes by; nil when nobody is signed in.
@@ -154,8 +158,8 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
 
     /// A moment, as far as this process can tell what the store had then.
     struct Moment: Sendable {
-        /// Whether anything was known of the store before.
-        let isKnown: Bool
+        /// Whether anything had been known of the store by then.
+        let wasKnown: Bool
         /// The session that was stored at that time; nil when the store does not tell that at once.
         let session: UUID??
         /// Whether the store had what is known here, so that there is nothing to look for.
@@ -165,13 +169,13 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
 
     /// This moment.
     func moment() -> Moment {
-        let known = present().known
+        let (known, wasKnown) = state.withLock { (Baseline($0), $0.wasKnown) }
         let isUpToDate =
             store.promptVersion().map {
                 known.isKnown && known.unsaved == nil && $0 == known.version && isPublished(known.record)
             } ?? false
         return Moment(
-            isKnown: known.isKnown,
+            wasKnown: wasKnown,
             session: isUpToDate ? nil : promptSession(),
             isUpToDate: isUpToDate,
             watch: Stopwatch(store.clock)
@@ -197,11 +201,11 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         let (session, found) = turn.take { (present(), state.withLock { $0.record?.session }) }
         guard let before = moment.session else {
             // The first look must find somebody, however slow the store is.
-            return !moment.isKnown || moment.watch.elapsed <= Self.lookLimit ? .found(session) : .known
+            return !moment.wasKnown || moment.watch.elapsed <= Self.lookLimit ? .found(session) : .known
         }
         // A renewal by another process changes the record, and not its session.
         if before == found { return .found(session) }
-        if moment.isKnown { return .known }
+        if moment.wasKnown { return .known }
         // Where nobody is signed in, the call has to hear why.
         return found == nil ? .found(session) : .superseded
     }

@@ -13,10 +13,13 @@ struct SlowLookTests {
         let base: MemoryStore
         let clock: ManualClock
         let delay = Locked(Duration.zero)
+        /// Whether it can be read; which sessions have been ended is told all the same.
+        let isReadable = Locked(true)
 
         init(_ world: TokenWorld) { (base, clock) = (world.store, world.clock) }
 
-        func pass(_ operation: StoreOperation) async {
+        func pass(_ operation: StoreOperation) async throws {
+            if operation == .load, !isReadable.withLock({ $0 }) { throw CredentialStoreError.full(place: "disk") }
             let delay = delay.withLock { $0 }
             guard operation == .version, delay > .zero else { return }
             await BackgroundTask.start { [clock] in try? await clock.sleep(for: delay) }.value
@@ -52,6 +55,30 @@ struct SlowLookTests {
             let result = await call
             #expect(result.refreshError != nil || result.token == "anna-1", "\(result)")
             #expect(!world.server.carried.contains("bert-1"))
+        }
+    }
+
+    @Test("nor where all that is known of the store is that the user before has left")
+    func slowLookAfterEnd() async throws {
+        try await TokenWorld.run { world in
+            let store = SlowLooks(world)
+            let session = world.process(store: store)
+            try await session.signIn(world.server.signIn("anna", at: world.date))
+            let other = world.process()
+            try await other.signIn(world.server.signIn("bert", at: world.date))
+            store.isReadable.withLock { $0 = false }
+            #expect(await world.call(session).token == nil)
+            store.isReadable.withLock { $0 = true }
+            store.delay.withLock { $0 = .seconds(2) }
+            async let call = world.call(session)
+            try await world.sleep(.seconds(1))
+            try await other.signIn(world.server.signIn("carl", at: world.date))
+            let result = await call
+            #expect(result.isSuperseded, "\(result)")
+            #expect(world.server.carried == [])
+            // A call of now goes out as the present user.
+            store.delay.withLock { $0 = .zero }
+            #expect(await world.call(session).token == "carl-1")
         }
     }
 
