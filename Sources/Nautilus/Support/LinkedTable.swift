@@ -29,16 +29,21 @@ struct LinkedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// The first entries, at most so many.
     func prefix(_ count: Int) -> [(key: Key, value: Value)] {
-        var (entries, place) = ([(key: Key, value: Value)](), head)
+        entries(count) { ($0, $1) }
+    }
+
+    /// All values in their order.
+    var values: [Value] { entries(count) { $1 } }
+
+    private func entries<Entry>(_ count: Int, _ entry: (Key, Value) -> Entry) -> [Entry] {
+        var (entries, place) = ([Entry](), head)
+        entries.reserveCapacity(min(count, nodes.count))
         while entries.count < count, place != Self.none {
-            entries.append((nodes[place].key, nodes[place].value))
+            entries.append(entry(nodes[place].key, nodes[place].value))
             place = nodes[place].next
         }
         return entries
     }
-
-    /// All values in their order.
-    var values: [Value] { prefix(count).map(\.value) }
 
     /// The keys, in their order, whose values fulfil a condition.
     func keys(where isWanted: (Key, Value) -> Bool) -> [Key] {
