@@ -46,6 +46,8 @@ public struct AttemptContext: Sendable {
         let acceptedStatusCodes: HttpStatusCodes
         let call: CallIdentity
         let facts: CallFacts
+        /// The calls that it is part of; nil in a context that a test has made.
+        let sequence: CallSequence?
     }
 
     /// Creates a context, as a test of an interceptor or a transport does.
@@ -93,7 +95,8 @@ public struct AttemptContext: Sendable {
         streamsResponse: Bool,
         acceptedStatusCodes: HttpStatusCodes,
         call: CallIdentity,
-        facts: CallFacts
+        facts: CallFacts,
+        sequence: CallSequence? = nil
     ) {
         fixed = Boxed(
             Fixed(
@@ -104,7 +107,8 @@ public struct AttemptContext: Sendable {
                 streamsResponse: streamsResponse,
                 acceptedStatusCodes: acceptedStatusCodes,
                 call: call,
-                facts: facts
+                facts: facts,
+                sequence: sequence
             )
         )
     }
@@ -223,6 +227,15 @@ extension AttemptContext {
     /// For a transport that knows when it writes. Without it, any exchange that ends may have been sent.
     public func beginConnecting() {
         progress?.beginConnecting()
+    }
+
+    /// Why a request must not be written any more: its user has signed out, or another one in, since it was stamped with the
+    /// credential. Nil while it may go out, and for a request without a credential of the service's.
+    ///
+    /// For a transport in which requests wait, for a connection or for their turn: asked right before it writes, it fails
+    /// with this. The call has asked before it hands the request over.
+    public func endOfSession(of request: HttpRequest) -> HttpError? {
+        request.isStamped ? fixed.value.sequence?.endOfSession : nil
     }
 
     /// Tells that the request is about to be written; called before the check that the exchange has not ended.

@@ -104,6 +104,8 @@ public struct CredentialLease<Source: CredentialSource> {
         if let end = source.end(of: session) { throw end }
         let grant = try await source.grant(continuing: latest, for: context.serviceOrigin)
         guard grant.session == session else { throw RefreshError.superseded }
+        // Once more: the grant may be of before the session's end, and have come after it.
+        if let end = source.end(of: session) { throw end }
         let unstamped = request.header
         try stamp(grant.credential, &request)
         request.noteStamp(since: unstamped)

@@ -21,7 +21,8 @@ extension Call {
                 streamsResponse: request.streamsResponse,
                 acceptedStatusCodes: request.acceptedStatusCodes,
                 call: book.identity,
-                facts: scope.facts
+                facts: scope.facts,
+                sequence: sequence
             )
             return (built, context)
         } catch {

@@ -76,6 +76,8 @@ struct RedirectFollower: Sendable {
         _ progress: ExchangeProgress,
         _ opening: ExchangeBook.Opening
     ) async -> (Outcome.Ending, CallTrace.Exchange?) {
+        // The user may have signed out while the credential was on its way here.
+        if let end = context.endOfSession(of: request) { return (.failed(end), nil) }
         if opening.role == .redirect { progress.beginSending() }
         let entry = book.begin(request, opening, progress, serviceOrigin: context.serviceOrigin)
         do {

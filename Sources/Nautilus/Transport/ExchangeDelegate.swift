@@ -88,8 +88,9 @@ final class ExchangeDelegate: NSObject, Sendable {
 
     private func start(_ waiter: Waiter) {
         let exchange = waiter.exchange
+        if let end = exchange.context.endOfSession(of: exchange.request) { exchange.resolve(.failure(end)) }
         guard !exchange.isAnswered else {
-            // Its caller has gone since it was given the connection, which goes to the next in line.
+            // Its caller, or its user, has gone since it came, and its connection goes to the next in line.
             traffic.withLock { $0.starting -= 1 }
             return release(exchange.origin)
         }

@@ -29,8 +29,7 @@ final class SessionExchange: Sendable {
         var body = Data()
     }
 
-    /// Where it goes; nil for a URL without a host, which needs no connection to fail.
-    let origin: HttpOrigin?
+    let request: HttpRequest
     /// The attempt's context, which knows how long the exchange may take.
     let context: AttemptContext
     /// The most bytes of a body that is not streamed.
@@ -39,12 +38,15 @@ final class SessionExchange: Sendable {
     private let streams: ExchangeStreams?
     private let state = Locked(State())
 
-    init(to origin: HttpOrigin?, context: AttemptContext, responseLimit: Int, streams: ExchangeStreams? = nil) {
-        self.origin = origin
+    init(of request: HttpRequest, context: AttemptContext, responseLimit: Int, streams: ExchangeStreams? = nil) {
+        self.request = request
         self.context = context
         self.responseLimit = responseLimit
         self.streams = streams
     }
+
+    /// Where it goes; nil for a URL without a host, which needs no connection to fail.
+    var origin: HttpOrigin? { request.origin }
 
     /// Lets the caller wait; false, with the caller resumed, when the exchange was cancelled before it began.
     func awaitAnswer(_ continuation: Continuation) -> Bool {

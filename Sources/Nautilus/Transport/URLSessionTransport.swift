@@ -65,7 +65,7 @@ public final class URLSessionTransport: InterruptibleTransport {
         case .stream: return try await collect(stream(request, context: context))
         }
         let outgoing = OutgoingRequest(request: try URLRequest(request, body: body), priority: request.priority)
-        let exchange = SessionExchange(to: request.origin, context: context, responseLimit: configuration.responseLimit)
+        let exchange = SessionExchange(of: request, context: context, responseLimit: configuration.responseLimit)
         let end: @Sendable () -> Void = { [exchanges] in
             exchange.resolve(.failure(CancellationError())) {
                 exchanges.queue.async { exchanges.abandon(exchange) }
@@ -144,7 +144,7 @@ extension URLSessionTransport {
         let outgoing = OutgoingRequest(request: urlRequest, priority: request.priority, file: body.file)
         let download = DownloadPipe(spoolLimit: configuration.spoolLimit)
         let streams = ExchangeStreams(download: download, spool: body.spool, onSent: body.onSent)
-        let exchange = SessionExchange(to: request.origin, context: context, responseLimit: .max, streams: streams)
+        let exchange = SessionExchange(of: request, context: context, responseLimit: .max, streams: streams)
         let session = streamedSession
         let end: @Sendable () -> Void = { [exchanges = session.exchanges] in
             download.abandon()

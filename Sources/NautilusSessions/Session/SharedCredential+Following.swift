@@ -142,6 +142,7 @@ extension SharedCredential {
                     state.isChanging = false
                     return true
                 }
+                state.noteEnd(of: known.record, followedBy: look.stored, hasExpired: look.hasExpired)
                 // What cannot be decoded is told by the next look.
                 (state.isKnown, state.record, state.version) = (!look.isOfAnother, look.stored, look.version)
                 state.lastNumber = max(state.lastNumber, look.stored?.number ?? 0)

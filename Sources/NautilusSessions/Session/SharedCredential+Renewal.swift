@@ -14,6 +14,8 @@ extension SharedCredential {
         while true {
             base.unanswered += 1
             try await mark(base, lock)
+            // The note was not taken: the user has signed out meanwhile, in another process.
+            if state.withLock({ !$0.isKnown }) { _ = try await successor(of: base) }
             // The store has held it up, the note included, so long that the refresh may be cancelled before the answer has
             // come: that would be lost, and the credential with it.
             if isFirst, watch.elapsed > timeLimit / 2 {

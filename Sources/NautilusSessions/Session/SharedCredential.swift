@@ -90,6 +90,14 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
             if let session { over[session] = .max }
         }
 
+        /// Notes that a session has ended elsewhere: by the sign-in that has taken its place, or by the server. Not where
+        /// nothing is stored: a store that is lost for a while would sign the user out.
+        mutating func noteEnd(of record: Record?, followedBy next: Record?, hasExpired: Bool) {
+            guard let record, next?.session != record.session else { return }
+            guard hasExpired || next.map({ $0.number > record.number }) ?? false else { return }
+            over[record.session] = max(over[record.session] ?? 0, record.renewals)
+        }
+
         /// Whether a session has ended here, by a sign-out or a sign-in.
         func isOver(_ session: UUID) -> Bool { over[session] == .max }
 

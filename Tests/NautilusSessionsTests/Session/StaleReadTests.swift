@@ -82,6 +82,40 @@ struct StaleReadTests {
         }
     }
 
+    @Test("nor does one whose place the next user has taken in another process, once that has been heard of")
+    func replacedElsewhere() async throws {
+        try await TokenWorld.run { world in
+            let store = StaleStore(base: world.store)
+            let (there, here) = (world.process(), world.process(store: store))
+            try await there.signIn(world.server.signIn("anna", at: world.date))
+            try await here.restore()
+            try await store.remember(world.key)
+            try await there.signIn(world.server.signIn("bert", at: world.date))
+            #expect(await world.call(here).token == "bert-1")
+            store.isStale = true
+            #expect(await world.call(here).token == "bert-1")
+            #expect(world.server.carried == ["bert-1", "bert-1"])
+        }
+    }
+
+    @Test("a credential that the server has refused in another process is not sent to it again")
+    func refusedElsewhere() async throws {
+        try await TokenWorld.run { world in
+            let store = StaleStore(base: world.store)
+            let (there, here) = (world.process(), world.process(store: store))
+            try await there.signIn(world.server.signIn("anna", at: world.date))
+            try await here.restore()
+            try await store.remember(world.key)
+            world.server.endSessions()
+            _ = await world.call(there)
+            _ = await world.call(here)
+            #expect(!here.isSignedIn && world.server.renewals == ["anna-1"])
+            store.isStale = true
+            _ = await world.call(here)
+            #expect(!here.isSignedIn && world.server.renewals == ["anna-1"])
+        }
+    }
+
     @Test("a record that is put back when its user has signed out is ended once more, for the next launch as well")
     func putBack() async throws {
         try await TokenWorld.run { world in

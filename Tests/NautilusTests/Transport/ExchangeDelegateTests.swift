@@ -20,10 +20,15 @@ struct ExchangeDelegateTests {
         #expect(await transport.exchanges.count == 0)
     }
 
+    private func exchange(responseLimit: Int) throws -> SessionExchange {
+        let request = HttpRequest(url: try #require(URL(string: "http://127.0.0.1")))
+        let context = AttemptContext(serviceOrigin: try #require(request.origin))
+        return SessionExchange(of: request, context: context, responseLimit: responseLimit)
+    }
+
     @Test("an answer is given once: the first one")
     func answersOnce() async throws {
-        let origin = try #require(URL(string: "http://127.0.0.1").flatMap(HttpOrigin.init))
-        let exchange = SessionExchange(to: origin, context: AttemptContext(serviceOrigin: origin), responseLimit: 0)
+        let exchange = try exchange(responseLimit: 0)
         exchange.resolve(.failure(TransportError(.timedOut)))
         exchange.resolve(.failure(CancellationError()))
         #expect(exchange.isAnswered)
@@ -36,8 +41,7 @@ struct ExchangeDelegateTests {
 
     @Test("a body is kept up to the limit, and refused with the byte behind it")
     func limit() async throws {
-        let origin = try #require(URL(string: "http://127.0.0.1").flatMap(HttpOrigin.init))
-        let exchange = SessionExchange(to: origin, context: AttemptContext(serviceOrigin: origin), responseLimit: 4)
+        let exchange = try exchange(responseLimit: 4)
         #expect(exchange.receive(Data("abc".utf8)))
         #expect(exchange.receive(Data("d".utf8)))
         #expect(!exchange.receive(Data("e".utf8)))

@@ -72,6 +72,7 @@ public final class AsyncHTTPClientTransport: InterruptibleTransport {
         let departure = try Departure(
             of: exchange,
             HTTPClient.Request(request, for: exchange, configuration),
+            for: request,
             to: request.lineOrigin,
             over: connections,
             context: context

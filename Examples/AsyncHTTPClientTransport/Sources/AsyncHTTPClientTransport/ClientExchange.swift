@@ -78,11 +78,16 @@ extension ClientExchange {
         }
     }
 
-    /// Sends the request over the connection that it has got; false when it has no use for it any more.
+    /// Sends the request over the connection that it has got; false when it has no use for it any more, or its user has
+    /// signed out.
     ///
     /// Called where the exchange before has ended, so that none of the caller's threads has to wake up in between.
     func depart() -> Bool {
         guard let departure = state.withLockedValue({ $0.departure.take() }) else { return false }
+        if let end = departure.context.endOfSession(of: departure.source) {
+            fail(end)
+            return false
+        }
         let task = departure.connections.client.execute(request: departure.request, delegate: self)
         let isLate = state.withLockedValue { state in
             state.task = task

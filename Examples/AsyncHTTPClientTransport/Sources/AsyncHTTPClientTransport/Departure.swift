@@ -5,6 +5,8 @@ import Nautilus
 final class Departure: Sendable {
     let exchange: ClientExchange
     let request: HTTPClient.Request
+    /// The request as the call has it.
+    let source: HttpRequest
     /// The origin whose connections it needs.
     let origin: HttpOrigin
     let connections: ClientConnections
@@ -14,12 +16,14 @@ final class Departure: Sendable {
     init(
         of exchange: ClientExchange,
         _ request: HTTPClient.Request,
+        for source: HttpRequest,
         to origin: HttpOrigin,
         over connections: ClientConnections,
         context: AttemptContext
     ) {
         self.exchange = exchange
         self.request = request
+        self.source = source
         self.origin = origin
         self.connections = connections
         self.context = context

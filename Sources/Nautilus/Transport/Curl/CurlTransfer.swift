@@ -44,6 +44,8 @@
         private var bodyCount: Int64 = 0
         /// Why it was ended from here; nil when it was not.
         private var refusal: TransportError?
+        /// Why the request must not be written any more; nil while it may.
+        private var endOfSession: HttpError?
         /// How often libcurl was allowed to write the request.
         private var admissions = 0
         /// How many bytes had been written by then, to a proxy that was asked for a connection.
@@ -138,7 +140,7 @@
                 guard let error = error as? HttpBodyStream.ReadError else { return .failure(error) }
                 return .failure(TransportError(error).delivered(isSent ? .maybeExecuted : .notSent))
             }
-            if let refusal { return .failure(refusal) }
+            if let error = refusal ?? endOfSession as (any Error)? { return .failure(error) }
             // An answer that is whole stands, whatever becomes of the rest of the request's body.
             guard code == 0 || isAnswerWhole else {
                 if code == CurlFailure.timedOut { return .failure(TransportError.notConnected(isSent: isSent)) }
@@ -209,6 +211,11 @@
         /// Whether the request may be written now; asked again when a kept connection has died under it.
         private func admit() -> Bool {
             guard !isAbandoned else { return false }
+            if let end = context.endOfSession(of: request.request) {
+                // What a kept connection has taken that died then may have been executed.
+                if isSent { refuse(TransportError(.networkConnectionLost)) } else { endOfSession = end }
+                return false
+            }
             // An exchange that is ended before this check counts as unsent, and has to stay so.
             context.noteSending()
             guard !exchange.isAnswered else { return false }
