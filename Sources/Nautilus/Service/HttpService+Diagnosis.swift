@@ -226,7 +226,7 @@ public enum PolicyFinding: Hashable, Sendable {
     /// The rule of a retrier that must not be asked before the one that authorizes.
     public enum Obstacle: Hashable, Sendable {
         /// It has a gate. Retriers prepare in the opposite order, so that an attempt is stamped first and then waits: it may
-        /// go out with a credential that has been replaced meanwhile, or whose user has signed out.
+        /// go out with a credential that has been replaced meanwhile.
         case gate
         /// It repeats after a 401, and so sends the rejected credential again.
         case retriesUnauthorized
