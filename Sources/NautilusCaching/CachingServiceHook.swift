@@ -95,7 +95,7 @@ public final class CachingServiceHook: ServiceHook {
         guard let key = RequestKey(request), let beginning else { return }
         let now = stopwatch.elapsed
         var response = response
-        // It is that of another call.
+        // The trace belongs to the call that has fetched it.
         response.trace = CallTrace()
         core.withLock { [response] in $0.store(response, for: key, beginning, at: now) }
     }

@@ -85,7 +85,7 @@ extension HttpCache {
             return nil
         }
         guard let renewed = answer.renewed(stored) else {
-            // It is the one, and must not be kept any longer.
+            // The 304 is about this response, which must not be kept any longer.
             if answer.isOwn { forget(stored, answer) }
             return serve(stored, age: 0, answer.question, from: answer.response)
         }

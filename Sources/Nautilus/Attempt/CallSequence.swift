@@ -28,7 +28,7 @@ public struct CallSequence: Sendable {
         var leases: [Int: Int] = [:]
     }
 
-    /// A session of the first call, and how it is told when that is over.
+    /// A session of the first call, and how the sequence learns that it has ended.
     struct Owner<Session: Sendable>: Sendable {
         let session: Session
         /// Why the session is over; nil while it goes on.

@@ -106,7 +106,7 @@ struct RequestBuilder {
     /// The origin to which that header may go whole.
     private var builtOrigin: HttpOrigin?
 
-    /// The origin of a request that goes out, as far as it is known.
+    /// Who has made a request that goes out, as far as it is known.
     enum Kind {
         /// The attempt's own: there is no interceptor that could make another.
         case own

@@ -126,8 +126,8 @@ extension RenewalFailure {
 }
 
 extension HttpResponse<Data> {
-    /// Whether it may be what is left of a token reply, though none can be read from it: it is called what those are, or
-    /// nothing. A page of a hotel's network is called one.
+    /// Whether it may be what is left of a token reply, though none can be read from it: its `Content-Type` is a token
+    /// reply's, or is missing. A captive portal's page names its own.
     fileprivate var isCutTokenReply: Bool {
         (200...299).contains(status)
             && header.values(of: .contentType).first.map { ReplyFields.mayBeReply(contentType: $0) } ?? true

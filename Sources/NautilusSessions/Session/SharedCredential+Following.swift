@@ -23,7 +23,7 @@ extension SharedCredential {
                 if follow(look, from: known, since: epoch) { return storeWorked() }
             } catch {
                 guard known.isKnown else { throw error }
-                // It is the caller who has left then, and the store may be well.
+                // The caller has left; that says nothing about the store.
                 if error.kind == .cancelled { return }
                 return storeFailed(error)
             }
@@ -152,7 +152,7 @@ extension SharedCredential {
                 return true
             }
         }
-        // What it was kept for is over.
+        // The lock was kept for an unsaved renewal that no longer matters.
         if isFollowed, let lock = takeKeptLock() { store.unlock(lock) }
         // A record that is not shown is one whose sign-out has not come to its removal, and may never do so.
         if isFollowed, look.isSignOut, look.version != nil { removeRemains() }

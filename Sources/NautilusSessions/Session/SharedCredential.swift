@@ -118,7 +118,7 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
     let looking = Locked<(isUnderWay: Bool, latest: Duration?)>((false, nil))
     let watch: Stopwatch
     /// Held while the state and the coordinator change together.
-    let turn = Turn()
+    let turn = ReentrantLock()
     private let report: @Sendable (SessionEvent) -> Void
     private let reportEnd: @Sendable (UUID) -> Void
 
@@ -254,7 +254,7 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
 
 /// A lock that the thread which holds it may take again: the coordinator tells its observer while it is held, and an
 /// observer may sign out.
-struct Turn: Sendable {
+struct ReentrantLock: Sendable {
     private let lock = Locked(())
     private let holder = Locked<ObjectIdentifier?>(nil)
 

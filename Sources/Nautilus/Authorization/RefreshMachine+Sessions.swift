@@ -1,0 +1,149 @@
+extension RefreshMachine {
+    mutating func signInHere(_ credential: any ErasedCredential, lifetime: Duration?, at now: Duration) -> [Action] {
+        mark.changesHere += 1
+        return signIn(credential, lifetime: lifetime, at: now)
+    }
+
+    mutating func signOutHere() -> [Action] {
+        mark.changesHere += 1
+        return signOut()
+    }
+
+    private mutating func signIn(
+        _ credential: any ErasedCredential,
+        lifetime: Duration?,
+        at now: Duration
+    ) -> [Action] {
+        mark.number += 1
+        return beginSession(credential, lifetime: lifetime, at: now)
+    }
+
+    /// Begins the session that has the present mark.
+    private mutating func beginSession(
+        _ credential: any ErasedCredential,
+        lifetime: Duration?,
+        at now: Duration
+    ) -> [Action] {
+        let released = release(resumingWith: .failure(.superseded))
+        let grant = nextGrant(credential)
+        let session = RefreshSession(
+            firstGeneration: grant.generation,
+            grant: grant,
+            expiry: expiry(of: lifetime, at: now)
+        )
+        state = .idle(session)
+        epoch += 1
+        return released + [.announce(.session(.signedIn(generation: grant.generation)))]
+    }
+
+    private mutating func signOut() -> [Action] {
+        epoch += 1
+        guard let session = state.session else {
+            state = .signedOut(expiredBy: nil)
+            return []
+        }
+        let released = release(resumingWith: .failure(.superseded))
+        state = .signedOut(expiredBy: nil)
+        mark.number += 1
+        return released + [.announce(.session(.signedOut(generation: session.grant.generation)))]
+    }
+
+    mutating func replace(
+        _ generation: Int,
+        with credential: any ErasedCredential,
+        lifetime: Duration?,
+        at now: Duration
+    ) -> [Action] {
+        guard let session = state.session, session.grant.generation == generation else { return [] }
+        return publish(credential, lifetime: lifetime, in: session, at: now)
+    }
+
+    mutating func adopt(_ adoption: Adoption, at now: Duration) -> [Action] {
+        switch adoption {
+        case .replacement(let credential, let lifetime):
+            switch state {
+            case .signedOut: adoptSession(credential, lifetime: lifetime, at: now)
+            // Expired, it helps no call that waits, and does not show that the server has recovered.
+            case .coolingDown(let session, let coolDown) where lifetime.map { $0 <= .zero } ?? false:
+                replaceExpired(session, with: credential, lifetime: lifetime, within: coolDown, at: now)
+            case .idle(let session), .refreshing(let session, _), .coolingDown(let session, _):
+                publish(credential, lifetime: lifetime, in: session, at: now)
+            }
+        case .session(let credential, let lifetime):
+            adoptSession(credential, lifetime: lifetime, at: now)
+        case .nothing:
+            signOutElsewhere()
+        case .expiry(let error):
+            expire(with: error)
+        }
+    }
+
+    private mutating func signOutElsewhere() -> [Action] {
+        guard state.session == nil else { return signOut() }
+        // Calls go on hearing why the session has ended here, if it has.
+        epoch += 1
+        return []
+    }
+
+    private mutating func adoptSession(
+        _ credential: any ErasedCredential,
+        lifetime: Duration?,
+        at now: Duration
+    ) -> [Action] {
+        // The first that is heard of it: it has been going on all along, and calls wait for it that began in it.
+        epoch == 0
+            ? beginSession(credential, lifetime: lifetime, at: now) : signIn(credential, lifetime: lifetime, at: now)
+    }
+
+    /// Makes `credential`, which has expired, the next generation of `session`, while the cool-down goes on.
+    private mutating func replaceExpired(
+        _ session: RefreshSession,
+        with credential: any ErasedCredential,
+        lifetime: Duration?,
+        within coolDown: RefreshCoolDown,
+        at now: Duration
+    ) -> [Action] {
+        epoch += 1
+        let next = session.next(nextGrant(credential), expiry: expiry(of: lifetime, at: now))
+        state = .coolingDown(next, coolDown)
+        return [.announce(.session(.refreshed(generation: next.grant.generation)))]
+    }
+
+    /// Makes `credential` the next generation of `session`, and hands it to all waiting calls.
+    mutating func publish(
+        _ credential: any ErasedCredential,
+        lifetime: Duration?,
+        in session: RefreshSession,
+        endOf ended: RefreshFlight? = nil,
+        at now: Duration
+    ) -> [Action] {
+        epoch += 1
+        let grant = nextGrant(credential)
+        // Two clocks disagree, and another refresh would bring the same: the server tells by a 401 when it has expired.
+        let isBornExpired = ended != nil && lifetime.map { $0 <= .zero } ?? false
+        let released = release(resumingWith: .success(grant), endOf: ended)
+        state = .idle(session.next(grant, expiry: isBornExpired ? nil : expiry(of: lifetime, at: now)))
+        return released + [.announce(.session(.refreshed(generation: grant.generation)))]
+    }
+
+    /// Lets go of the refresh that calls wait for, be it in flight or still to come: they go on, and the one in flight
+    /// is cancelled unless it has `ended`. To be called before the state changes.
+    func release(resumingWith result: Result<ErasedGrant, RefreshError>, endOf ended: RefreshFlight? = nil) -> [Action]
+    {
+        switch state {
+        case .signedOut, .idle: []
+        case .refreshing(_, ended): [.resumeWaiters(result)]
+        case .refreshing(_, let flight): [.cancelRefresh(flight), .resumeWaiters(result)]
+        case .coolingDown: [.resumeWaiters(result)]
+        }
+    }
+
+    private mutating func nextGrant(_ credential: any ErasedCredential) -> ErasedGrant {
+        lastGeneration += 1
+        return ErasedGrant(credential: credential, generation: lastGeneration, session: mark)
+    }
+
+    private func expiry(of lifetime: Duration?, at now: Duration) -> CredentialExpiry? {
+        lifetime.map { CredentialExpiry(receivedAt: now, lifetime: $0, limits: limits) }
+    }
+}
