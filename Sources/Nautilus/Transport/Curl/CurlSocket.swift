@@ -29,6 +29,8 @@
         let channel: WebSocketChannel
         let caller = CurlSocketCaller()
         private let request: WebSocketOpeningRequest
+        /// Why the request must not be written any more; nil while it may.
+        private let endOfSession: @Sendable () -> HttpError?
         private let closeTimeout: Duration
         /// Holds the loop, whose thread would end, until the connection has ended.
         private let lease: Locked<CurlLoop.Lease?>
@@ -52,9 +54,11 @@
             _ handle: CurlHandle,
             _ lease: CurlLoop.Lease,
             headerLimit: Int,
-            configuration: CurlWebSocketTransport.Configuration
+            configuration: CurlWebSocketTransport.Configuration,
+            endOfSession: @escaping @Sendable () -> HttpError?
         ) {
             self.request = request
+            self.endOfSession = endOfSession
             self.handle = handle
             self.lease = Locked(lease)
             self.headerLimit = headerLimit
@@ -88,6 +92,11 @@
         func connected(_ code: Int32) -> Next {
             guard code == 0 else {
                 fail(code)
+                return .end
+            }
+            // The user may have signed out while it connected.
+            if let end = endOfSession() {
+                caller.resolve(.failure(end))
                 return .end
             }
             stage = .opening(WebSocketOpeningAnswer(to: request, headerLimit: headerLimit, bodyLimit: refusalLimit))

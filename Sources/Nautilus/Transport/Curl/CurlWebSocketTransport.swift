@@ -58,7 +58,7 @@
             let key = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
             let opening = try WebSocketOpeningRequest(request, key: key)
             try Task.checkCancellation()
-            let socket = try socket(opening)
+            let socket = try socket(opening) { context.endOfSession(of: request) }
             do {
                 switch try await socket.caller.answer(start: socket.wake) {
                 case .opened(let header): return .opened(CurlWebSocketConnection(socket), header: header)
@@ -73,7 +73,10 @@
             }
         }
 
-        private func socket(_ request: WebSocketOpeningRequest) throws -> CurlSocket {
+        private func socket(
+            _ request: WebSocketOpeningRequest,
+            endOfSession: @escaping @Sendable () -> HttpError?
+        ) throws -> CurlSocket {
             let lease = try transport.runningLoop()
             let configuration = transport.configuration
             guard let handle = CurlHandle(headerLimit: configuration.headerLimit) else { throw TransportError.unusable }
@@ -89,7 +92,14 @@
                 throw TransportError.failed(.cannotConnectToHost, delivery: .notSent, reason: reason)
             }
             let limit = configuration.headerLimit
-            return CurlSocket(request, handle, lease, headerLimit: limit, configuration: self.configuration)
+            return CurlSocket(
+                request,
+                handle,
+                lease,
+                headerLimit: limit,
+                configuration: self.configuration,
+                endOfSession: endOfSession
+            )
         }
     }
 
