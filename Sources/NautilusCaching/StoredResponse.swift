@@ -77,25 +77,25 @@ struct StoredResponse: Hashable, Sendable {
     var mustBeValidated: Bool { control.noCache || selectors.areUnknowable }
 
     /// Whether there is something to validate it by.
-    var hasValidator: Bool { header[.eTag] != nil || header[.lastModified] != nil }
+    var hasValidator: Bool { header[.etag] != nil || header[.lastModified] != nil }
 
     /// The request with the conditions under which the server need not send it again (§4.3.1).
     func validating(_ request: HttpRequest) -> HttpRequest {
         var request = request
-        if let tag = header[.eTag] { request.header[.ifNoneMatch] = tag }
+        if let tag = header[.etag] { request.header[.ifNoneMatch] = tag }
         if let date = header[.lastModified] { request.header[.ifModifiedSince] = date }
         return request
     }
 
     /// Whether a 304 is about this response, and not about another one of the same URL (§4.3.4).
     func isValidated(by response: HttpResponse<Data>) -> Bool {
-        guard let tag = response.header[.eTag] else { return true }
-        return header[.eTag]?.isWeaklyEqualTag(to: tag) ?? false
+        guard let tag = response.header[.etag] else { return true }
+        return header[.etag]?.isWeaklyEqualTag(to: tag) ?? false
     }
 
     /// Whether the answer to a HEAD is about this response (§4.3.5).
     func isDescribed(by response: HttpResponse<Data>) -> Bool {
-        if let tag = response.header[.eTag], header[.eTag]?.isWeaklyEqualTag(to: tag) != true { return false }
+        if let tag = response.header[.etag], header[.etag]?.isWeaklyEqualTag(to: tag) != true { return false }
         if let date = response.header[.lastModified], header[.lastModified] != date { return false }
         // A decoded body's length proves nothing.
         guard let length = response.header[.contentLength], header["Content-Encoding"] == nil else { return true }
@@ -115,7 +115,7 @@ struct StoredResponse: Hashable, Sendable {
     ) -> StoredResponse? {
         var updated = self
         // The length is the body's that is here, and so is what was done to it.
-        let kept: Set<HttpHeader.Name> = [.contentLength, .contentType, "Content-Encoding", "Content-Range"]
+        let kept: Set<HttpHeader.Name> = [.contentLength, .contentType, "Content-Encoding", .contentRange]
         let newer = response.header.storable.fields.filter { !kept.contains($0.name) }
         updated.header.merge(HttpHeader(newer))
         // They gave the age of the former answer; without them, this one's age counts from its receipt.

@@ -253,16 +253,26 @@ extension HttpHeader.Name {
     public static let contentEncoding = HttpHeader.Name("Content-Encoding")
     /// The body's size in bytes.
     public static let contentLength = HttpHeader.Name("Content-Length")
+    /// Which part of a file the body is.
+    public static let contentRange = HttpHeader.Name("Content-Range")
     /// The body's media type.
     public static let contentType = HttpHeader.Name("Content-Type")
     /// Cookies sent to the server.
     public static let cookie = HttpHeader.Name("Cookie")
     /// When the server made the response.
     public static let date = HttpHeader.Name("Date")
+    /// The version of what the body shows.
+    public static let etag = HttpHeader.Name("ETag")
     /// The key under which a server recognises a repeated request.
     public static let idempotencyKey = HttpHeader.Name("Idempotency-Key")
+    /// The versions that need not be sent again.
+    public static let ifNoneMatch = HttpHeader.Name("If-None-Match")
+    /// The event from which a feed goes on.
+    public static let lastEventId = HttpHeader.Name("Last-Event-ID")
     /// Where a redirect leads.
     public static let location = HttpHeader.Name("Location")
+    /// The part of a file that is asked for.
+    public static let range = HttpHeader.Name("Range")
     /// When to come back.
     public static let retryAfter = HttpHeader.Name("Retry-After")
     /// Cookies set by the server.

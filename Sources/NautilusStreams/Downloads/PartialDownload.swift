@@ -39,7 +39,7 @@ final class PartialDownload: Sendable {
     var rangeHeader: HttpHeader {
         state.withLock { state in
             guard state.received > 0, let validator = state.validator else { return [:] }
-            return ["Range": "bytes=\(state.received)-", "If-Range": validator.text]
+            return [.range: "bytes=\(state.received)-", "If-Range": validator.text]
         }
     }
 
@@ -93,7 +93,7 @@ final class PartialDownload: Sendable {
 
     private func continued(by response: HttpResponse<HttpBodyStream>) -> LocalFile? {
         guard response.status == 206, !response.header.isContentEncoded,
-            let range = response.header["Content-Range"].flatMap({ ContentRange($0) })
+            let range = response.header[.contentRange].flatMap({ ContentRange($0) })
         else { return nil }
         return state.withLock { state in
             guard range.first == state.received, state.validator?.matches(response.header) == true else { return nil }
@@ -213,7 +213,7 @@ struct RangeValidator: Hashable, Sendable {
     /// An entity tag is strong unless it says that it is weak. A date is strong only when it is 60 s older than the
     /// response: in the same second the file could have changed once more, and clocks differ (RFC 9110 §8.8.2.2).
     init?(_ header: HttpHeader) {
-        if let tag = header["ETag"] {
+        if let tag = header[.etag] {
             guard tag.utf8.count >= 2, tag.hasPrefix("\""), tag.hasSuffix("\"") else { return nil }
             (text, isTag) = (tag, true)
         } else {
@@ -228,7 +228,7 @@ struct RangeValidator: Hashable, Sendable {
 
     /// Whether a 206 may bring the rest: it must not name another tag, or another date (RFC 9110 §15.3.7.3).
     func matches(_ header: HttpHeader) -> Bool {
-        let named = isTag ? header["ETag"] : header["Last-Modified"]
+        let named = isTag ? header[.etag] : header["Last-Modified"]
         return named == nil || named == text
     }
 }

@@ -180,7 +180,7 @@ struct EventsRequest<Base: Request>: ForwardingRequest {
         var header = base.header
         if header[.accept] == nil { header[.accept] = HttpMimeType.eventStream.description }
         if header["Cache-Control"] == nil { header["Cache-Control"] = "no-store" }
-        if !lastEventId.isEmpty { header["Last-Event-ID"] = lastEventId }
+        if !lastEventId.isEmpty { header[.lastEventId] = lastEventId }
         return header
     }
     /// The two successes that mean something to event streams (WHATWG HTML §9.2.3).

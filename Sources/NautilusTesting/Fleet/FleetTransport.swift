@@ -55,10 +55,10 @@ final class FleetTransport: HttpTransport {
         case .served(let version):
             var response = server.respond(request)
             response.url = request.url
-            if let version { response.header["ETag"] = "\"\(version)\"" }
+            if let version { response.header[.etag] = "\"\(version)\"" }
             return .success(response)
         case .conflict(let version):
-            return .success(response(412, to: request, header: ["ETag": "\"\(version)\""]))
+            return .success(response(412, to: request, header: [.etag: "\"\(version)\""]))
         case .failed:
             return .success(response(500, to: request))
         case .refused(let status, let retryAfter):
