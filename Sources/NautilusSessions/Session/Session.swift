@@ -256,9 +256,10 @@ extension Session {
     /// No store keeps the user signed in here: one that hangs, cannot be read or is locked elsewhere only delays what
     /// is left to do, and a damaged record is removed. A user who signs in while this goes on stays signed in.
     ///
-    /// From here on no request with the credential is written, wherever it waits: the transports ask
-    /// `AttemptContext.endOfSession(of:)`. The answer to one that was on its way still comes to its caller: what the server
-    /// has done is done.
+    /// From here on no request with the credential goes to a transport, nor is one written that waits in it for a connection:
+    /// transports ask `AttemptContext.endOfSession(of:)`. One that was handed to Foundation on Apple's platforms may stand
+    /// in its line, and goes out. The answer to a request that was on its way still comes to its caller: what the server has
+    /// done is done.
     ///
     /// Where the session is over already, signed out or expired, here or elsewhere, nothing is left to end, and a user who
     /// has signed in elsewhere since, of whom this process has not heard, is not meant. A process that has not read the
