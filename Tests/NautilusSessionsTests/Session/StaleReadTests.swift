@@ -82,14 +82,22 @@ struct StaleReadTests {
         }
     }
 
+    /// A session and a process that follows it, over a store that can show the first user.
+    private static func following(
+        in world: TokenWorld
+    ) async throws -> (there: Session<ApiToken>, here: Session<ApiToken>, StaleStore) {
+        let store = StaleStore(base: world.store)
+        let (there, here) = (world.process(), world.process(store: store))
+        try await there.signIn(world.server.signIn("anna", at: world.date))
+        try await here.restore()
+        try await store.remember(world.key)
+        return (there, here, store)
+    }
+
     @Test("nor does one whose place the next user has taken in another process, once that has been heard of")
     func replacedElsewhere() async throws {
         try await TokenWorld.run { world in
-            let store = StaleStore(base: world.store)
-            let (there, here) = (world.process(), world.process(store: store))
-            try await there.signIn(world.server.signIn("anna", at: world.date))
-            try await here.restore()
-            try await store.remember(world.key)
+            let (there, here, store) = try await Self.following(in: world)
             try await there.signIn(world.server.signIn("bert", at: world.date))
             #expect(await world.call(here).token == "bert-1")
             store.isStale = true
@@ -101,11 +109,7 @@ struct StaleReadTests {
     @Test("a credential that the server has refused in another process is not sent to it again")
     func refusedElsewhere() async throws {
         try await TokenWorld.run { world in
-            let store = StaleStore(base: world.store)
-            let (there, here) = (world.process(), world.process(store: store))
-            try await there.signIn(world.server.signIn("anna", at: world.date))
-            try await here.restore()
-            try await store.remember(world.key)
+            let (there, here, store) = try await Self.following(in: world)
             world.server.endSessions()
             _ = await world.call(there)
             _ = await world.call(here)

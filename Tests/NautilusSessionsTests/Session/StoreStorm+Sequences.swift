@@ -7,28 +7,6 @@ import NautilusTesting
 /// Requests that continue one another: each page, each connection of a feed and of a web socket says whose the one before
 /// was.
 extension StoreStorm {
-    private struct Page: Codable, Sendable {
-        let items: [Int]
-        let next: String?
-    }
-
-    private struct ListItems: JsonRequest, CursorPaginatedRequest {
-        typealias Result = Page
-        let id: String
-        var cursor: String?
-        var route: HttpRoute { ["lists", id] }
-        var query: HttpQuery { ["cursor": cursor] }
-
-        func items(of page: Page) -> [Int] { page.items }
-        func cursor(after page: HttpResponse<Page>) -> String? { page.body.next }
-    }
-
-    private struct Feed: Request {
-        typealias Result = HttpBodyStream
-        let id: String
-        var route: HttpRoute { ["feeds", id] }
-    }
-
     private struct Chat: StreamRequest {
         typealias Message = String
         typealias Result = String
@@ -52,7 +30,7 @@ extension StoreStorm {
                 let (previous, number) = continued(request.url.query(percentEncoded: false)?.split(separator: "=").last)
                 check(request, as: user, after: previous)
                 let next = number < 4 ? "\(user):\(number + 1)" : nil
-                return .delay(.milliseconds(10), then: .json(Page(items: [number], next: next)))
+                return .delay(.milliseconds(10), then: .json(ItemPage(items: ["\(number)"], next: next)))
             }
             .on(.get, "/feeds/*") { request, _ in
                 guard let user = user(of: request) else { return .status(401) }

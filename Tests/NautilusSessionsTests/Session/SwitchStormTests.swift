@@ -31,27 +31,6 @@ private struct SwitchStorm: Sendable {
         var route: HttpRoute { ["calls", id] }
     }
 
-    private struct Page: Codable, Sendable {
-        let items: [String]
-        let next: Int?
-    }
-
-    private struct ListItems: JsonRequest, CursorPaginatedRequest {
-        typealias Result = Page
-        let id: String
-        var cursor: String?
-        var route: HttpRoute { ["lists", id] }
-        var query: HttpQuery { ["cursor": cursor] }
-        func items(of page: Page) -> [String] { page.items }
-        func cursor(after page: HttpResponse<Page>) -> String? { page.body.next.map(String.init) }
-    }
-
-    private struct Feed: Request {
-        typealias Result = HttpBodyStream
-        let id: String
-        var route: HttpRoute { ["feeds", id] }
-    }
-
     private let simulation: Simulated
     private let sites: ServiceSwitch<Site, AnyHttpService<HttpError>>
     private let servers: [Site: TokenServer]
@@ -106,7 +85,7 @@ private struct SwitchStorm: Sendable {
                 let number =
                     request.url.query(percentEncoded: false).flatMap { Int($0.drop { $0 != "=" }.dropFirst()) } ?? 0
                 return try await answer(request, at: site, server) {
-                    .json(Page(items: [$0], next: number < 3 ? number + 1 : nil))
+                    .json(ItemPage(items: [$0], next: number < 3 ? "\(number + 1)" : nil))
                 }
             }
             .on(.get, "/feeds/*") { request, _ in

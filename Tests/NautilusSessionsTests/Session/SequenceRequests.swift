@@ -1,0 +1,25 @@
+import Foundation
+import Nautilus
+
+/// A page of a list whose server says in the items whose it is.
+struct ItemPage: Codable, Sendable {
+    let items: [String]
+    let next: String?
+}
+
+struct ListItems: JsonRequest, CursorPaginatedRequest {
+    typealias Result = ItemPage
+    let id: String
+    var cursor: String?
+    var route: HttpRoute { ["lists", id] }
+    var query: HttpQuery { ["cursor": cursor] }
+
+    func items(of page: ItemPage) -> [String] { page.items }
+    func cursor(after page: HttpResponse<ItemPage>) -> String? { page.body.next }
+}
+
+struct Feed: Request {
+    typealias Result = HttpBodyStream
+    let id: String
+    var route: HttpRoute { ["feeds", id] }
+}
