@@ -181,16 +181,16 @@ private struct SwitchStorm: Sendable {
             switch simulation.random.nextFraction() {
             case ..<0.3: note(id, try await GetCall(id: id).schedule(with: sites))
             case ..<0.5:
-                let result = Locked<String?>(nil)
+                let result = Locked<CallResult?>(nil)
                 let (ended, end) = AsyncStream.makeStream(of: Never.self)
                 GetCall(id: id).schedule(with: sites, on: nil) { outcome in
-                    result.withLock { $0 = try? outcome.get() }
+                    result.withLock { $0 = outcome }
                     end.finish()
                 }
                 // Selected before the call goes out.
                 sites.select(site == .staging ? .production : .staging)
                 for await _ in ended {}
-                if let user = result.withLock({ $0 }) { note(id, user) }
+                if let user = try result.withLock({ $0 })?.get() { note(id, user) }
             case ..<0.75:
                 for try await user in ListItems(id: id).items(with: sites) {
                     note(id, user)
@@ -203,7 +203,8 @@ private struct SwitchStorm: Sendable {
                 }
             }
         } catch {
-            // A user has left, or the store is in trouble.
+            // A user has left, or the store is in trouble; a selection is no reason.
+            if case .environmentChanged = error.kind { complain("\(id) has failed for a selection") }
         }
     }
 }
