@@ -8,10 +8,10 @@ package final class WaiterTicket: Hashable, Sendable {
 /// A task that waits for a value that others bring it.
 package struct Waiter<Success: Sendable>: Identifiable, Sendable {
     package let id: WaiterTicket
-    // Unsafe, which saves memory and time for a crowd: whoever takes a waiter out of its line, under the lock, resumes it.
-    private let continuation: UnsafeContinuation<Success, any Error>
+    // Checked: where an unsafe one is resumed before its task has suspended, the thread sanitizer reports a race.
+    private let continuation: CheckedContinuation<Success, any Error>
 
-    fileprivate init(_ id: WaiterTicket, _ continuation: UnsafeContinuation<Success, any Error>) {
+    fileprivate init(_ id: WaiterTicket, _ continuation: CheckedContinuation<Success, any Error>) {
         (self.id, self.continuation) = (id, continuation)
     }
 
@@ -51,7 +51,7 @@ extension Locked {
     ) async throws -> Success {
         let ticket = WaiterTicket()
         return try await withTaskCancellationHandler {
-            try await withUnsafeThrowingContinuation { continuation in
+            try await withCheckedThrowingContinuation { continuation in
                 let waiter = Waiter(ticket, continuation)
                 let outcome: Joined? = withLock { Task.isCancelled ? nil : join(&$0, waiter) }
                 guard let outcome else { return waiter.resume(throwing: CancellationError()) }

@@ -11,8 +11,7 @@
             let body: Data
         }
 
-        // Unsafe, which saves memory: whoever takes it out of the state, under its lock, resumes it.
-        typealias Continuation = UnsafeContinuation<Answer, any Error>
+        typealias Continuation = CheckedContinuation<Answer, any Error>
 
         private enum Caller {
             case expected

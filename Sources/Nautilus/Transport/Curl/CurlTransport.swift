@@ -170,7 +170,7 @@
         /// Starts it, and waits for its answer.
         func answer() async throws -> CurlExchange.Answer {
             try await withTaskCancellationHandler {
-                try await withUnsafeThrowingContinuation { continuation in
+                try await withCheckedThrowingContinuation { continuation in
                     guard exchange.awaitAnswer(continuation) else { return }
                     exchange.lease?.loop.start(self)
                 }
