@@ -226,16 +226,20 @@ struct ExchangeProgress: Sendable {
         var connection: CallTrace.Exchange.Connection?
         /// Whether the transport is to tell when it writes, and has not.
         var isConnecting = false
+        /// When a part of the body was sent last; nil while none has been.
+        var lastPart: Duration?
         var isOutOfTime = false
     }
 
     private let stopwatch: Stopwatch
+    private let start: Duration
     private let state: Locked<State>
 
     /// - Parameter stopwatch: The call's.
     init(_ stopwatch: Stopwatch) {
         self.stopwatch = stopwatch
-        self.state = Locked(State(sendingStart: stopwatch.elapsed))
+        self.start = stopwatch.elapsed
+        self.state = Locked(State(sendingStart: start))
     }
 
     /// Another request is handed to the transport: the next hop of a redirect.
@@ -284,6 +288,12 @@ struct ExchangeProgress: Sendable {
         }
     }
 
+    /// A part of the body has been sent.
+    func notePart() {
+        let now = stopwatch.elapsed
+        state.withLock { $0.lastPart = now }
+    }
+
     /// The attempt's timeout has passed.
     func noteTimeout() {
         state.withLock { $0.isOutOfTime = true }
@@ -292,10 +302,12 @@ struct ExchangeProgress: Sendable {
     /// Whether the attempt's timeout has ended the exchange.
     var isOutOfTime: Bool { state.withLock { $0.isOutOfTime } }
 
-    /// The time waited for a connection in all, a wait that is still on included.
-    var waited: Duration {
-        let (before, start) = state.withLock { ($0.waited, $0.waitStart) }
-        return before + (start.map { stopwatch.elapsed - $0 } ?? .zero)
+    /// The time that the timeout does not count: the wait for a connection in all, one that is still on included, or, where
+    /// that is more, all until a part of the body was sent last.
+    var uncounted: Duration {
+        let state = state.withLock { $0 }
+        let waited = state.waited + (state.waitStart.map { stopwatch.elapsed - $0 } ?? .zero)
+        return max(waited, state.lastPart.map { $0 - start } ?? .zero)
     }
 
     /// The last request that was handed to the transport: when its answer's header came and how it got its

@@ -60,6 +60,8 @@ extension Call {
         guard let timeout = context.timeout else {
             return (await follower.send(request, context.following(progress), progress, opening), nil)
         }
+        var request = request
+        request.body = request.body.reportingParts { progress.notePart() }
         let limit = TimeLimit(timeout, on: clock)
         if follower.transport is any InterruptibleTransport, !request.body.isStream, !context.streamsResponse,
             let alarm = limit.alarm(besides: progress)
@@ -68,7 +70,7 @@ extension Call {
             let outcome = await follower.send(request, context, progress, opening)
             return (outcome, alarm.end() ? timeout : nil)
         }
-        let (outcome, limitPassed) = await limit.cancelling(besides: progress) {
+        let (outcome, limitPassed) = await limit.cancelling(besides: progress) { [request] in
             await follower.send(request, context.following(progress), progress, opening)
         }
         return (outcome, limitPassed ? timeout : nil)

@@ -73,8 +73,8 @@ struct TimeLimit {
         do {
             while left > .zero {
                 try await clock.sleep(untilLimitOf: left)
-                let waited = wait?.waited ?? .zero
-                (left, madeUp) = (waited - madeUp, waited)
+                let uncounted = wait?.uncounted ?? .zero
+                (left, madeUp) = (uncounted - madeUp, uncounted)
             }
             return true
         } catch {
@@ -119,7 +119,7 @@ private enum Race<Value: Sendable>: Sendable {
     case timerCancelled
 }
 
-/// The timer of one time limit: set again for as long as the exchange has stood in line, and never after its end.
+/// The timer of one time limit: set again for the time that it does not count, and never after its end.
 struct TimeLimitAlarm: Sendable {
     /// Happens when the limit has passed.
     let interruption: Interruption
@@ -161,10 +161,10 @@ struct TimeLimitAlarm: Sendable {
     }
 
     @Sendable private func ring() {
-        let waited = interruption.state.withLock { $0.timer?.wait }?.waited ?? .zero
+        let uncounted = interruption.state.withLock { $0.timer?.wait }?.uncounted ?? .zero
         let missing = interruption.state.withLock { state in
-            defer { state.timer?.madeUp = waited }
-            return waited - (state.timer?.madeUp ?? .zero)
+            defer { state.timer?.madeUp = uncounted }
+            return uncounted - (state.timer?.madeUp ?? .zero)
         }
         guard missing <= .zero else { return set(after: missing) }
         let timer = interruption.state.withLock { state in
