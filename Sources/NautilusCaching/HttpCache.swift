@@ -123,11 +123,8 @@ public final class HttpCache: HttpInterceptor {
         accounts.note(request, in: &facts, by: self)
     }
 
-    /// The time of day, in seconds since 1970; 0 for a clock outside of the years that a date can be written in.
-    var now: Int64 {
-        let time = wallClock().timeIntervalSince1970
-        return (0..<253_402_300_800).contains(time) ? Int64(time) : 0
-    }
+    /// The time of day.
+    var now: Int64 { wallClock().clockSeconds }
 
     func freshness(of stored: StoredResponse) -> Freshness {
         Freshness(stored, now: now, heuristicCap: heuristicCap)

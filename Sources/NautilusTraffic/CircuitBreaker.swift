@@ -135,6 +135,14 @@ extension CircuitBreaker {
     /// Itself.
     public var sharedObjects: [any AnyObject & Sendable] { [self] }
 
+    /// Refuses it if the circuit has opened meanwhile.
+    ///
+    /// - Throws: As ``intercept(_:context:next:)``.
+    public func readmit(_ request: HttpRequest, context: AttemptContext) async throws {
+        guard let origin = request.origin, case .open(let remaining) = state(of: origin) else { return }
+        throw HttpError(refusal: .circuitOpen(nextProbe: remaining))
+    }
+
     /// Lets it go while the circuit is closed: a probe is one request, and stays one.
     ///
     /// How the exchange has ended is counted once, by its outcome: sent twice, it is still one that has failed or not.

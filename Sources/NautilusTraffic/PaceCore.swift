@@ -18,15 +18,15 @@ struct PaceCore<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Send
         self.rules = rules
     }
 
-    /// The number of a request that goes at once; nil when ``ask(_:at:remaining:)`` has to answer.
+    /// The number of a request that goes at once; nil when ``ask(_:_:at:)`` has to answer.
     mutating func immediateNumber(in lane: PaceLane) -> Int? {
         lanes.place(of: lane).flatMap { lanes[$0].immediateNumber() }
     }
 
     /// A request wants to go.
-    mutating func ask(_ lane: PaceLane, at now: Duration, remaining: Duration?) -> Machine.Answer {
+    mutating func ask(_ lane: PaceLane, _ asker: PaceAsker, at now: Duration) -> Machine.Answer {
         let place = place(of: lane, at: now)
-        return lanes[place].ask(at: now, remaining: remaining)
+        return lanes[place].ask(asker, at: now)
     }
 
     /// Asks again, since something may have changed since the first time, and waits if it has not.
@@ -39,7 +39,7 @@ struct PaceCore<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Send
         at now: Duration
     ) -> (answer: Machine.Answer, alarm: Duration?) {
         let place = place(of: lane, at: now)
-        let answer = lanes[place].ask(at: now, remaining: entrant.remaining)
+        let answer = lanes[place].ask(entrant.asker, at: now)
         guard answer == .wait else { return (answer, nil) }
         lanes[place].wait(entrant, draw: draw)
         return (.wait, setAlarm(place, at: now))

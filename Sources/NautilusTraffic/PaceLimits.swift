@@ -138,12 +138,16 @@ struct PaceRules: Hashable, Sendable {
     let maxWait: Duration
     /// The mean time between two that are released.
     let interval: Duration
+    /// How many may go in a time, however few the server has answered; nil for as many as it takes.
+    let rate: RequestRate?
 
-    /// Creates rules; values that make no sense are cut to the nearest that do.
-    init(maxWaiting: Int, maxWait: Duration, interval: Duration) {
+    /// Creates rules; values that make no sense are cut to the nearest that do. Releases are no slower than the rate.
+    init(maxWaiting: Int, maxWait: Duration, interval: Duration, rate: RequestRate? = nil) {
         self.maxWaiting = max(0, maxWaiting)
         self.maxWait = maxWait.clampedToCentury
-        self.interval = min(interval.clampedToCentury, .seconds(3_600))
+        self.rate = rate
+        let interval = min(interval.clampedToCentury, .seconds(3_600))
+        self.interval = rate.map { min(interval, $0.period / $0.count) } ?? interval
     }
 
     /// Why a request does not wait for so long; nil when it does.

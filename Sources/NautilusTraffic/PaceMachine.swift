@@ -1,5 +1,19 @@
 import Nautilus
 
+/// A request that wants to go.
+struct PaceAsker: Sendable {
+    /// The time that was left until the call's deadline when it came; nil when there is none.
+    let remaining: Duration?
+    /// Whether it is the first in line, as part of a refresh that others may wait for.
+    let isUrgent: Bool
+}
+
+extension PaceAsker {
+    init(_ context: AttemptContext) {
+        self.init(remaining: context.remaining, isUrgent: context.isPartOfRefresh)
+    }
+}
+
 /// The rules by which requests to one partition wait, as pure transitions: no clock, no lock, no randomness.
 ///
 /// Waiting requests are released in turns, one after the other: each turn is as long as the interval, and within it the
@@ -19,14 +33,15 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
         let waiter: Waiter
         /// When it came.
         let start: Duration
-        /// The time that was left until the call's deadline then; nil when there is none.
-        let remaining: Duration?
+        let asker: PaceAsker
 
         var id: Waiter.ID { waiter.id }
     }
 
     private let rules: PaceRules
     private var limits = PaceLimits()
+    /// The requests that count for the client's own rate; nil when it has none.
+    private var starts: RecentStarts?
     /// When the pause that the server has ordered ends; nil when it has ordered none.
     private var pauseEnd: Duration?
     private var line = WaitingLine<Entrant>()
@@ -43,6 +58,7 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
 
     init(rules: PaceRules) {
         self.rules = rules
+        self.starts = rules.rate.map { RecentStarts($0) }
     }
 
     /// How many wait.
@@ -51,24 +67,24 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
     /// The value of keeping it: for how much longer the server's word holds.
     func worth(at now: Duration) -> OriginWorth {
         guard waiting == 0, underWay == 0 else { return .indispensable }
-        let end = max(pauseEnd ?? now, limits.lastEnd ?? now)
+        let end = max(pauseEnd ?? now, limits.lastEnd ?? now, starts?.lastEnd ?? now)
         return end > now ? .some((end - now) / .seconds(1)) : .nothing
     }
 
-    /// The number of a request that goes at once, for which no time has to be known; nil when ``ask(at:remaining:)``
+    /// The number of a request that goes at once, for which no time has to be known; nil when ``ask(_:at:)``
     /// has to answer.
     mutating func immediateNumber() -> Int? {
-        guard waiting == 0, pauseEnd == nil, limits.count == 0 else { return nil }
-        return begin()
+        guard waiting == 0, pauseEnd == nil, limits.count == 0, starts == nil else { return nil }
+        return begin(at: .zero)
     }
 
     /// A request wants to go.
-    mutating func ask(at now: Duration, remaining: Duration?) -> Answer {
-        let block = updateBlock(at: now)
-        guard waiting > 0 || block != nil else { return .go(number: begin()) }
-        let wait = waitEnd(ahead: waiting, at: now) - now
-        if let refusal = rules.refusal(of: wait, remaining: remaining) { return .refuse(refusal) }
-        return waiting < rules.maxWaiting ? .wait : .refuse(.tooManyWaiting(limit: rules.maxWaiting))
+    mutating func ask(_ asker: PaceAsker, at now: Duration) -> Answer {
+        let (block, ahead) = (updateBlock(at: now), asker.isUrgent ? 0 : waiting)
+        guard ahead > 0 || block != nil else { return .go(number: begin(at: now)) }
+        let wait = waitEnd(ahead: ahead, at: now) - now
+        if let refusal = rules.refusal(of: wait, remaining: asker.remaining) { return .refuse(refusal) }
+        return ahead < rules.maxWaiting ? .wait : .refuse(.tooManyWaiting(limit: rules.maxWaiting))
     }
 
     /// Adds a request that was just told to wait.
@@ -76,7 +92,7 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
     /// - Parameter draw: From 0 to 1; counts when it is the first.
     mutating func wait(_ entrant: Entrant, draw: Double) {
         if waiting == 0 { self.draw = draw }
-        line.append(entrant)
+        line.append(entrant, urgency: entrant.asker.isUrgent ? 1 : 0)
     }
 
     /// Waits no longer; nil when it does not wait, because it has been released.
@@ -93,7 +109,7 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
         // After a sleep of the whole machine, turns are not made up for: that would release all at once.
         nextTurn = max(max(blockEnd, nextTurn) + rules.interval, now)
         self.draw = draw
-        return (entrant.waiter, begin())
+        return (entrant.waiter, begin(at: now))
     }
 
     /// The time at which the first in line is released, if nothing changes; nil when none waits.
@@ -130,7 +146,9 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
 }
 
 extension PaceMachine {
-    private mutating func begin() -> Int {
+    /// - Parameter now: Counts where there is a rate of the client's own.
+    private mutating func begin(at now: Duration) -> Int {
+        starts?.note(now)
         underWay += 1
         lastNumber += 1
         return lastNumber
@@ -140,7 +158,8 @@ extension PaceMachine {
     private mutating func updateBlock(at now: Duration) -> Duration? {
         limits.reset(at: now, lastNumber: lastNumber)
         if let end = pauseEnd, end <= now { (pauseEnd, blockEnd) = (nil, max(blockEnd, end)) }
-        let block = limits.blockedUntil(underWay: underWay, at: now).map { max($0, pauseEnd ?? $0) } ?? pauseEnd
+        var block = limits.blockedUntil(underWay: underWay, at: now).map { max($0, pauseEnd ?? $0) } ?? pauseEnd
+        if let turn = starts?.turn(ahead: 0, at: now), turn > now { block = max(block ?? turn, turn) }
         // It ended when it was due to, or just now: an answer has reported more than was known.
         blockEnd = block ?? min(blockEnd, now)
         return block
@@ -148,13 +167,13 @@ extension PaceMachine {
 
     /// The time until which a request that comes now would wait, for certain.
     ///
-    /// Only the server's word counts: when a limit is used up only if all under way count, their answers may say
+    /// Only the server's word and the client's own rate count: when a limit is used up only if all under way count, their answers may say
     /// otherwise.
     private func waitEnd(ahead: Int, at now: Duration) -> Duration {
         let turn = ahead > 0 ? nextTurn : now
         let end = max(now, pauseEnd ?? now, limits.blockedUntil(underWay: 0, at: now) ?? now, turn)
         // The turns of those before it.
-        return end + rules.interval * ahead
+        return max(end + rules.interval * ahead, starts?.turn(ahead: ahead, at: now) ?? end)
     }
 
     /// Takes out those for which the wait has become too long.
@@ -163,7 +182,7 @@ extension PaceMachine {
         _ = updateBlock(at: now)
         let end = waitEnd(ahead: 0, at: now)
         let reason = { [rules] (entrant: Entrant) in
-            rules.refusal(of: end - entrant.start, remaining: entrant.remaining)
+            rules.refusal(of: end - entrant.start, remaining: entrant.asker.remaining)
         }
         return line.remove { reason($0) != nil }.compactMap { entrant in
             reason(entrant).map { (entrant.waiter, $0) }

@@ -2,7 +2,7 @@ import Foundation
 import Nautilus
 
 /// Has requests wait for as long as the server says that it takes no more: `Retry-After`, `RateLimit` and its
-/// ancestors.
+/// ancestors; and keeps a rate of the client's own, if there is one.
 ///
 /// A server that answers 429 has done work for nothing, and counts the request against the client all the same. The
 /// limits that one answer reports hold here for all calls: a call that would exceed them waits before it is sent, not
@@ -24,8 +24,9 @@ import Nautilus
 ///   under way count as if the server had not counted them yet.
 /// - `Retry-After` counts on answers from 400 on, and takes precedence over the reset of a limit that is used up.
 /// - Waiting requests are released in the order of arrival, in turns of
-///   ``init(maxWaiting:maxWait:interval:partition:clock:random:)``'s interval, each at a random moment of its turn, and
+///   ``init(rate:maxWaiting:maxWait:interval:partition:clock:random:)``'s interval, each at a random moment of its turn, and
 ///   never before the time that the server has said.
+/// - Requests of a refresh are the first in line: others may wait for the credential that it brings.
 /// - A cancelled call leaves at once. One whose wait would reach its deadline, or the longest wait, fails at once. The
 ///   wait counts for the call's deadline, and not for the request's timeout.
 ///
@@ -44,13 +45,16 @@ public final class Pacing: HttpInterceptor {
     /// Creates pacing that knows of no limits yet.
     ///
     /// - Parameters:
+    ///   - rate: How many requests go in a time, for a server that has said so elsewhere, or refuses without a word of its
+    ///     limits: no more are sent within any such time to one partition, though clocks and networks may bring them closer
+    ///     together. Default: nil, as many as the server takes.
     ///   - maxWaiting: How many requests may wait for one partition; more fail at once. Less than 0 counts as 0.
     ///     Default: 100: behind a hundred others a request is no longer of use to its caller.
     ///   - maxWait: The longest wait; a request that would have to wait longer fails at once. Default: 60 s, as a
     ///     backoff's cap: a caller would rather know. It also bounds what a server can order by mistake.
     ///   - interval: The mean time between two that are released after a wait. Default: 20 ms, fifty a second: a server
     ///     that has just asked for patience does not get the whole line at once, and the last of a hundred waits two
-    ///     seconds longer. Limits hold beside it.
+    ///     seconds longer. Limits hold beside it, and a faster `rate` shortens it.
     ///   - partition: A name for the quotas that a request draws on; requests are kept apart by it, and it is shown
     ///     nowhere. Default: nil, all requests to an origin share them.
     ///   - clock: The clock that measures limits and that waits sleep on. Default: `ContinuousClock`, since the
@@ -58,6 +62,7 @@ public final class Pacing: HttpInterceptor {
     ///   - random: The source of a release's moment within its turn. Default: the system's generator, which no two
     ///     clients share.
     public init(
+        rate: RequestRate? = nil,
         maxWaiting: Int = 100,
         maxWait: Duration = .seconds(60),
         interval: Duration = .milliseconds(20),
@@ -69,7 +74,8 @@ public final class Pacing: HttpInterceptor {
         self.clock = clock
         self.stopwatch = Stopwatch(clock)
         self.random = random
-        self.core = Locked(PaceCore(rules: PaceRules(maxWaiting: maxWaiting, maxWait: maxWait, interval: interval)))
+        let rules = PaceRules(maxWaiting: maxWaiting, maxWait: maxWait, interval: interval, rate: rate)
+        self.core = Locked(PaceCore(rules: rules))
     }
 
     /// How many requests to `origin` wait now.
@@ -114,8 +120,8 @@ extension Pacing {
     /// The number of the request if it may go at once; nil when it has to wait.
     func pass(_ lane: PaceLane, _ context: AttemptContext) throws(HttpError) -> Int? {
         if let number = core.withLock({ $0.immediateNumber(in: lane) }) { return number }
-        let now = stopwatch.elapsed
-        switch core.withLock({ $0.ask(lane, at: now, remaining: context.remaining) }) {
+        let (now, asker) = (stopwatch.elapsed, PaceAsker(context))
+        switch core.withLock({ $0.ask(lane, asker, at: now) }) {
         case .go(let number): return number
         case .wait: return nil
         case .refuse(let refusal): throw HttpError(refusal: refusal)
@@ -124,9 +130,9 @@ extension Pacing {
 
     /// Waits until the request may go, and returns its number.
     func wait(in lane: PaceLane, _ context: AttemptContext) async throws -> Int {
-        let (now, draw, remaining) = (stopwatch.elapsed, random.clampedFraction(), context.remaining)
+        let (now, draw, asker) = (stopwatch.elapsed, random.clampedFraction(), PaceAsker(context))
         return try await core.wait { core, waiter in
-            core.join(lane, .init(waiter: waiter, start: now, remaining: remaining), draw: draw, at: now)
+            core.join(lane, .init(waiter: waiter, start: now, asker: asker), draw: draw, at: now)
         } joined: { joined, waiter in
             switch joined.answer {
             case .go(let number): waiter.resume(returning: number)
@@ -199,6 +205,16 @@ extension Pacing {
     public var place: InterceptorPlace { .waitingForServer }
     /// Itself.
     public var sharedObjects: [any AnyObject & Sendable] { [self] }
+
+    /// Has it wait as if it came now.
+    ///
+    /// - Throws: As ``intercept(_:context:next:)``.
+    public func readmit(_ request: HttpRequest, context: AttemptContext) async throws {
+        guard let lane = lane(of: request) else { return }
+        if try pass(lane, context) == nil { _ = try await wait(in: lane, context) }
+        // It has two places now.
+        end(lane, mayCount: false)
+    }
 
     /// Counts it as another request, which goes at once or not at all.
     public func admitSecondSend(of request: HttpRequest, context: AttemptContext) -> SecondSend {

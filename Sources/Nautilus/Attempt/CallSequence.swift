@@ -153,6 +153,20 @@ extension CallSequence {
         for owner in state.withLock({ $0.owners }) { owner.look() }
     }
 
+    /// Sleeps, until one of the sessions is over at most.
+    ///
+    /// - Throws: `CancellationError`.
+    func sleep(for duration: Duration, on clock: any Clock<Duration>) async throws {
+        guard hasSession else { return try await clock.sleep(for: duration) }
+        if endOfSession != nil { return try Task.checkCancellation() }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await clock.sleep(for: duration) }
+            group.addTask { await self.waitForEndOfSession() }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
     /// Returns when one of the sessions is over that the first call began in, and when the task is cancelled; at once
     /// when it began in none.
     public func waitForEndOfSession() async {

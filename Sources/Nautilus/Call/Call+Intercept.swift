@@ -24,7 +24,11 @@ extension Call {
         return try outcome.get()
     }
 
-    /// Stage 3: the retrier's last look before the wire.
+    /// A retrier that has taken longer has waited, for a credential as a rule: 5 ms, which nothing that is there takes, and
+    /// every refresh does.
+    private static var longestStamping: Duration { .milliseconds(5) }
+
+    /// Stage 3: the retrier's last look before the wire. The interceptors are asked once more when it has waited.
     ///
     /// - Returns: The request as it goes out, and whether it is the attempt's own.
     func prepare(_ built: HttpRequest, _ context: AttemptContext) async throws(HttpError) -> (HttpRequest, isOwn: Bool)
@@ -33,7 +37,14 @@ extension Call {
         do {
             try await turn?.take()
             defer { turn?.give() }
+            let start = book.stopwatch.elapsed
             try await retrier.prepare(&request, context: context)
+            if turn != nil, book.stopwatch.elapsed - start > Self.longestStamping {
+                for interceptor in interceptors { try await interceptor.readmit(built, context: context) }
+                // Meanwhile the credential may have been replaced, or its user have left.
+                request = built
+                try await retrier.prepare(&request, context: context)
+            }
             // Without interceptors there is no other.
             let isOwn = try builder.finish(&request, turn == nil ? .own : .passedOn, attempt: context.number)
             ongoing?.tell(.sending(request, isOwn ? .main : .side))

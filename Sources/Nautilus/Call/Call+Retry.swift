@@ -28,16 +28,16 @@ extension Call {
         }
     }
 
-    /// Sleeps on the service's clock.
+    /// Sleeps on the service's clock; no longer than the session that the call began in, whose end the next attempt reports.
     ///
     /// - Throws: The cancellation, with the failure underneath; the failure when the deadline has passed.
     func sleep(for delay: Duration, after failure: HttpError) async throws(HttpError) {
         do {
             try await LateWakeup.sleep(
                 for: delay,
-                on: clock,
                 book.stopwatch,
                 deadline: deadline,
+                nap: { [sequence, clock] in try await sequence.sleep(for: $0, on: clock) },
                 spread: { self.spread(over: $0, after: failure) }
             )
         } catch {
@@ -153,21 +153,22 @@ extension LateWakeup {
     ///
     /// - Parameters:
     ///   - delay: For how long.
-    ///   - stopwatch: Runs on `clock`, since the call began.
+    ///   - stopwatch: Runs on the clock that is slept on, since the call began.
     ///   - deadline: How long the call may take, by the stopwatch; nil for no limit.
+    ///   - nap: Sleeps; one that ends early ends all of it.
     ///   - spread: Draws a random part of a span.
     /// - Throws: `CancellationError`, also when the deadline has passed.
     static func sleep(
         for delay: Duration,
-        on clock: any Clock<Duration>,
         _ stopwatch: Stopwatch,
         deadline: Duration?,
+        nap: (Duration) async throws -> Void,
         spread: (Duration) -> Duration
     ) async throws {
         var left = delay.clampedToCentury
         while left > .zero {
             let due = stopwatch.elapsed + left
-            try await clock.sleep(for: left)
+            try await nap(left)
             let now = stopwatch.elapsed
             guard let span = LateWakeup(by: now - due)?.span(after: delay, remaining: deadline.map { $0 - now }) else {
                 break

@@ -52,6 +52,7 @@ public struct StreamConnections<R: Request, S: HttpService> {
             reconnection = StreamReconnection(
                 of: request,
                 with: service,
+                in: calls,
                 opened: response.trace,
                 Stopwatch(service.clock)
             )
@@ -87,6 +88,7 @@ extension HttpError {
 private struct StreamReconnection<R: Request, S: HttpService> {
     private let request: R
     private let service: S
+    private let calls: CallSequence
     private let stopwatch: Stopwatch
     /// When the connection was opened, and how.
     private var opening: (at: Duration, trace: CallTrace)
@@ -100,10 +102,11 @@ private struct StreamReconnection<R: Request, S: HttpService> {
 
     /// - Parameters:
     ///   - request: The request that the retriers are asked about.
+    ///   - calls: The calls that open the connections: no wait outlives their session.
     ///   - trace: How the first connection was opened.
     ///   - stopwatch: Runs since then.
-    init(of request: R, with service: S, opened trace: CallTrace, _ stopwatch: Stopwatch) {
-        (self.request, self.service, self.stopwatch) = (request, service, stopwatch)
+    init(of request: R, with service: S, in calls: CallSequence, opened trace: CallTrace, _ stopwatch: Stopwatch) {
+        (self.request, self.service, self.calls, self.stopwatch) = (request, service, calls, stopwatch)
         opening = (.zero, trace)
     }
 
@@ -151,9 +154,9 @@ private struct StreamReconnection<R: Request, S: HttpService> {
             do {
                 try await LateWakeup.sleep(
                     for: paced(max(wanted, delay)),
-                    on: service.clock,
                     stopwatch,
                     deadline: nil,
+                    nap: { [calls, service] in try await calls.sleep(for: $0, on: service.clock) },
                     spread: retrier.spread
                 )
             } catch {

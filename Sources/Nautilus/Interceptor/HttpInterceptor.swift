@@ -42,6 +42,19 @@ public protocol HttpInterceptor: ServicePart {
     ///   - context: The attempt's.
     func admitSecondSend(of request: HttpRequest, context: AttemptContext) -> SecondSend
 
+    /// Looks once more at a request that it has let through, and that has waited for its credential since: waits, or throws,
+    /// as it would if the request came now.
+    ///
+    /// So that a crowd that has waited for one refresh does not leave at the same moment. Asked of every interceptor of
+    /// the service, the outermost first, while the request's own ``intercept(_:context:next:)`` waits further out.
+    /// Default: nothing.
+    ///
+    /// - Parameters:
+    ///   - request: As it came to the interceptors, without the fields of the retrier.
+    ///   - context: The attempt's.
+    /// - Throws: Any error; it is the attempt's failure, and nothing is sent.
+    func readmit(_ request: HttpRequest, context: AttemptContext) async throws
+
     /// Where it belongs among the others, for `HttpService.diagnose()`. Default: anywhere.
     var place: InterceptorPlace { get }
 
@@ -53,6 +66,8 @@ public protocol HttpInterceptor: ServicePart {
 extension HttpInterceptor {
     /// It may.
     public func admitSecondSend(of request: HttpRequest, context: AttemptContext) -> SecondSend { .admitted() }
+    /// Nothing.
+    public func readmit(_ request: HttpRequest, context: AttemptContext) async throws {}
     /// Anywhere.
     public var place: InterceptorPlace { .anywhere }
     /// False.

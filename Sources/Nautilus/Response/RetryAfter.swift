@@ -100,9 +100,7 @@ package struct ResponseTime {
     ///   - header: The response's header.
     ///   - now: The time that stands in for a missing `Date`.
     package init(_ header: HttpHeader, now: Date) {
-        let clock = now.timeIntervalSince1970
-        // A clock outside of the years that a date can be written in is not set.
-        let now = (0..<253_402_300_800).contains(clock) ? Int64(clock) : 0
+        let now = now.clockSeconds
         let year = Int(1970 + now / 31_556_952)  // the Gregorian mean; only two-digit years look at it
         let dates = header.values(of: .date).flatMap { JoinedValues($0, year: year).compactMap(\.date) }
         secondsSince1970 = dates.map(\.secondsSince1970).min() ?? now

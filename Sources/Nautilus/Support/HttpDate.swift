@@ -1,3 +1,5 @@
+import Foundation
+
 /// A moment in one of the three formats of RFC 9110 §5.6.7, in seconds since 1970.
 ///
 /// Read by hand: a `DateFormatter` takes 50 µs, and takes more than the grammar.
@@ -85,5 +87,15 @@ package struct HttpDate: Hashable, Sendable {
         let month = (5 * dayOfYear + 2) / 153
         let year = yearOfEra + era * 400
         return (month < 10 ? year : year + 1, month < 10 ? month + 3 : month - 9, dayOfYear - (153 * month + 2) / 5 + 1)
+    }
+}
+
+extension Date {
+    /// The seconds from 1970 to the end of the year 9999: the dates that have a form on the wire.
+    package static var writableSeconds: Range<Double> { 0..<253_402_300_800 }
+
+    /// The whole seconds since 1970; 0 for a clock that shows no such date, and is not set.
+    package var clockSeconds: Int64 {
+        Self.writableSeconds.contains(timeIntervalSince1970) ? Int64(timeIntervalSince1970) : 0
     }
 }

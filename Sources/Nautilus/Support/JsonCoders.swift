@@ -8,12 +8,7 @@ import Foundation
 /// struct NotesService {}
 /// extension NotesService: HttpService {
 ///     var apiUrl: any UrlConvertible { "api.example.com/v1" }
-///     var coders: JsonCoders {
-///         .standard.with {
-///             $0.dates = .iso8601WithFractions
-///             $0.keys = .snakeCase
-///         }
-///     }
+///     var coders: JsonCoders { JsonCoders(dates: .iso8601WithFractions, keys: .snakeCase) }
 /// }
 /// ```
 /// A value, which makes an encoder or a decoder anew for each body: those are objects that calls must not share.
@@ -56,6 +51,11 @@ public struct JsonCoders: Sendable {
     public var adjustEncoder: (@Sendable (JSONEncoder) -> Void)?
     /// Changes each decoder once the rest is set. Default: nil, nothing.
     public var adjustDecoder: (@Sendable (JSONDecoder) -> Void)?
+
+    /// Coders with these forms.
+    public init(dates: Dates = .standard, keys: Keys = .asDeclared) {
+        (self.dates, self.keys) = (dates, keys)
+    }
 
     /// The coders as Foundation makes them, but with sorted keys: a repeated body is identical.
     public static let standard = JsonCoders()

@@ -66,6 +66,23 @@ struct SessionEndTests {
         }
     }
 
+    @Test("a call that waits for its next attempt ends at once, and sends nothing more", arguments: Ending.allCases)
+    func delayedCall(ending: Ending) async throws {
+        let (error, time, count) = try await simulate { simulation in
+            let world = World(simulation)
+            let transport = ScriptedTransport(.status(503, header: [.retryAfter: "30"]), clock: world.clock)
+            async let result = Ping().result(with: world.service(transport))
+            try await world.clock.sleep(for: .seconds(5))
+            await world.end(ending)
+            let error = await result.error
+            return (error, world.clock.now.offset, transport.count)
+        }
+        #expect(error?.isSuperseded == (ending.error == "superseded"))
+        #expect(error?.requiresSignIn == (ending.error == "sessionExpired"))
+        #expect(time == .seconds(5))
+        #expect(count == 1)
+    }
+
     private static let quiet = ScriptedWebSocketTransport.Opening.accept { socket in
         while true { _ = try await socket.receive() }
     }

@@ -40,7 +40,7 @@ struct PaceMachineTests {
     }
 
     static func ask(_ machine: inout Machine, at now: Duration, remaining: Duration? = nil) -> String {
-        switch machine.ask(at: now, remaining: remaining) {
+        switch machine.ask(PaceAsker(remaining: remaining, isUrgent: false), at: now) {
         case .go: "go"
         case .wait: "wait"
         case .refuse(let refusal): "\(refusal)"
@@ -48,7 +48,10 @@ struct PaceMachineTests {
     }
 
     static func wait(_ machine: inout Machine, _ name: String, at now: Duration, draw: Double = 0) {
-        machine.wait(.init(waiter: NamedWaiter(name), start: now, remaining: nil), draw: draw)
+        machine.wait(
+            .init(waiter: NamedWaiter(name), start: now, asker: .init(remaining: nil, isUrgent: false)),
+            draw: draw
+        )
     }
 
     static let ns = Duration.nanoseconds(1)
@@ -191,7 +194,8 @@ struct PaceMachineTests {
             ("hurried", .seconds(6)), ("patient", nil), ("just in time", .seconds(31)),
         ]
         for (name, remaining) in entrants {
-            machine.wait(.init(waiter: NamedWaiter(name), start: .zero, remaining: remaining), draw: 0)
+            let asker = PaceAsker(remaining: remaining, isUrgent: false)
+            machine.wait(.init(waiter: NamedWaiter(name), start: .zero, asker: asker), draw: 0)
         }
         let second = machine.answered(0, limits: [], retryAfter: .seconds(30), at: .zero)
         #expect(second.map(\.waiter.id) == ["hurried"])

@@ -34,6 +34,7 @@ private struct PaceModel {
     private var underWay: [Int] = []
     private var waiting: [String] = []
     private var lastName = 0
+    private let asker = PaceAsker(remaining: nil, isUrgent: false)
     /// The first thing that is wrong; nil for nothing.
     private(set) var finding: String?
 
@@ -57,14 +58,14 @@ private struct PaceModel {
     }
 
     private mutating func ask() {
-        switch machine.ask(at: now, remaining: nil) {
+        switch machine.ask(asker, at: now) {
         case .go(let number):
             underWay.append(number)
             if now < pauseEnd || !waiting.isEmpty { finding = finding ?? "somebody overtook the others" }
         case .wait:
             lastName += 1
             let isFirst = Double(generator.next() % 5) / 4
-            machine.wait(.init(waiter: NamedWaiter("\(lastName)"), start: now, remaining: nil), draw: isFirst)
+            machine.wait(.init(waiter: NamedWaiter("\(lastName)"), start: now, asker: asker), draw: isFirst)
             waiting.append("\(lastName)")
         case .refuse(let refusal):
             if waiting.count < 3 { finding = finding ?? "\(refusal), but only \(waiting.count) wait" }

@@ -1,0 +1,147 @@
+import Foundation
+import Nautilus
+
+/// A bearer token (RFC 6750) with the one that renews it, as servers with a login of their own give them.
+///
+/// ```swift
+/// let rules = SessionRules.bearer { refreshToken in
+///     try await RenewToken(refreshToken: refreshToken).schedule(with: api)  // its result is a BearerToken
+/// }
+/// let session = Session(key: CredentialKey(issuer: "https://api.example.com"), rules: rules, store: store)
+/// ```
+/// It is decoded from what the server answers, and stored as well: `access_token`, `refresh_token`, and `expires_in`, a number
+/// of seconds from now, or `expires_at`, seconds since 1970 or a date as the service's coders read it. Names in camel case are
+/// read, too. For other names, and for what else an answer brings, write a `Codable` type of your own.
+public struct BearerToken: Hashable, Sendable {
+    /// The token that authorizes a request.
+    public let accessToken: String
+    /// The token that the next renewal spends; nil when the server has given none: then only a sign-in brings another one.
+    public let refreshToken: String?
+    /// When the access token expires, by this device's clock; nil when the server does not say: then it serves until it is
+    /// rejected.
+    public let expires: Date?
+
+    /// Creates a token, as from another library's storage.
+    ///
+    /// - Parameters:
+    ///   - accessToken: The token that authorizes a request.
+    ///   - refreshToken: The token that the next renewal spends. Default: nil, there is none.
+    ///   - expires: When the access token expires. Default: nil, unknown.
+    public init(accessToken: String, refreshToken: String? = nil, expires: Date? = nil) {
+        (self.accessToken, self.refreshToken, self.expires) = (accessToken, refreshToken, expires)
+    }
+
+    /// The value of `Authorization`, for requests that the session does not stamp, such as its own revocation.
+    public var authorization: String { "Bearer \(accessToken)" }
+
+    /// The rest of the lifetime; zero or less when it is over. Nil for no expiry, and where nothing could renew it: no clock
+    /// ends a session.
+    var lifetime: Duration? {
+        guard refreshToken != nil, let expires else { return nil }
+        return .seconds(min(max(expires.timeIntervalSince(DefaultClock.date), -Self.century), Self.century))
+    }
+
+    fileprivate static var century: TimeInterval { 3_155_760_000 }
+}
+
+extension SessionRules where Credential == BearerToken {
+    /// The rules of a bearer token: `Authorization: Bearer …`, its lifetime, and a renewal that spends its refresh token.
+    ///
+    /// - Parameters:
+    ///   - spendsCredential: As in ``SessionRules``. Default: true.
+    ///   - classify: As in ``SessionRules``. Default: ``RenewalFailure/init(_:)``.
+    ///   - revoke: Has the server forget a token, as in ``SessionRules``. Default: nil, the server is not told.
+    ///   - renew: Brings the token that takes the place of one, as in ``SessionRules``. An answer without a refresh token
+    ///     leaves the one that was spent in place (RFC 6749 §6). Not called for a token without one: the session ends.
+    public static func bearer(
+        spendsCredential: Bool = true,
+        classify: @escaping @Sendable (_ error: any Error) -> RenewalFailure = { RenewalFailure($0) },
+        revoke: (@Sendable (_ token: BearerToken) async throws -> Void)? = nil,
+        renew: @escaping @Sendable (_ refreshToken: String) async throws -> BearerToken
+    ) -> SessionRules {
+        SessionRules(
+            stamp: { token, request in request.header[.authorization] = token.authorization },
+            lifetime: \.lifetime,
+            spendsCredential: spendsCredential,
+            classify: classify,
+            revoke: revoke,
+            renew: { token in
+                guard let spent = token.refreshToken else { throw TerminalRefreshFailure("there is no refresh token") }
+                let fresh = try await renew(spent)
+                guard fresh.refreshToken == nil else { return fresh }
+                return BearerToken(accessToken: fresh.accessToken, refreshToken: spent, expires: fresh.expires)
+            }
+        )
+    }
+}
+
+extension BearerToken: Redacted {
+    /// Whether it can be renewed and when it expires; never a token.
+    public var description: String {
+        let renewal = refreshToken == nil ? "without refresh token" : "with refresh token"
+        return "BearerToken(\(renewal)\(expires.map { ", expires \($0)" } ?? ""))"
+    }
+}
+
+extension BearerToken: Codable {
+    /// A name in an answer, or in what is stored.
+    private struct Name: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+
+        /// As servers write it, and as a decoder has it that changes snake case into camel case.
+        static func both(_ snake: String, _ camel: String) -> [Name] {
+            [Name(stringValue: snake), Name(stringValue: camel)]
+        }
+    }
+
+    /// Reads a server's answer, and what ``encode(to:)`` wrote.
+    ///
+    /// An expiry that cannot be read counts as none: to refuse the answer would lose a refresh token that may have been
+    /// rotated for it, and the worst that follows is a 401 and a renewal.
+    ///
+    /// - Throws: `DecodingError` when there is no access token, or one with characters that no header takes.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: Name.self)
+        func first<Value: Decodable>(_ names: [Name], as type: Value.Type) -> Value? {
+            names.lazy.compactMap { try? values.decodeIfPresent(type, forKey: $0) }.first
+        }
+        func number(_ names: [Name]) -> Double? {
+            first(names, as: Double.self) ?? first(names, as: String.self).flatMap(Double.init)
+        }
+        let tokens = Name.both("access_token", "accessToken")
+        let token = try values.decode(String.self, forKey: tokens.first { values.contains($0) } ?? tokens[0])
+        guard !token.isEmpty, token.utf8.allSatisfy({ 0x20...0x7E ~= $0 }) else {
+            let context = DecodingError.Context(codingPath: values.codingPath, debugDescription: "not an access token")
+            throw DecodingError.dataCorrupted(context)
+        }
+        let (inNames, atNames) = (Name.both("expires_in", "expiresIn"), Name.both("expires_at", "expiresAt"))
+        let refreshToken = first(Name.both("refresh_token", "refreshToken"), as: String.self)
+        var expires = number(atNames).flatMap(Self.date) ?? first(atNames, as: Date.self)
+        // In whole seconds, so that it comes back from a store as it was.
+        if let seconds = number(inNames), seconds >= 1 {
+            expires = Self.date((DefaultClock.date.timeIntervalSince1970 + min(seconds, Self.century)).rounded(.down))
+        }
+        self.init(
+            accessToken: token,
+            refreshToken: refreshToken.flatMap { $0.isEmpty ? nil : $0 },
+            expires: expires
+        )
+    }
+
+    /// Writes the names that servers use, with `expires_at`.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: Name.self)
+        try values.encode(accessToken, forKey: Name(stringValue: "access_token"))
+        try values.encodeIfPresent(refreshToken, forKey: Name(stringValue: "refresh_token"))
+        try values.encodeIfPresent(expires?.timeIntervalSince1970, forKey: Name(stringValue: "expires_at"))
+    }
+
+    /// Nil for what is no date between 1970 and the year 9999.
+    private static func date(_ seconds: Double) -> Date? {
+        Date.writableSeconds.contains(seconds) ? Date(timeIntervalSince1970: seconds) : nil
+    }
+}

@@ -1,0 +1,57 @@
+import Nautilus
+
+/// So many requests in a time, as a server's documentation puts it.
+///
+/// ```swift
+/// let pacing = Pacing(rate: .requests(5, per: .seconds(1)))
+/// ```
+public struct RequestRate: Hashable, Sendable {
+    /// More are kept as a part: of 100 000 an hour, 10 000 in each six minutes. Each takes 16 bytes.
+    private static let largestCount = 10_000
+
+    /// How many requests.
+    public let count: Int
+    /// Within any stretch of time as long as this.
+    public let period: Duration
+
+    /// At most so many requests within any stretch of time as long as the period.
+    ///
+    /// - Parameters:
+    ///   - count: How many; less than 1 counts as 1.
+    ///   - period: How long; less than a nanosecond counts as that, and limits nothing.
+    public static func requests(_ count: Int, per period: Duration) -> RequestRate {
+        let period = max(.nanoseconds(1), period.clampedToCentury)
+        guard count > largestCount else { return RequestRate(count: max(1, count), period: period) }
+        return RequestRate(count: largestCount, period: period * (Double(largestCount) / Double(count)))
+    }
+}
+
+/// When the last requests went: as many as may within a rate's period.
+struct RecentStarts: Sendable {
+    private let rate: RequestRate
+    /// A ring once it is full.
+    private var times: [Duration] = []
+    private var oldest = 0
+
+    init(_ rate: RequestRate) {
+        self.rate = rate
+    }
+
+    /// When none of them counts any more; nil when there are none.
+    var lastEnd: Duration? { times.max().map { $0 + rate.period } }
+
+    /// A request goes.
+    mutating func note(_ now: Duration) {
+        guard times.count == rate.count else { return times.append(now) }
+        times[oldest] = now
+        oldest = (oldest + 1) % rate.count
+    }
+
+    /// When the next request may go, or one with so many ahead of it if those go as soon as they may.
+    func turn(ahead: Int, at now: Duration) -> Duration {
+        let free = rate.count - times.count
+        let (rounds, place) = ahead.quotientAndRemainder(dividingBy: rate.count)
+        let first = place < free ? now : max(now, times[(oldest + place - free) % times.count] + rate.period)
+        return first + rate.period * rounds
+    }
+}

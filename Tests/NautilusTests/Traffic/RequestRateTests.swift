@@ -1,0 +1,218 @@
+import NautilusTesting
+import TestSupport
+import Testing
+
+@testable import Nautilus
+@testable import NautilusTraffic
+
+@Suite("A rate of the client's own")
+struct RequestRateTests {
+    /// Calls through a pacing that has only its rate at first.
+    private struct World: Sendable {
+        let transport: ScriptedTransport
+        let service: AnyHttpService<HttpError>
+
+        init(
+            _ simulation: Simulated,
+            _ rate: RequestRate,
+            partition: (@Sendable (HttpRequest) -> String)? = nil,
+            reply: ScriptedReply = .status(200),
+            retrier: @escaping @Sendable () -> any Retrier = { NilRetrier() }
+        ) {
+            transport = ScriptedTransport(reply, afterLast: .repeat, clock: simulation.clock)
+            let pacing = Pacing(rate: rate, partition: partition, clock: simulation.clock, random: simulation.random)
+            service = AnyHttpService(
+                apiUrl: "api.example.com",
+                interceptors: [pacing],
+                retrierFactory: AnyRetrierFactory { retrier() },
+                transport: transport,
+                clock: simulation.clock
+            )
+        }
+
+        /// Sends all at once, and waits for their answers.
+        func send(_ paths: [String]) async {
+            await withTaskGroup(of: Void.self) { group in
+                for path in paths { group.addTask { _ = await kind(path) } }
+            }
+        }
+
+        /// The failure of a call; nil when it has none.
+        func kind(_ path: String, deadline: Duration? = nil) async -> FailureKind? {
+            do throws(HttpError) {
+                let request = AnyRequest(.get, [path]).with { $0.deadline = deadline }
+                try await request.schedule(with: service)
+                return nil
+            } catch {
+                return error.kind
+            }
+        }
+
+        func starts(at path: String) -> [Duration] {
+            transport.attempts.filter { $0.request.url.path.hasSuffix(path) }.map(\.start)
+        }
+    }
+
+    private static let ns = Duration.nanoseconds(1)
+
+    @Test("lets so many go in a time, and the next one when the first of them is as long ago")
+    func turns() {
+        var starts = RecentStarts(.requests(3, per: .seconds(10)))
+        #expect(
+            (0...7).map { starts.turn(ahead: $0, at: .seconds(1)) }
+                == [1, 1, 1, 11, 11, 11, 21, 21].map { .seconds($0) }
+        )
+        for time in [1, 4] { starts.note(.seconds(time)) }
+        #expect((0...4).map { starts.turn(ahead: $0, at: .seconds(5)) } == [5, 11, 14, 15, 21].map { .seconds($0) })
+        for time in [5, 11] { starts.note(.seconds(time)) }
+        #expect((0...3).map { starts.turn(ahead: $0, at: .seconds(11)) } == [14, 15, 21, 24].map { .seconds($0) })
+        #expect(starts.turn(ahead: 0, at: .seconds(90)) == .seconds(90))
+        #expect(starts.lastEnd == .seconds(21))
+    }
+
+    @Test("takes what makes no sense for what is nearest")
+    func limits() {
+        #expect(RequestRate.requests(0, per: .seconds(1)).count == 1)
+        #expect(RequestRate.requests(5, per: .seconds(-1)).period == Self.ns)
+        let many = RequestRate.requests(100_000, per: .seconds(3_600))
+        #expect(many.count == 10_000)
+        #expect(many.period == .seconds(360))
+    }
+
+    @Test("is kept by each partition for itself, and beside what the server says")
+    func besideTheServer() async throws {
+        let starts = try await simulate { simulation in
+            let wait = ScriptedReply.status(429, header: [.retryAfter: "9"])
+            let world = World(simulation, .requests(2, per: .seconds(1)), partition: \.url.path, reply: wait)
+            await world.send(["a", "a", "b"])
+            await world.send(["a", "b"])
+            return ["a", "b"].map { world.starts(at: $0) }
+        }
+        for starts in starts { #expect(starts.dropLast().allSatisfy { $0 == .zero }) }
+        #expect(starts.map(\.count) == [3, 2])
+        #expect(starts.allSatisfy { $0.last.map { $0 >= .seconds(9) && $0 < .milliseconds(9_020) } == true })
+    }
+
+    @Test("refuses at once whose turn comes after its deadline, to the nanosecond")
+    func deadline() async throws {
+        let kinds = try await simulate { simulation in
+            let world = World(simulation, .requests(2, per: .seconds(1)))
+            await world.send(["a", "a"])
+            return [
+                await world.kind("a", deadline: .seconds(1)),
+                await world.kind("a", deadline: .seconds(1) + .milliseconds(20)),
+            ]
+        }
+        #expect(kinds.map { $0.map { "\($0)".hasPrefix("not sent: ") } } == [true, nil])
+    }
+
+    @Test("is never exceeded, and nobody waits for longer than it asks for", arguments: 1...20 as ClosedRange<UInt64>)
+    func crowd(seed: UInt64) async throws {
+        let starts = try await simulate(seed: seed) { simulation in
+            let world = World(simulation, .requests(5, per: .seconds(1)))
+            await world.send(Array(repeating: "a", count: 60))
+            return world.starts(at: "a")
+        }
+        #expect(starts.count == 60)
+        #expect(zip(starts, starts.dropFirst(5)).allSatisfy { $1 - $0 >= .seconds(1) })
+        // Eleven times five wait for a second, and each is released within its turn of 20 ms.
+        #expect(starts.last.map { $0 >= .seconds(11) && $0 < .seconds(11) + .milliseconds(60 * 20) } == true)
+    }
+
+    /// Has a credential from the fifth second on, as after a refresh.
+    private struct LateCredential: Retrier {
+        let clock: ManualClock
+
+        func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
+            try await clock.sleep(for: max(.zero, .seconds(5) - clock.now.offset))
+        }
+
+        func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { .doNotRetry }
+    }
+
+    @Test("is kept by a crowd that has waited for one refresh, too")
+    func afterRefresh() async throws {
+        let starts = try await simulate { simulation in
+            let clock = simulation.clock
+            let world = World(simulation, .requests(5, per: .seconds(1)), retrier: { LateCredential(clock: clock) })
+            await world.send(Array(repeating: "a", count: 20))
+            return world.starts(at: "a")
+        }
+        #expect(starts.count == 20)
+        #expect(starts.allSatisfy { $0 >= .seconds(5) })
+        #expect(zip(starts, starts.dropFirst(5)).allSatisfy { $1 - $0 >= .seconds(1) })
+    }
+
+    @Test("lets the requests of a refresh go first: all others would wait for a credential that comes too late")
+    func refreshFirst() async throws {
+        let attempts = try await simulate { simulation in
+            let transport = ScriptedTransport(clock: simulation.clock) { request, _ in
+                let isAccepted = request.url.path == "/renew" || request.header[.authorization] == "2"
+                return .status(isAccepted ? 200 : 401)
+            }
+            let pacing = Pacing(
+                rate: .requests(5, per: .seconds(1)),
+                clock: simulation.clock,
+                random: simulation.random
+            )
+            let base = AnyHttpService(
+                apiUrl: "api.example.com",
+                interceptors: [pacing],
+                transport: transport,
+                clock: simulation.clock
+            )
+            let coordinator = RefreshCoordinator(credential: 1, clock: simulation.clock) { _ in
+                try await AnyRequest(.post, ["renew"]).schedule(with: base)
+                return 2
+            }
+            let service = base.with {
+                $0.retrierFactory = coordinator.authorization { $1.header[.authorization] = "\($0)" }
+            }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 1...30 { group.addTask { try await AnyRequest(.get, ["a"]).schedule(with: service) } }
+                try await group.waitForAll()
+            }
+            return transport.attempts
+        }
+        let renewals = attempts.enumerated().filter { $1.request.url.path == "/renew" }
+        #expect(renewals.map(\.offset) == [5])
+        // The first five were rejected; all others went out with the new credential.
+        #expect(attempts.filter { $0.header[.authorization] == "1" }.count == 5)
+        #expect(zip(attempts, attempts.dropFirst(5)).allSatisfy { $1.start - $0.start >= .seconds(1) })
+    }
+
+    @Test("A breaker that has opened while a request waited for its credential refuses it")
+    func openedMeanwhile() async throws {
+        let (kind, count) = try await simulate { simulation in
+            let clock = simulation.clock
+            let transport = ScriptedTransport(.status(503), afterLast: .repeat, clock: clock)
+            let breaker = CircuitBreaker(
+                limits: CircuitLimits(minimumThroughput: 2, pause: .constant(.seconds(60))),
+                clock: clock
+            )
+            let service = AnyHttpService(
+                apiUrl: "api.example.com",
+                interceptors: [breaker],
+                transport: transport,
+                clock: clock
+            )
+            let late = service.with {
+                $0.retrierFactory = AnyRetrierFactory { () -> any Retrier in LateCredential(clock: clock) }
+            }
+            async let kind: FailureKind? = failure(of: late)
+            for _ in 1...2 { _ = await failure(of: service) }
+            return (await kind, transport.count)
+        }
+        #expect(count == 2)
+        #expect(kind.map { "\($0)".hasPrefix("not sent: the circuit is open") } == true)
+    }
+
+    private func failure(of service: AnyHttpService<HttpError>) async -> FailureKind? {
+        do throws(HttpError) {
+            try await AnyRequest(.get, ["a"]).schedule(with: service)
+            return nil
+        } catch {
+            return error.kind
+        }
+    }
+}
