@@ -12,6 +12,7 @@ let package = Package(
         .library(name: "NautilusSessions", targets: ["NautilusSessions"]),
         .library(name: "NautilusOAuth", targets: ["NautilusOAuth"]),
         .library(name: "NautilusTesting", targets: ["NautilusTesting"]),
+        .library(name: "NautilusTestTraits", targets: ["NautilusTestTraits"]),
     ],
     targets: [
         // libcurl, bound when the process runs: it is not needed to build.
@@ -26,6 +27,8 @@ let package = Package(
         .target(name: "NautilusSessions", dependencies: ["Nautilus"]),
         .target(name: "NautilusOAuth", dependencies: ["Nautilus", "NautilusSessions"]),
         .target(name: "NautilusTesting", dependencies: ["Nautilus"]),
+        // Apart, since a test library is no part of a program that scripts a transport.
+        .target(name: "NautilusTestTraits", dependencies: ["NautilusTesting"]),
         .target(
             name: "TestSupport",
             dependencies: ["NautilusSessions", "NautilusTesting"],
@@ -34,7 +37,8 @@ let package = Package(
         .testTarget(
             name: "NautilusTests",
             dependencies: [
-                "Nautilus", "NautilusStreams", "NautilusTraffic", "NautilusCaching", "NautilusTesting", "TestSupport",
+                "Nautilus", "NautilusStreams", "NautilusTraffic", "NautilusCaching", "NautilusTesting",
+                "NautilusTestTraits", "TestSupport",
             ]
         ),
         .testTarget(

@@ -209,11 +209,11 @@ public struct CredentialOrigins: Sendable {
 
     /// The origin of the first request that gets a credential, and no other one; it has to be `https`, or this machine.
     ///
-    /// Each process learns it anew: an API that moves to another host keeps its users. Where stored credentials of several
-    /// environments could meet, have a key for each, or name the origins.
+    /// Each process learns it anew: an API that moves to another host keeps its users. So stored credentials of several
+    /// environments need a key each: under one, the next launch would take a credential from one environment to the other.
     public static let first = CredentialOrigins(named: nil)
 
-    /// Exactly these; also over plain `http`, where a URL says so.
+    /// Exactly these, whichever the credential comes from; also over plain `http`, where a URL says so.
     ///
     /// - Parameter urls: Base URLs, `"api.example.com"` or `"http://10.0.2.2:8080/v1"`; without a scheme they are `https`. Of
     ///   one that is malformed no origin is taken.
@@ -236,6 +236,14 @@ public struct CredentialOrigins: Sendable {
         } else if origin.scheme != "https", !origin.isLoopback {
             throw .insecureOrigin(origin)
         }
+    }
+
+    /// Whether the credential of a session may go to `origin` that has gone to `first` already, by way of another object that
+    /// has the session, too: not unless both are named.
+    ///
+    /// - Throws: ``RefreshError/foreignOrigin(_:own:)``.
+    package func admit(_ origin: HttpOrigin, ofSessionAt first: HttpOrigin) throws(RefreshError) {
+        guard origin == first || named?.contains(first) == true else { throw .foreignOrigin(origin, own: [first]) }
     }
 }
 

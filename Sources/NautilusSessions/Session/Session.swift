@@ -28,6 +28,7 @@ public final class Session<Credential: Codable & Sendable & Equatable>: Sendable
     private let broadcast: Broadcast<SessionEvent>
     private let states: Broadcast<Bool>
     private let ends: Broadcast<UUID>
+    private let originCheck: SessionOriginCheck
 
     /// Creates a session. Nothing is read or sent before it is used.
     ///
@@ -87,6 +88,7 @@ public final class Session<Credential: Codable & Sendable & Equatable>: Sendable
         shared.attach(coordinator)
         (self.key, self.rules, self.coordinator, self.shared) = (key, rules, coordinator, shared)
         (self.broadcast, self.states, self.ends) = (broadcast, states, ends)
+        self.originCheck = SessionOriginCheck(origins)
     }
 
     /// Authorizes every attempt, renews once for all, and retries with backoff what passes with time, but not while a
@@ -205,10 +207,13 @@ extension Session: CredentialSource {
 
     /// The credential to stamp on an attempt that goes to `origin`; see `RefreshCoordinator.grant(continuing:for:)`.
     ///
-    /// - Throws: The errors of ``grant(continuing:)``; `RefreshError` when the credential is not for `origin`.
+    /// - Throws: The errors of ``grant(continuing:)``; `RefreshError` when the credential is not for `origin`, also where
+    ///   another session object of this process, which has the same record, has taken it elsewhere.
     public func grant(continuing previous: Grant?, for origin: HttpOrigin) async throws -> Grant {
         try await shared.catchUp()
-        return try await coordinator.grant(continuing: previous, for: origin)
+        let grant = try await coordinator.grant(continuing: previous, for: origin)
+        try originCheck.admit(shared.knownId, to: origin)
+        return grant
     }
 
     /// The credential with which to send a call again after the server has rejected its `grant`; see

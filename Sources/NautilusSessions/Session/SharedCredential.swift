@@ -155,6 +155,9 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         return promptSession() ?? nil
     }
 
+    /// The session that this process knows to go on; nil while it knows of none. No look at the store.
+    var knownId: UUID? { state.withLock { Baseline($0).record?.session } }
+
     /// The session that goes on in the store now, unless it has ended here.
     ///
     /// - Returns: Nil when the store does not tell it at once.
