@@ -79,6 +79,36 @@ struct RequestRateTests {
         #expect(many.period == .seconds(360))
     }
 
+    @Test("is reached where it is faster than a line is released otherwise")
+    func fast() async throws {
+        let starts = try await simulate { simulation in
+            let world = World(simulation, .requests(100, per: .seconds(1)))
+            await world.send(Array(repeating: "a", count: 200))
+            return world.starts(at: "a")
+        }
+        #expect(starts.last.map { $0 >= .seconds(1) && $0 <= .seconds(2) } == true)
+    }
+
+    @Test("lets a request of a refresh go at once while others wait for their turns, and one is free")
+    func urgent() {
+        var machine = PaceMachine<NamedWaiter>(
+            rules: PaceRules(
+                maxWaiting: 1,
+                maxWait: .seconds(60),
+                interval: .seconds(1),
+                rate: .requests(2, per: .seconds(1))
+            )
+        )
+        let (usual, urgent) = (PaceAsker(remaining: nil, isUrgent: false), PaceAsker(remaining: nil, isUrgent: true))
+        for _ in 1...2 { #expect(machine.ask(usual, at: .zero) != .wait) }
+        #expect(machine.ask(usual, at: .zero) == .wait)
+        machine.wait(.init(waiter: NamedWaiter("usual"), start: .zero, asker: usual), draw: 1)
+        #expect(machine.ask(usual, at: .zero) == .refuse(.tooManyWaiting(limit: 1)))
+        #expect(machine.ask(urgent, at: .zero) == .wait)
+        #expect(machine.ask(urgent, at: .seconds(1)) == .go(number: 3))
+        #expect(machine.ask(usual, at: .seconds(1)) == .refuse(.tooManyWaiting(limit: 1)))
+    }
+
     @Test("is kept by each partition for itself, and beside what the server says")
     func besideTheServer() async throws {
         let starts = try await simulate { simulation in
@@ -141,6 +171,25 @@ struct RequestRateTests {
         #expect(starts.count == 20)
         #expect(starts.allSatisfy { $0 >= .seconds(5) })
         #expect(zip(starts, starts.dropFirst(5)).allSatisfy { $1 - $0 >= .seconds(1) })
+    }
+
+    @Test("a request that has waited for its credential has one place in the end, and not two")
+    func placeGivenBack() async throws {
+        let starts = try await simulate { simulation in
+            let clock = simulation.clock
+            // Three are left, as long as none is under way.
+            let reply = ScriptedReply.status(
+                200,
+                header: ["RateLimit-Limit": "3", "RateLimit-Remaining": "3", "RateLimit-Reset": "60"]
+            )
+            let world = World(simulation, .requests(100, per: .seconds(1)), reply: reply) {
+                LateCredential(clock: clock)
+            }
+            for _ in 1...6 { await world.send(["a"]) }
+            return world.starts(at: "a")
+        }
+        #expect(starts.count == 6)
+        #expect(starts.allSatisfy { $0 < .seconds(6) })
     }
 
     @Test("lets the requests of a refresh go first: all others would wait for a credential that comes too late")

@@ -1,0 +1,91 @@
+import Foundation
+import NautilusTesting
+import TestSupport
+import Testing
+
+@testable import Nautilus
+
+@Suite("A request that has waited for its credential")
+struct ReadmissionTests {
+    /// Waits as long for each credential as is left in a list, and stamps how many it has waited for.
+    private struct SlowRetrier: Retrier {
+        let clock: ManualClock
+        let waits: Locked<[Duration]>
+        let stamps = Counter()
+
+        func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
+            let wait = waits.withLock { $0.isEmpty ? .zero : $0.removeFirst() }
+            try await clock.sleep(for: wait)
+            httpRequest.header[.authorization] = "\(stamps.increment())"
+        }
+
+        func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { .doNotRetry }
+    }
+
+    /// Remembers what it was asked.
+    private struct Guard: HttpInterceptor {
+        let clock: ManualClock
+        let refuses: Bool
+        let asked = Locked<[Duration]>([])
+        let seen = Locked<[String?]>([])
+
+        func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
+            try await next(request)
+        }
+
+        func readmit(_ request: HttpRequest, context: AttemptContext) async throws {
+            asked.withLock { $0.append(clock.now.offset) }
+            seen.withLock { $0.append(request.header[.authorization]) }
+            try await clock.sleep(for: .seconds(1))
+            if refuses { throw HttpError(.custom, stage: .intercept) }
+        }
+    }
+
+    private func run(
+        waits: [Duration],
+        refuses: Bool = false
+    ) async throws -> (asked: [Duration], seen: [String?], sent: [String?]) {
+        try await simulate { simulation in
+            let clock = simulation.clock
+            let (guardian, transport) = (
+                Guard(clock: clock, refuses: refuses), ScriptedTransport(.status(200), clock: clock)
+            )
+            let retrier = SlowRetrier(clock: clock, waits: Locked(waits))
+            let service = AnyHttpService(
+                apiUrl: "a.com",
+                interceptors: [guardian],
+                retrierFactory: AnyRetrierFactory { () -> any Retrier in retrier },
+                transport: transport,
+                clock: clock
+            )
+            try? await AnyRequest(.get, ["things"]).schedule(with: service)
+            return (
+                guardian.asked.withLock { $0 }, guardian.seen.withLock { $0 },
+                transport.attempts.map(\.header[.authorization])
+            )
+        }
+    }
+
+    @Test("is looked at once more, as it came, and then stamped anew")
+    func stampedAnew() async throws {
+        let run = try await run(waits: [.seconds(2)])
+        #expect(run.asked == [.seconds(2)])
+        #expect(run.seen == [nil])
+        #expect(run.sent == ["2"])
+    }
+
+    @Test("is not looked at when it has not waited, nor a second time when it waits again")
+    func notAgain() async throws {
+        #expect(try await run(waits: [.milliseconds(5)]).asked == [])
+        let run = try await run(waits: [.seconds(2), .seconds(2)])
+        #expect(run.asked == [.seconds(2)])
+        #expect(run.sent == ["2"])
+    }
+
+    @Test("is not sent when that is refused")
+    func refused() async throws {
+        let run = try await run(waits: [.seconds(2)], refuses: true)
+        #expect(run.asked == [.seconds(2)])
+        #expect(run.sent.isEmpty)
+    }
+}
