@@ -30,7 +30,7 @@ extension Call {
         let sequence = CallSequence()
         let target = try? CallTarget(of: request, for: service)
         _ = facts(of: request, on: service, in: sequence, at: target, service.hook)
-        let retrier = retrier(for: request, by: service.retrierFactory, isSignedOut: service.isSignedOut, in: sequence)
+        let retrier = retrier(for: request, by: factory(for: request, of: service), on: service, in: sequence)
         return MadeCall(
             sequence: sequence,
             target: target,
@@ -59,21 +59,29 @@ extension Call {
         _ hook: (any ServiceHook)?
     ) -> CallFacts {
         sequence.facts(at: target?.service) { facts in
-            facts.isSignedOut = service.isSignedOut
+            facts.isSignedOut = isGuests(request, on: service)
             for interceptor in service.interceptors { interceptor.noteFacts(of: request, in: &facts) }
             hook?.noteFacts(of: request, in: &facts)
             service.transport.noteFacts(of: request, in: &facts)
         }
     }
 
+    private static func isGuests(_ request: R, on service: S) -> Bool { service.isSignedOut || request.isForGuests }
+
+    /// The service's, without what authorizes where the request is for guests.
+    static func factory(for request: R, of service: S) -> any RetrierFactory {
+        request.isForGuests && !service.isSignedOut ? service.retrierFactory.signedOut : service.retrierFactory
+    }
+
     private static func retrier(
         for request: R,
         by factory: any RetrierFactory,
-        isSignedOut: Bool,
+        on service: S,
         in sequence: CallSequence
     ) -> any Retrier {
         sequence.making {
-            isSignedOut ? SignedOutCall.make { factory.create(for: request) } : factory.create(for: request)
+            isGuests(request, on: service)
+                ? SignedOutCall.make { factory.create(for: request) } : factory.create(for: request)
         }
     }
 
@@ -152,10 +160,10 @@ extension Call {
         // The call's owner is noted in the same moment in which its retrier takes hold of a session.
         let sequence = beginning.sequence
         let facts = facts(of: request, on: service, in: sequence, at: beginning.target, beginning.hook)
-        let factory = service.retrierFactory
+        let factory = factory(for: request, of: service)
         let retrier =
             beginning.made?.retrier
-            ?? retrier(for: request, by: factory, isSignedOut: service.isSignedOut, in: sequence)
+            ?? retrier(for: request, by: factory, on: service, in: sequence)
         let move =
             if let made = beginning.made { made.move } else { move(from: beginning.target, of: request, on: service) }
         let outer = CallScope.current

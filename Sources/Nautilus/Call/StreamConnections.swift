@@ -133,7 +133,7 @@ private struct StreamReconnection<R: Request, S: HttpService> {
         } else {
             uselessCount += 1
         }
-        var retrier = retrier ?? service.retrierFactory.create(for: request)
+        var retrier = retrier ?? Call.factory(for: request, of: service).create(for: request)
         if Task.isCancelled { throw cancelled(after: loss, age) }
         let decision = await retrier.retry(request, failingWith: loss)
         let (name, reason) = (retrier.name, retrier.reason)

@@ -40,6 +40,8 @@ extension ForwardingRequest {
     /// The wrapped request's.
     public var streamsResponse: Bool { forwarded.streamsResponse }
     /// The wrapped request's.
+    public var isForGuests: Bool { forwarded.isForGuests }
+    /// The wrapped request's.
     public var allowsHedging: Bool { forwarded.allowsHedging }
     /// The wrapped request's.
     public var allowsBodyAcrossOrigins: Bool { forwarded.allowsBodyAcrossOrigins }

@@ -68,6 +68,11 @@ public protocol Request: Sendable {
     ///
     /// Default: false; true where the result is an ``HttpBodyStream``.
     var streamsResponse: Bool { get }
+    /// Whether its calls need no credential, and carry none though somebody is signed in: a sign-up, a price list. They are
+    /// made as by ``HttpService/signedOut``, and what is cached of their answers is a guest's.
+    ///
+    /// Default: false.
+    var isForGuests: Bool { get }
     /// Whether the request may be sent a second time while the first send is under way and slow, by a service that hedges.
     /// Counts only for requests that may be repeated at all; see ``HttpService/hedging``.
     ///
@@ -135,6 +140,8 @@ extension Request {
     public var deadline: Duration? { nil }
     /// False.
     public var streamsResponse: Bool { false }
+    /// False.
+    public var isForGuests: Bool { false }
     /// True.
     public var allowsHedging: Bool { true }
     /// True.

@@ -37,6 +37,11 @@ public struct RequestConfiguration: Sendable {
         get { own.deadline ?? base.deadline }
         set { own.deadline = .some(newValue) }
     }
+    /// Whether its call needs no credential, and carries none.
+    public var isForGuests: Bool {
+        get { own.isForGuests ?? base.isForGuests }
+        set { own.isForGuests = newValue }
+    }
     /// Whether it may be sent a second time while the first send is slow.
     public var allowsHedging: Bool {
         get { own.allowsHedging ?? base.allowsHedging }
@@ -73,6 +78,7 @@ private struct RequestOverrides {
     var priority: RequestPriority?
     var timeout: Duration??
     var deadline: Duration??
+    var isForGuests: Bool?
     var allowsHedging: Bool?
     var allowsBodyAcrossOrigins: Bool?
 }
@@ -88,6 +94,7 @@ private struct OverridingRequest<Base: Request>: ForwardingRequest {
     var priority: RequestPriority { own.priority ?? base.priority }
     var timeout: Duration? { own.timeout ?? base.timeout }
     var deadline: Duration? { own.deadline ?? base.deadline }
+    var isForGuests: Bool { own.isForGuests ?? base.isForGuests }
     var allowsHedging: Bool { own.allowsHedging ?? base.allowsHedging }
     var allowsBodyAcrossOrigins: Bool { own.allowsBodyAcrossOrigins ?? base.allowsBodyAcrossOrigins }
 

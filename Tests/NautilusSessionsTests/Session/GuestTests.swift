@@ -30,6 +30,39 @@ struct GuestTests {
         }
     }
 
+    @Test(
+        "a request for guests carries no credential, renews none, and has a guest's answers",
+        arguments: [true, false]
+    )
+    func requestForGuests(isDerived: Bool) async throws {
+        struct PricesForAll: Request {
+            var isForGuests: Bool { true }
+            var route: HttpRoute { ["prices"] }
+            func decode(_ data: Data) throws -> String { String(decoding: data, as: UTF8.self) }
+        }
+        try await TokenWorld.run { world in
+            let session = try await world.signedIn()
+            let cache = HttpCache(accounts: .separate { _ in session.id?.uuidString }, wallClock: { world.date })
+            world.server.transport.on(.get, "/prices") { request, _ in
+                .reply(header: ["Cache-Control": "max-age=60"], text: request.header["X-Api-Token"] ?? "guest")
+            }
+            let service = world.api.with {
+                $0.interceptors = [cache]
+                $0.retrierFactory = session.retrierFactory
+            }
+            let forGuests = isDerived ? GetPrices().with { $0.isForGuests = true } : AnyRequest(PricesForAll())
+            try await world.sleep(.seconds(3600))
+            #expect(try await forGuests.schedule(with: service) == "guest")
+            #expect(world.server.renewals == [])
+            #expect(try await GetPrices().schedule(with: service) == "anna-2")
+            #expect(try await forGuests.schedule(with: service) == "guest")
+            #expect(world.server.transport.count(of: .get, "/prices") == 2)
+            try await session.signOut()
+            #expect(try await forGuests.schedule(with: service) == "guest")
+            #expect(world.server.transport.count(of: .get, "/prices") == 2)
+        }
+    }
+
     @Test("nor is a guest given a result that was remembered for a user, where the hook tells users apart")
     func hookedGuest() async throws {
         try await TokenWorld.run { world in

@@ -152,11 +152,13 @@ struct AnyRequestTests {
     func streams() async throws {
         struct Export: Request {
             typealias Result = HttpBodyStream
+            var isForGuests: Bool { true }
             var allowsHedging: Bool { false }
             var allowsBodyAcrossOrigins: Bool { false }
         }
         let erased = AnyRequest(Export())
         #expect(erased.streamsResponse)
+        #expect(erased.isForGuests)
         #expect(!erased.allowsHedging)
         #expect(!erased.allowsBodyAcrossOrigins)
         let transport = ScriptedTransport(.chunks([Data("a".utf8), Data("b".utf8)]))

@@ -177,10 +177,10 @@ struct RequestRateTests {
     func placeGivenBack() async throws {
         let starts = try await simulate { simulation in
             let clock = simulation.clock
-            // Three are left, as long as none is under way.
+            // One is left, as long as none is under way.
             let reply = ScriptedReply.status(
                 200,
-                header: ["RateLimit-Limit": "3", "RateLimit-Remaining": "3", "RateLimit-Reset": "60"]
+                header: ["RateLimit-Limit": "3", "RateLimit-Remaining": "1", "RateLimit-Reset": "60"]
             )
             let world = World(simulation, .requests(100, per: .seconds(1)), reply: reply) {
                 LateCredential(clock: clock)
@@ -197,7 +197,7 @@ struct RequestRateTests {
         let attempts = try await simulate { simulation in
             let transport = ScriptedTransport(clock: simulation.clock) { request, _ in
                 let isAccepted = request.url.path == "/renew" || request.header[.authorization] == "2"
-                return .status(isAccepted ? 200 : 401)
+                return .delay(.milliseconds(100), then: .status(isAccepted ? 200 : 401))
             }
             let pacing = Pacing(
                 rate: .requests(5, per: .seconds(1)),
