@@ -63,6 +63,31 @@ struct GuestTests {
         }
     }
 
+    /// Retriers for users, of which guests are given none.
+    private struct UserRetriers: RetrierFactory {
+        let made = Locked(0)
+
+        var signedOut: any RetrierFactory { NilRetrier.factory() }
+
+        func create<R: Request>(for request: R) -> any Retrier {
+            made.withLock { $0 += 1 }
+            return NilRetrier()
+        }
+    }
+
+    @Test("a request for guests has the retriers that its service has for them")
+    func retriersForGuests() async throws {
+        try await TokenWorld.run { world in
+            world.server.transport.on(.get, "/prices", .reply(text: "guest"), afterLast: .repeat)
+            let retriers = UserRetriers()
+            let service = world.api.with { $0.retrierFactory = retriers }
+            _ = try await GetPrices().with { $0.isForGuests = true }.schedule(with: service)
+            #expect(retriers.made.withLock { $0 } == 0)
+            _ = try await GetPrices().schedule(with: service)
+            #expect(retriers.made.withLock { $0 } == 1)
+        }
+    }
+
     @Test("nor is a guest given a result that was remembered for a user, where the hook tells users apart")
     func hookedGuest() async throws {
         try await TokenWorld.run { world in
