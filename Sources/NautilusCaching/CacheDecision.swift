@@ -93,23 +93,6 @@ enum CacheDecision: Hashable, Sendable {
     }
 }
 
-/// A request that a cache may answer, and the attempt that it belongs to.
-struct CacheQuestion: Sendable {
-    let request: HttpRequest
-    let target: CacheTarget
-    let account: CallAccount
-    let control: CacheControl
-    let context: AttemptContext
-
-    init(_ request: HttpRequest, _ target: CacheTarget, _ account: CallAccount, _ context: AttemptContext) {
-        (self.request, self.target, self.account, self.context) = (request, target, account, context)
-        control = CacheControl(request.header)
-    }
-
-    /// The partition whose answers it may be given.
-    var partition: CachePartition { account.partition }
-}
-
 /// Marks the call that asks the server anew about what has just been served stale.
 final class CacheRevalidation: Sendable {
     @TaskLocal private static var entered: CacheRevalidation?

@@ -54,48 +54,6 @@ extension Call {
     }
 }
 
-extension Call {
-    /// The end of a call that has succeeded: the retrier and the rules of hedging take note of it, each once.
-    ///
-    /// - Parameter response: The answer that its result was made of.
-    /// - Returns: The answer, with the trace of the call.
-    func succeeded(by response: HttpResponse<Data>) -> HttpResponse<Data> {
-        let success = success(by: response)
-        if let hedging, let origin = success.answered?.request.origin {
-            if couldBeHedged { success.record(in: hedging.latencies) }
-            if let budget = hedging.budget.budget(of: origin) { success.deposit(in: budget) }
-        }
-        retrier.succeeded(success)
-        var response = response
-        response.trace = recorder.succeeded(response.status, by: response.exchange)
-        return response
-    }
-
-    private func success(by response: HttpResponse<Data>) -> CallSuccess {
-        let exchanges = book.exchanges()
-        // The beginning of a stream does not prove yet that the server can bear it.
-        let permits = request.streamsResponse ? [] : payment.used
-        guard let answered = answered(response) else { return CallSuccess(exchanges: exchanges, permits: permits) }
-        // A redirect and a hedge go on with the request that was sent first, and it is that one's origin.
-        let root = exchanges.first { $0.number == answered.root } ?? answered
-        var latency = answered.latency
-        if let own = latency, root.number != answered.number {
-            latency = max(.zero, answered.start - root.start - root.connectionWait + own)
-        }
-        return CallSuccess(exchanges: exchanges, answered: root, latency: latency, permits: permits)
-    }
-
-    /// The exchange of this call that the server has answered well; nil when an interceptor has made a success of something
-    /// else, which tells nothing of the server.
-    private func answered(_ response: HttpResponse<Data>) -> CallTrace.Exchange? {
-        let own = response.exchange.flatMap { $0.call == scope.id ? $0 : nil }
-        guard let exchange = own ?? book.lastEnded, let status = exchange.status,
-            status < 400 || request.acceptedStatusCodes.contains(status)
-        else { return nil }
-        return exchange
-    }
-}
-
 /// The answers of an attempt, decoded as soon as each has come in.
 ///
 /// A server may say in the body of a 200 that it has failed, and only the request knows how to read it. Interceptors,

@@ -81,7 +81,7 @@ extension Call {
     ) -> any Retrier {
         sequence.making {
             isGuests(request, on: service)
-                ? SignedOutCall.make { factory.create(for: request) } : factory.create(for: request)
+                ? GuestCall.make { factory.create(for: request) } : factory.create(for: request)
         }
     }
 

@@ -44,7 +44,7 @@ extension HttpTransport {
 /// ```swift
 /// final class Client: InterruptibleTransport {
 ///     func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
-///         let exchange = SessionExchange(request)
+///         let exchange = URLSessionExchange(request)
 ///         context.interruption?.onOccurrence { exchange.cancel() }
 ///         defer { context.interruption?.ignore() }
 ///         return try await withTaskCancellationHandler {

@@ -40,13 +40,13 @@ public final class URLSessionTransport: InterruptibleTransport {
     public static let shared = URLSessionTransport()
 
     let configuration: Configuration
-    private let plain: ExchangeSession
-    private let streamed = Locked<ExchangeSession?>(nil)
+    private let plain: URLSessionOwner
+    private let streamed = Locked<URLSessionOwner?>(nil)
 
     /// Creates a transport with connections of its own.
     public init(configuration: Configuration = Configuration()) {
         self.configuration = configuration
-        self.plain = ExchangeSession(configuration)
+        self.plain = URLSessionOwner(configuration)
     }
 
     /// Itself: it keeps connections.
@@ -65,7 +65,7 @@ public final class URLSessionTransport: InterruptibleTransport {
         case .stream: return try await collect(stream(request, context: context))
         }
         let outgoing = OutgoingRequest(request: try URLRequest(request, body: body), priority: request.priority)
-        let exchange = SessionExchange(of: request, context: context, responseLimit: configuration.responseLimit)
+        let exchange = URLSessionExchange(of: request, context: context, responseLimit: configuration.responseLimit)
         let end: @Sendable () -> Void = { [exchanges] in
             exchange.resolve(.failure(CancellationError())) {
                 exchanges.queue.async { exchanges.abandon(exchange) }
@@ -78,10 +78,10 @@ public final class URLSessionTransport: InterruptibleTransport {
 
     /// The session for exchanges with a streamed body, made when the first one comes: long ones, such as events, leave
     /// the others their connections.
-    var streamedSession: ExchangeSession {
+    var streamedSession: URLSessionOwner {
         streamed.withLock { session in
             if let session { return session }
-            let made = ExchangeSession(configuration)
+            let made = URLSessionOwner(configuration)
             session = made
             return made
         }
@@ -97,17 +97,17 @@ public final class URLSessionTransport: InterruptibleTransport {
     }
 
     /// The table of exchanges under way, for the tests.
-    var exchanges: ExchangeDelegate { plain.exchanges }
+    var exchanges: URLSessionExchangeDelegate { plain.exchanges }
 
     /// Starts an exchange and waits for its answer.
     ///
     /// - Parameter end: Ends the exchange when the task is cancelled.
     func answer(
         to request: OutgoingRequest,
-        _ exchange: SessionExchange,
-        in session: ExchangeSession,
+        _ exchange: URLSessionExchange,
+        in session: URLSessionOwner,
         onCancel end: @Sendable () -> Void
-    ) async throws -> SessionExchange.Answer {
+    ) async throws -> URLSessionExchange.Answer {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 guard exchange.awaitAnswer(continuation) else { return }
@@ -120,7 +120,7 @@ public final class URLSessionTransport: InterruptibleTransport {
 }
 
 extension HttpResponse<Data> {
-    init(_ answer: SessionExchange.Answer, to request: HttpRequest) {
+    init(_ answer: URLSessionExchange.Answer, to request: HttpRequest) {
         self.init(
             status: answer.response.statusCode,
             header: HttpHeader(answer.response),
@@ -144,7 +144,7 @@ extension URLSessionTransport {
         let outgoing = OutgoingRequest(request: urlRequest, priority: request.priority, file: body.file)
         let download = DownloadPipe(spoolLimit: configuration.spoolLimit)
         let streams = ExchangeStreams(download: download, spool: body.spool, onSent: body.onSent)
-        let exchange = SessionExchange(of: request, context: context, responseLimit: .max, streams: streams)
+        let exchange = URLSessionExchange(of: request, context: context, responseLimit: .max, streams: streams)
         let session = streamedSession
         let end: @Sendable () -> Void = { [exchanges = session.exchanges] in
             download.abandon()

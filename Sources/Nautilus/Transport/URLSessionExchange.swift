@@ -7,7 +7,7 @@ import Foundation
 /// One request under way, and the caller that waits for its answer.
 ///
 /// The answer can come from two sides, the delegate's reports and a cancellation anywhere, and is given once.
-final class SessionExchange: Sendable {
+final class URLSessionExchange: Sendable {
     /// The answer of a successful exchange.
     struct Answer: Sendable {
         let response: HTTPURLResponse
@@ -79,7 +79,7 @@ final class SessionExchange: Sendable {
 }
 
 /// The delegate's side.
-extension SessionExchange {
+extension URLSessionExchange {
     /// The task that carries it; nil before it has begun.
     var task: URLSessionDataTask? { state.withLock { $0.task } }
 

@@ -9,7 +9,7 @@ extension HttpService {
     /// retriers that authorize are left out, by ``RetrierFactory/signedOut``, and retries wait for no refresh. Where nothing
     /// authorizes, it is the same service.
     public var signedOut: AnyHttpService<RequestError> {
-        AnyHttpService(SignedOutService(base: AnyHttpService(self)))
+        AnyHttpService(GuestService(base: AnyHttpService(self)))
     }
 
     /// This service, or ``signedOut`` where nobody is signed in: for what guests see as well, and users in their own way.
@@ -23,7 +23,7 @@ extension HttpService {
 }
 
 /// Another service without its authorization.
-private struct SignedOutService<RequestError: Error>: ForwardingService {
+private struct GuestService<RequestError: Error>: ForwardingService {
     let base: AnyHttpService<RequestError>
 
     var forwarded: any HttpService { base.forwarded }

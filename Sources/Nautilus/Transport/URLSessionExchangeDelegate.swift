@@ -9,10 +9,10 @@ import Foundation
 /// Tasks start and are cancelled on one serial queue. On Linux that is no matter of taste: both block, and deadlock when
 /// they meet; on the queue they cannot, and it is not a thread of Swift's pool that waits. Reports come on a queue of
 /// Foundation's there, see ``DelegateQueue``, and never wait for anything.
-final class ExchangeDelegate: NSObject, Sendable {
+final class URLSessionExchangeDelegate: NSObject, Sendable {
     /// An exchange that has everything but a connection.
     private struct Waiter: Identifiable, Sendable {
-        let exchange: SessionExchange
+        let exchange: URLSessionExchange
         let request: OutgoingRequest
         let session: URLSession
 
@@ -22,7 +22,7 @@ final class ExchangeDelegate: NSObject, Sendable {
     private struct Traffic {
         /// How many have a connection and no task yet.
         var starting = 0
-        var underway: [Int: SessionExchange] = [:]
+        var underway: [Int: URLSessionExchange] = [:]
         var lines: ConnectionLines<HttpOrigin, Waiter>
 
         /// Takes one more in: whether it has a connection, and is then the only one that has.
@@ -68,7 +68,7 @@ final class ExchangeDelegate: NSObject, Sendable {
     ///
     /// When there is nothing else to do it has started before this returns, which spares the wait for a thread that runs
     /// the queue. Otherwise starting may have to wait for the session, and that is not the caller's thread's to do.
-    func accept(_ exchange: SessionExchange, _ request: OutgoingRequest, in session: URLSession) {
+    func accept(_ exchange: URLSessionExchange, _ request: OutgoingRequest, in session: URLSession) {
         let waiter = Waiter(exchange: exchange, request: request, session: session)
         // Before it can be ended.
         exchange.context.beginWaitingForConnection()
@@ -104,24 +104,24 @@ final class ExchangeDelegate: NSObject, Sendable {
     }
 
     /// Cancels the task of an exchange whose caller has gone; nothing when it has not begun or is over. On the queue.
-    func abandon(_ exchange: SessionExchange) {
+    func abandon(_ exchange: URLSessionExchange) {
         guard let task = exchange.task else { return forget(exchange) }
         guard exchangeUnderWay(task) != nil else { return }
         task.cancel()
         _ = end(task)
     }
 
-    private func forget(_ exchange: SessionExchange) {
+    private func forget(_ exchange: URLSessionExchange) {
         guard let origin = exchange.origin else { return }
         traffic.withLock { $0.lines.forget(origin, ObjectIdentifier(exchange)) }
     }
 
-    func exchangeUnderWay(_ task: URLSessionTask) -> SessionExchange? {
+    func exchangeUnderWay(_ task: URLSessionTask) -> URLSessionExchange? {
         traffic.withLock { $0.underway[task.taskIdentifier] }
     }
 
     /// The exchange of a task that is over, whose connection goes to the next in line; nil when it has ended before.
-    private func end(_ task: URLSessionTask) -> SessionExchange? {
+    private func end(_ task: URLSessionTask) -> URLSessionExchange? {
         let ended = traffic.withLock { $0.underway.removeValue(forKey: task.taskIdentifier) }
         guard let exchange = ended else { return nil }
         release(exchange.origin)
@@ -148,7 +148,7 @@ final class ExchangeDelegate: NSObject, Sendable {
     }
 }
 
-extension ExchangeDelegate: URLSessionDataDelegate {
+extension URLSessionExchangeDelegate: URLSessionDataDelegate {
     func urlSession(
         _ session: URLSession,
         dataTask: URLSessionDataTask,
@@ -227,19 +227,19 @@ extension ExchangeDelegate: URLSessionDataDelegate {
         #endif
     }
 
-    private func refuseBody(of exchange: SessionExchange) {
+    private func refuseBody(of exchange: URLSessionExchange) {
         exchange.refuseBody()
         queue.async { self.abandon(exchange) }
     }
 }
 
 /// A session of Foundation's with its delegate, released as a session has to be.
-final class ExchangeSession: Sendable {
+final class URLSessionOwner: Sendable {
     let session: URLSession
-    let exchanges: ExchangeDelegate
+    let exchanges: URLSessionExchangeDelegate
 
     init(_ configuration: URLSessionTransport.Configuration) {
-        exchanges = ExchangeDelegate(
+        exchanges = URLSessionExchangeDelegate(
             connectionsPerHost: configuration.connectionsPerHost,
             pinnedKeys: configuration.pinnedKeys
         )

@@ -4,7 +4,7 @@ import Testing
 @testable import Nautilus
 
 @Suite("The delegate's table of exchanges", .endsInTime)
-struct ExchangeDelegateTests {
+struct URLSessionExchangeDelegateTests {
     @Test("no exchange is left behind, failed or cancelled, before or after it began")
     func leavesNothing() async throws {
         let transport = URLSessionTransport()
@@ -20,10 +20,10 @@ struct ExchangeDelegateTests {
         #expect(await transport.exchanges.count == 0)
     }
 
-    private func exchange(responseLimit: Int) throws -> SessionExchange {
+    private func exchange(responseLimit: Int) throws -> URLSessionExchange {
         let request = HttpRequest(url: try #require(URL(string: "http://127.0.0.1")))
         let context = AttemptContext(serviceOrigin: try #require(request.origin))
-        return SessionExchange(of: request, context: context, responseLimit: responseLimit)
+        return URLSessionExchange(of: request, context: context, responseLimit: responseLimit)
     }
 
     @Test("an answer is given once: the first one")
@@ -33,7 +33,7 @@ struct ExchangeDelegateTests {
         exchange.resolve(.failure(CancellationError()))
         #expect(exchange.isAnswered)
         await #expect(throws: CancellationError.self) {
-            _ = try await withCheckedThrowingContinuation { (caller: SessionExchange.Continuation) in
+            _ = try await withCheckedThrowingContinuation { (caller: URLSessionExchange.Continuation) in
                 _ = exchange.awaitAnswer(caller)
             }
         }

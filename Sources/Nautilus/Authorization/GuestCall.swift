@@ -1,5 +1,5 @@
 /// The making of a guest's call: a lease that is made in it never stamps, whatever factory has wrapped its retrier.
-enum SignedOutCall {
+enum GuestCall {
     @TaskLocal static var isBeingMade = false
 
     /// Makes a part of the call.

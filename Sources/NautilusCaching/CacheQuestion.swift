@@ -1,6 +1,23 @@
 import Foundation
 import Nautilus
 
+/// A request that a cache may answer, and the attempt that it belongs to.
+struct CacheQuestion: Sendable {
+    let request: HttpRequest
+    let target: CacheTarget
+    let account: CallAccount
+    let control: CacheControl
+    let context: AttemptContext
+
+    init(_ request: HttpRequest, _ target: CacheTarget, _ account: CallAccount, _ context: AttemptContext) {
+        (self.request, self.target, self.account, self.context) = (request, target, account, context)
+        control = CacheControl(request.header)
+    }
+
+    /// The partition whose answers it may be given.
+    var partition: CachePartition { account.partition }
+}
+
 /// The server's answer to a question, and how it came.
 struct CacheAnswer {
     let response: HttpResponse<Data>

@@ -12,7 +12,7 @@
         }
     }
 
-    extension ExchangeDelegate {
+    extension URLSessionExchangeDelegate {
         /// Notes how the exchange came to its connection.
         func urlSession(
             _ session: URLSession,

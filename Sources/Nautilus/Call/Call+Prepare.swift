@@ -1,0 +1,71 @@
+extension Call {
+    /// A retrier that has taken longer has waited, for a credential as a rule: 5 ms, which nothing that is there takes, and
+    /// every refresh does.
+    private static var longestStamping: Duration { .milliseconds(5) }
+
+    /// Stage 3: the retrier's last look before the wire. The interceptors are asked once more when it has waited.
+    ///
+    /// - Returns: The request as it goes out, and whether it is the attempt's own.
+    func prepare(_ built: HttpRequest, _ context: AttemptContext) async throws(HttpError) -> (HttpRequest, isOwn: Bool)
+    {
+        var request = built
+        do {
+            try await turn?.take()
+            defer { turn?.give() }
+            let start = turn == nil ? .zero : book.stopwatch.elapsed
+            try await retrier.prepare(&request, context: context)
+            if turn != nil, book.stopwatch.elapsed - start > Self.longestStamping {
+                for interceptor in interceptors { try await interceptor.readmit(built, context: context) }
+                // Meanwhile the credential may have been replaced, or its user have left.
+                request = built
+                try await retrier.prepare(&request, context: context)
+            }
+            // Without interceptors there is no other.
+            let isOwn = try builder.finish(&request, turn == nil ? .own : .passedOn, attempt: context.number)
+            ongoing?.tell(.sending(request, isOwn ? .main : .side))
+            return (request, isOwn)
+        } catch {
+            recorder.willSend(built, serviceOrigin: context.serviceOrigin)
+            throw failure(error, in: .prepare, delivery: .notSent)
+        }
+    }
+}
+
+/// One at a time, in the order of their coming.
+final class Turn: Sendable {
+    private struct State: Sendable {
+        var isTaken = false
+        var line = WaitingLine<Waiter<Void>>()
+    }
+
+    private let state = Locked(State())
+
+    /// Returns when it is the caller's turn, which then has to be given back.
+    ///
+    /// - Throws: `CancellationError`.
+    func take() async throws {
+        let isFree = state.withLock { state in
+            defer { state.isTaken = true }
+            return !state.isTaken
+        }
+        if isFree { return }
+        try await state.wait { state, waiter in
+            defer { state.isTaken = true }
+            if state.isTaken { state.line.append(waiter) }
+            return !state.isTaken
+        } joined: { isFree, waiter in
+            if isFree { waiter.resume() }
+        } leave: { state, id in
+            state.line.remove(id)
+        }
+    }
+
+    func give() {
+        let next = state.withLock { state in
+            let next = state.line.popFirst()
+            if next == nil { state.isTaken = false }
+            return next
+        }
+        next?.resume()
+    }
+}
