@@ -238,6 +238,15 @@ extension AttemptContext {
         request.isStamped ? fixed.value.sequence?.endOfSession : nil
     }
 
+    /// Does a part of the attempt that waits, and cancels it as soon as the session is over that the call began in. A retrier
+    /// that waits for something else than a credential does it with this.
+    ///
+    /// - Throws: The error of `work`; that of ``endOfSession(of:)`` when the session is over.
+    public func untilEndOfSession(_ work: @escaping @Sendable () async throws -> Void) async throws {
+        guard let sequence = fixed.value.sequence else { return try await work() }
+        try await sequence.untilEndOfSession(work)
+    }
+
     /// Tells that the request is about to be written; called before the check that the exchange has not ended.
     public func noteSending() {
         progress?.noteSending()

@@ -171,6 +171,7 @@ extension CallSequence {
     /// when it began in none.
     public func waitForEndOfSession() async {
         let owners = state.withLock { $0.owners }
+        if owners.count == 1 { return await owners[0].waitForEnd() }
         await withTaskGroup(of: Void.self) { group in
             for owner in owners { group.addTask { await owner.waitForEnd() } }
             await group.next()

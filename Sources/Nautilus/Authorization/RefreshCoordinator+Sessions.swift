@@ -23,10 +23,36 @@ extension RefreshCoordinator {
     /// has ended it: for work that has to end with it, such as an open connection. At once when it is over already;
     /// also when the task is cancelled.
     public func waitForEnd(of session: Session) async {
-        // Before the look, so that no end falls between the two.
-        let events = events
-        guard self.session == session else { return }
-        for await _ in events where self.session != session { return }
+        // A continuation and no stream: every call that waits for its next attempt waits here as well.
+        while self.session == session, !Task.isCancelled {
+            try? await endWaiters.wait { waiters, waiter in
+                // Looked at under this lock, so that no end falls between the look and the wait.
+                guard self.session == session else { return true }
+                waiters.line.append(waiter)
+                return false
+            } joined: { isOver, waiter in
+                if isOver { waiter.resume() }
+            } leave: { waiters, id in
+                waiters.line.remove(id)
+            }
+        }
+    }
+
+    /// Wakes those that wait for an end, if another session goes on than when they were woken last.
+    func wakeEndWaiters() {
+        let present = session.mark
+        let woken = endWaiters.withLock { waiters in
+            defer { waiters.session = present }
+            return waiters.session == present ? [] : waiters.line.removeAll()
+        }
+        for waiter in woken { waiter.resume() }
+    }
+
+    /// The tasks that wait for the end of a session.
+    struct EndWaiters: Sendable {
+        var line = WaitingLine<Waiter<Void>>()
+        /// The session that went on when they were woken last.
+        var session: SessionMark?
     }
 
     /// A credential with its version, to stamp an attempt with.

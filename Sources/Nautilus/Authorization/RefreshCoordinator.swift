@@ -30,6 +30,7 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     private let firstOrigin = Locked<HttpOrigin?>(nil)
     private let observer: any CallObserver
     let broadcast = Broadcast<Event>(bufferLimit: 100)
+    let endWaiters = Locked(EndWaiters())
     /// Of grants only the latest is of use.
     let grantBroadcast = Broadcast<Grant?>(bufferLimit: 1, latest: .some(nil))
     private let listener: (@Sendable (Event) -> Void)?
@@ -190,6 +191,7 @@ extension RefreshCoordinator {
                 case .session(let event):
                     listener?(event)
                     broadcast.send(event)
+                    wakeEndWaiters()
                     publishGrant()
                 case .call(let event): if observer.isEnabled { observer.observe(event) }
                 }

@@ -12,6 +12,7 @@ extension Call {
         do {
             try await turn?.take()
             defer { turn?.give() }
+            isSessions = true
             let start = turn == nil ? .zero : book.stopwatch.elapsed
             try await retrier.prepare(&request, context: context)
             if turn != nil, book.stopwatch.elapsed - start > Self.longestStamping {
@@ -20,6 +21,7 @@ extension Call {
                 request = built
                 try await retrier.prepare(&request, context: context)
             }
+            isSessions = request.isStamped
             // Without interceptors there is no other.
             let isOwn = try builder.finish(&request, turn == nil ? .own : .passedOn, attempt: context.number)
             ongoing?.tell(.sending(request, isOwn ? .main : .side))

@@ -28,16 +28,18 @@ extension Call {
         }
     }
 
-    /// Sleeps on the service's clock; no longer than the session that the call began in, whose end the next attempt reports.
+    /// Sleeps on the service's clock; no longer than the session of the request that has failed, whose end the next attempt
+    /// reports.
     ///
     /// - Throws: The cancellation, with the failure underneath; the failure when the deadline has passed.
     func sleep(for delay: Duration, after failure: HttpError) async throws(HttpError) {
+        let calls = isSessions ? sequence : CallSequence()
         do {
             try await LateWakeup.sleep(
                 for: delay,
                 book.stopwatch,
                 deadline: deadline,
-                nap: { [sequence, clock] in try await sequence.sleep(for: $0, on: clock) },
+                nap: { [clock] in try await calls.sleep(for: $0, on: clock) },
                 spread: { self.spread(over: $0, after: failure) }
             )
         } catch {

@@ -33,6 +33,9 @@ final class Call<R: Request, S: HttpService> {
     /// Whether the attempt could have been sent a second time, so that its latency tells what is slow among such
     /// attempts.
     var couldBeHedged = false
+    /// Whether the request that was sent last carried a credential of the session's, or there was none to be had: then nothing
+    /// follows it when the session is over.
+    var isSessions = false
     /// The turns in which requests are stamped; nil where there is no interceptor, and so one request at a time.
     var turn: Turn?
     /// The attempt, for its followers; nil where there is no interceptor.

@@ -26,13 +26,13 @@ public struct BackoffRetrier: Retrier {
         self.policy = policy
     }
 
-    /// Waits until the gate lets retries pass; first attempts are not held back.
+    /// Waits until the gate lets retries pass, or the call's session is over; first attempts are not held back.
     ///
-    /// - Throws: `CancellationError`.
+    /// - Throws: `CancellationError`; the end of the session.
     public mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
         isPartOfRefresh = context.isPartOfRefresh
         if context.number > 1, let gate = policy.gate, let origin = httpRequest.origin {
-            try await gate.pass(to: origin)
+            try await context.untilEndOfSession { try await gate.pass(to: origin) }
         }
     }
 

@@ -1,7 +1,7 @@
 /// One sender, any number of streams, which may begin with the element sent last.
 package final class Broadcast<Element: Sendable>: Sendable {
     private struct Subscribers {
-        var streams: [(id: Int, continuation: AsyncStream<Element>.Continuation)] = []
+        var streams = LinkedTable<Int, AsyncStream<Element>.Continuation>()
         var lastId = 0
         var latest: Element?
     }
@@ -19,7 +19,7 @@ package final class Broadcast<Element: Sendable>: Sendable {
     }
 
     deinit {
-        for (_, continuation) in subscribers.withLock({ $0.streams }) { continuation.finish() }
+        for continuation in subscribers.withLock({ $0.streams.values }) { continuation.finish() }
     }
 
     /// How many streams are read, or may be.
@@ -37,7 +37,7 @@ package final class Broadcast<Element: Sendable>: Sendable {
             // Under the lock, so that nothing newer comes first; the stream has no reader yet, so this runs no code.
             if replaysLatest, let latest = subscribers.latest { continuation.yield(latest) }
             subscribers.lastId += 1
-            subscribers.streams.append((subscribers.lastId, continuation))
+            subscribers.streams.append(continuation, for: subscribers.lastId)
             return subscribers.lastId
         }
         continuation.onTermination = { [weak self] _ in self?.remove(id) }
@@ -48,13 +48,13 @@ package final class Broadcast<Element: Sendable>: Sendable {
     package func send(_ element: Element) {
         let streams = subscribers.withLock { subscribers in
             subscribers.latest = element
-            return subscribers.streams
+            return subscribers.streams.values
         }
-        for (_, continuation) in streams { continuation.yield(element) }
+        for continuation in streams { continuation.yield(element) }
     }
 
     private func remove(_ id: Int) {
-        subscribers.withLock { $0.streams.removeAll { $0.id == id } }
+        _ = subscribers.withLock { $0.streams.removeValue(for: id) }
     }
 }
 

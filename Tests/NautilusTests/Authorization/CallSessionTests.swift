@@ -139,6 +139,26 @@ struct CallSessionTests {
         }
     }
 
+    @Test("nor does it end when it becomes known that it has been going on all along")
+    func endOfOneThatBecomesKnown() async throws {
+        try await simulate { simulation in
+            let coordinator = RefreshCoordinator<Token>(clock: simulation.clock) { $0 }
+            let (session, isOver) = (coordinator.session, Locked(false))
+            simulation.start {
+                await coordinator.waitForEnd(of: session)
+                isOver.withLock { $0 = true }
+            }
+            try await simulation.clock.sleep(for: .seconds(1))
+            coordinator.adopt(.signedIn(Token(number: 1)), since: coordinator.epoch)
+            try await simulation.clock.sleep(for: .seconds(1))
+            #expect(coordinator.current != nil)
+            #expect(isOver.withLock { !$0 })
+            coordinator.signOut()
+            try await simulation.clock.sleep(for: .seconds(1))
+            #expect(isOver.withLock { $0 })
+        }
+    }
+
     @Test("one that began before a refresh, in the same session, goes out with the fresh credential")
     func refreshedMeanwhile() async throws {
         try await simulate { simulation in

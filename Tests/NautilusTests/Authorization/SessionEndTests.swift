@@ -83,6 +83,64 @@ struct SessionEndTests {
         #expect(count == 1)
     }
 
+    @Test(
+        "a call that waits for the pause which its origin has ordered ends at once, too",
+        arguments: Ending.allCases,
+        [Duration.zero, .seconds(3)]
+    )
+    func pausedCall(ending: Ending, backoff: Duration) async throws {
+        let (error, time, count) = try await simulate { simulation in
+            let world = World(simulation)
+            let transport = ScriptedTransport(.status(503), clock: world.clock)
+            let policy = BackoffRetrier.Configuration.atOnce.with {
+                $0.backoff = .constant(backoff, jitter: .none)
+                $0.gate = world.coordinator
+            }
+            let service = world.service(transport).with {
+                $0.retrierFactory = ComposedRetrier.factory(
+                    AuthorizationRetrier.factory(world.coordinator),
+                    BackoffRetrier.factory(policy)
+                )
+            }
+            async let result = Ping().result(with: service)
+            // Its answer has come, and now another call's, with an order to wait.
+            try await transport.waitForAttempts(count: 1)
+            world.coordinator.close(try #require(transport.attempts.first?.request.origin), for: .seconds(30))
+            try await world.clock.sleep(for: .seconds(backoff == .zero ? 5 : 2))
+            await world.end(ending)
+            let error = await result.error
+            return (error, world.clock.now.offset, transport.count)
+        }
+        #expect(error?.isSuperseded == (ending.error == "superseded"))
+        #expect(error?.requiresSignIn == (ending.error == "sessionExpired"))
+        #expect(time == .seconds(backoff == .zero ? 5 : 2))
+        #expect(count == 1)
+    }
+
+    @Test("a call that carries no credential, to another origin, waits as long as it has to, and is sent again")
+    func foreignCall() async throws {
+        let starts = try await simulate { simulation in
+            let world = World(simulation)
+            let transport = ScriptedTransport(
+                .status(503, header: [.retryAfter: "30"]),
+                .status(200),
+                clock: world.clock
+            )
+            async let result: Void = Foreign().schedule(with: world.service(transport))
+            try await world.clock.sleep(for: .seconds(5))
+            await world.end(.signOut)
+            try await result
+            return transport.attempts.map(\.start)
+        }
+        #expect(starts.count == 2)
+        #expect(starts.last.map { $0 >= .seconds(30) } == true)
+    }
+
+    private struct Foreign: Request {
+        typealias Result = Void
+        var url: (any UrlConvertible)? { "files.example.org/a" }
+    }
+
     private static let quiet = ScriptedWebSocketTransport.Opening.accept { socket in
         while true { _ = try await socket.receive() }
     }
