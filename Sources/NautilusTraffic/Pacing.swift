@@ -151,7 +151,7 @@ extension Pacing {
         let retryAfter = response.status >= 400 ? response.header.retryAfter() : nil
         guard retryAfter != nil || response.header.hasRateLimits else { return end(lane, mayCount: true) }
         // A redirect has led elsewhere, and these are the other origin's limits.
-        if let url = response.url, url != request.url, HttpOrigin(url) != lane.origin {
+        if response.url != request.url, response.isFromElsewhere(than: lane.origin) {
             return end(lane, mayCount: true)
         }
         let (limits, now) = (response.header.rateLimits(), stopwatch.elapsed)

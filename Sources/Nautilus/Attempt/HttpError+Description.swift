@@ -101,8 +101,5 @@ extension DecodingError {
 }
 
 extension DecodingError.Context {
-    fileprivate var place: String {
-        codingPath.isEmpty
-            ? "the top level" : codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".")
-    }
+    fileprivate var place: String { codingPath.place }
 }

@@ -214,7 +214,7 @@ extension HttpError {
         // A redirect has led elsewhere, perhaps and back, and the credential was left behind; or the request itself was
         // accepted, and what rejects the credential is only the page that it leads to.
         if let redirects, redirects.leftOrigin || redirects.becameGet { return false }
-        if let url = response.url, HttpOrigin(url) != request.origin { return false }
+        if response.isFromElsewhere(than: request.origin) { return false }
         return !response.header.challenges.contains {
             $0.scheme == "bearer"
                 && ["insufficient_scope", "insufficient_user_authentication"].contains($0["error"]?.lowercased())

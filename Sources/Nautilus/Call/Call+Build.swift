@@ -215,7 +215,7 @@ extension HttpHeader {
 
 extension EncodingError {
     fileprivate var path: String {
-        guard case .invalidValue(_, let context) = self, !context.codingPath.isEmpty else { return "the top level" }
-        return context.codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".")
+        guard case .invalidValue(_, let context) = self else { return [].place }
+        return context.codingPath.place
     }
 }

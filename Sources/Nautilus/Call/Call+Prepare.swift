@@ -3,6 +3,20 @@ extension Call {
     /// every refresh does.
     private static var longestStamping: Duration { .milliseconds(5) }
 
+    /// Has the interceptors look once more at a request whose retrier has waited.
+    ///
+    /// - Returns: Whether that has made it wait again.
+    private func readmit(
+        _ built: HttpRequest,
+        _ context: AttemptContext,
+        waitingSince start: Duration
+    ) async throws -> Bool {
+        let prepared = book.stopwatch.elapsed
+        guard prepared - start > Self.longestStamping else { return false }
+        for interceptor in interceptors { try await interceptor.readmit(built, context: context) }
+        return book.stopwatch.elapsed - prepared > Self.longestStamping
+    }
+
     /// Stage 3: the retrier's last look before the wire. The interceptors are asked once more when it has waited.
     ///
     /// - Returns: The request as it goes out, and whether it is the attempt's own.
@@ -15,8 +29,7 @@ extension Call {
             isSessions = true
             let start = turn == nil ? .zero : book.stopwatch.elapsed
             try await retrier.prepare(&request, context: context)
-            if turn != nil, book.stopwatch.elapsed - start > Self.longestStamping {
-                for interceptor in interceptors { try await interceptor.readmit(built, context: context) }
+            if turn != nil, try await readmit(built, context, waitingSince: start) {
                 // Meanwhile the credential may have been replaced, or its user have left.
                 request = built
                 try await retrier.prepare(&request, context: context)

@@ -95,6 +95,9 @@ public struct HttpHeader: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         return fields.compactMap { $0.name == name ? $0.value : nil }
     }
 
+    /// The cookies in one value: the one list that is no more than one line (RFC 6265 §5.4), and is not joined by commas.
+    var joinedCookies: String { values(of: .cookie).joined(separator: "; ") }
+
     /// Adds a field and keeps those that are already there.
     public mutating func add(_ value: String, to name: Name) {
         fields.append(Field(name: name, value: value))

@@ -82,6 +82,9 @@ public struct HttpResponse<Body: Sendable>: Sendable {
 }
 
 extension HttpResponse {
+    /// Whether a redirect has led to another origin than this one, whose word the answer then is.
+    package func isFromElsewhere(than origin: HttpOrigin?) -> Bool { url.map { HttpOrigin($0) != origin } ?? false }
+
     /// This response as the answer to an exchange.
     mutating func answer(_ exchange: CallTrace.Exchange, to request: HttpRequest) {
         origins = ResponseOrigins(exchange: exchange, request: request)

@@ -134,7 +134,7 @@ extension BackoffRetrier.Configuration {
         // An open circuit is no order of the server, and knows itself when to let a request through.
         guard !error.isRefusal else { return }
         // A redirect has led elsewhere, and it is the other origin that asks for patience.
-        if let url = error.response?.url, HttpOrigin(url) != origin { return }
+        if let response = error.response, response.isFromElsewhere(than: origin) { return }
         gate?.close(origin, for: pause)
     }
 }

@@ -14,7 +14,8 @@
 public protocol Retrier: NonisolatedConformance {
     /// The last look at an attempt before the wire: stamps a credential, waits for a gate.
     ///
-    /// Called for every attempt, and again when an interceptor sends again. Default: nothing.
+    /// Called for every attempt, again when an interceptor sends again, and once more, for the request as it was, when an
+    /// interceptor has held it back since (``HttpInterceptor/readmit(_:context:)``). Default: nothing.
     ///
     /// - Throws: Any error; nothing is sent then, and it becomes the attempt's failure.
     mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws

@@ -174,3 +174,10 @@ extension JSONDecoder {
         }
     }
 }
+
+extension [any CodingKey] {
+    /// Where in a JSON value, for an error: names and indices, with dots between them.
+    var place: String {
+        isEmpty ? "the top level" : map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".")
+    }
+}

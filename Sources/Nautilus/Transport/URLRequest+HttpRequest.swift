@@ -46,9 +46,7 @@ extension HttpHeader {
         for (index, field) in fields.enumerated() {
             let isOwn = field.name == "Host" || field.name == .contentLength
             guard !isOwn, !fields[..<index].contains(where: { $0.name == field.name }) else { continue }
-            // Cookies are the one list that is not joined by commas (RFC 6265 §5.4).
-            let value = field.name == .cookie ? values(of: .cookie).joined(separator: "; ") : self[field.name]
-            joined[field.name.rawValue] = value
+            joined[field.name.rawValue] = field.name == .cookie ? joinedCookies : self[field.name]
         }
         return joined
     }

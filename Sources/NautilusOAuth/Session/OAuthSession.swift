@@ -140,7 +140,7 @@ extension HttpError {
     var lack: OAuthError.Kind? {
         guard let request = exchange?.request ?? request, request.isToServiceOrigin else { return nil }
         guard let response, [401, 403].contains(response.status) else { return nil }
-        if let url = response.url, HttpOrigin(url) != request.origin { return nil }
+        if response.isFromElsewhere(than: request.origin) { return nil }
         for challenge in response.header.challenges where challenge.scheme == "bearer" {
             switch challenge["error"]?.lowercased() {
             case "insufficient_scope":

@@ -26,6 +26,7 @@ struct ReadmissionTests {
     private struct Guard: HttpInterceptor {
         let clock: ManualClock
         let refuses: Bool
+        let pause: Duration
         let asked = Locked<[Duration]>([])
         let seen = Locked<[String?]>([])
 
@@ -36,19 +37,20 @@ struct ReadmissionTests {
         func readmit(_ request: HttpRequest, context: AttemptContext) async throws {
             asked.withLock { $0.append(clock.now.offset) }
             seen.withLock { $0.append(request.header[.authorization]) }
-            try await clock.sleep(for: .seconds(1))
+            try await clock.sleep(for: pause)
             if refuses { throw HttpError(.custom, stage: .intercept) }
         }
     }
 
     private func run(
         waits: [Duration],
-        refuses: Bool = false
+        refuses: Bool = false,
+        pause: Duration = .seconds(1)
     ) async throws -> (asked: [Duration], seen: [String?], sent: [String?]) {
         try await simulate { simulation in
             let clock = simulation.clock
             let (guardian, transport) = (
-                Guard(clock: clock, refuses: refuses), ScriptedTransport(.status(200), clock: clock)
+                Guard(clock: clock, refuses: refuses, pause: pause), ScriptedTransport(.status(200), clock: clock)
             )
             let retrier = SlowRetrier(clock: clock, waits: Locked(waits))
             let service = AnyHttpService(
@@ -66,12 +68,14 @@ struct ReadmissionTests {
         }
     }
 
-    @Test("is looked at once more, as it came, and then stamped anew")
+    @Test("is looked at once more, as it came, and stamped anew if that has made it wait again")
     func stampedAnew() async throws {
-        let run = try await run(waits: [.seconds(2)])
-        #expect(run.asked == [.seconds(2)])
-        #expect(run.seen == [nil])
-        #expect(run.sent == ["2"])
+        for (pause, stamp) in [(Duration.seconds(1), "2"), (.zero, "1")] {
+            let run = try await run(waits: [.seconds(2)], pause: pause)
+            #expect(run.asked == [.seconds(2)])
+            #expect(run.seen == [nil])
+            #expect(run.sent == [stamp])
+        }
     }
 
     @Test("is not looked at when it has not waited, nor a second time when it waits again")

@@ -128,8 +128,7 @@
                 case .userAgent: hasAgent = true
                 case .acceptEncoding: hasEncodings = true
                 case .cookie:
-                    // Cookies are the one list that is no more than one line (RFC 6265 §5.4).
-                    if !hasCookie { lines.add(field.name.rawValue, header.values(of: .cookie).joined(separator: "; ")) }
+                    if !hasCookie { lines.add(field.name.rawValue, header.joinedCookies) }
                     hasCookie = true
                     continue
                 default: break

@@ -72,8 +72,7 @@ extension HttpHeader {
             if field.name == .cookie {
                 if hasCookie { continue }
                 hasCookie = true
-                // Cookies are the one list that is no more than one line (RFC 6265 §5.4).
-                value = values(of: .cookie).joined(separator: "; ")
+                value = joinedCookies
             }
             lines.append("\(field.name.rawValue): \(value)")
         }
