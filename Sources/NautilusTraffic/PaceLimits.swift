@@ -142,9 +142,13 @@ struct PaceRules: Hashable, Sendable {
     let rate: RequestRate?
 
     /// Creates rules; values that make no sense are cut to the nearest that do. Releases are no slower than the rate.
-    init(maxWaiting: Int, maxWait: Duration, interval: Duration, rate: RequestRate? = nil) {
-        self.maxWaiting = max(0, maxWaiting)
-        self.maxWait = maxWait.clampedToCentury
+    ///
+    /// - Parameter maxWaiting: Nil for 100, or as many as may go within the longest wait.
+    init(maxWaiting: Int?, maxWait: Duration, interval: Duration, rate: RequestRate? = nil) {
+        let maxWait = maxWait.clampedToCentury
+        self.maxWait = maxWait
+        let count = rate.map { min(1_000_000, maxWait / $0.period * Double($0.count)) } ?? 0
+        self.maxWaiting = maxWaiting.map { max(0, $0) } ?? max(100, Int(count))
         self.rate = rate
         let interval = min(interval.clampedToCentury, .seconds(3_600))
         self.interval = rate.map { min(interval, $0.period / $0.count) } ?? interval

@@ -49,7 +49,8 @@ public final class Pacing: HttpInterceptor {
     ///     limits: no more are sent within any such time to one partition, though clocks and networks may bring them closer
     ///     together. Default: nil, as many as the server takes.
     ///   - maxWaiting: How many requests may wait for one partition; more fail at once. Less than 0 counts as 0.
-    ///     Default: 100: behind a hundred others a request is no longer of use to its caller.
+    ///     Default: nil, 100: behind a hundred others a request is no longer of use to its caller; with a `rate`, as many
+    ///     as may go within the longest wait, if those are more.
     ///   - maxWait: The longest wait; a request that would have to wait longer fails at once. Default: 60 s, as a
     ///     backoff's cap: a caller would rather know. It also bounds what a server can order by mistake.
     ///   - interval: The mean time between two that are released after a wait. Default: 20 ms, fifty a second: a server
@@ -63,7 +64,7 @@ public final class Pacing: HttpInterceptor {
     ///     clients share.
     public init(
         rate: RequestRate? = nil,
-        maxWaiting: Int = 100,
+        maxWaiting: Int? = nil,
         maxWait: Duration = .seconds(60),
         interval: Duration = .milliseconds(20),
         partition: (@Sendable (HttpRequest) -> String)? = nil,

@@ -109,6 +109,22 @@ struct RequestRateTests {
         #expect(machine.ask(usual, at: .seconds(1)) == .refuse(.tooManyWaiting(limit: 1)))
     }
 
+    @Test(
+        "has as many wait as may go within the longest wait, unless another number is given",
+        arguments: [
+            (5, 60, nil, 300), (1, 60, nil, 100), (5, 60, 7, 7), (1_000_000, .max, nil, 1_000_000),
+        ] as [(Int, Int, Int?, Int)]
+    )
+    func line(count: Int, maxWait: Int, given: Int?, expected: Int) {
+        let rules = PaceRules(
+            maxWaiting: given,
+            maxWait: .seconds(maxWait),
+            interval: .zero,
+            rate: .requests(count, per: .seconds(1))
+        )
+        #expect(rules.maxWaiting == expected)
+    }
+
     @Test("is kept by each partition for itself, and beside what the server says")
     func besideTheServer() async throws {
         let starts = try await simulate { simulation in
