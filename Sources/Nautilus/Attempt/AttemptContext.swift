@@ -252,6 +252,12 @@ extension AttemptContext {
         progress?.noteSending()
     }
 
+    /// Tells that a part of the body has been written: the timeout counts from here. For a transport that writes bytes in memory
+    /// part by part; the parts of a stream are told of anyway.
+    public func noteBodyPart() {
+        progress?.notePart()
+    }
+
     /// Tells how the exchange has come to its connection, for its record; of several the last one counts.
     public func noteConnection(_ connection: CallTrace.Exchange.Connection) {
         progress?.noteConnection(connection)

@@ -19,17 +19,12 @@ extension HttpBody {
 }
 
 extension HttpBody.Payload {
-    /// The most bytes in memory that go out as one part: 1 MiB, which takes no minute on 0.2 Mbit/s.
-    private static let largestPart = 1_048_576
-
-    /// This body, with a report of each part that has been sent; one that is small and in memory as it is.
+    /// This body, with a report of each part of a stream that has been sent; of bytes in memory only the transport knows.
     func reportingParts(_ report: @escaping @Sendable () -> Void) -> Self {
-        switch self {
-        case .data(let data) where data.count > Self.largestPart:
-            .stream(HttpBodyStream(sending: data).reporting { _ in report() })
-        case .stream(let stream): .stream(stream.reporting { _ in report() })
-        case .empty, .data: self
-        }
+        guard case .stream(let stream) = self else { return self }
+        // A transport may take it for what it is.
+        if case .bytes? = stream.whole, stream.onSent == nil { return self }
+        return .stream(stream.reporting { _ in report() })
     }
 }
 

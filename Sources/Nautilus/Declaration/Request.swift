@@ -47,8 +47,8 @@ public protocol Request: Sendable {
     /// How long one exchange may take, from sending to the last byte, redirects included; nil for no limit.
     ///
     /// Waiting for a free connection does not count, nor does waiting for a credential; the ``deadline`` covers both. Of
-    /// a body that is a stream, a file or larger than 1 MiB, it bounds the time for each part, and for the answer after
-    /// the last: an upload may take as long as it goes on.
+    /// a body that goes out part by part, as a file, a stream and many bytes in memory do, it bounds the time for each
+    /// part, and for the answer after the last: an upload may take as long as it goes on.
     ///
     /// Default: the service's, ``HttpService/timeout``.
     var timeout: Duration? { get }

@@ -185,7 +185,9 @@ extension URLSessionExchangeDelegate: URLSessionDataDelegate {
         totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
-        exchangeUnderWay(task)?.sent(totalBytesSent)
+        guard let exchange = exchangeUnderWay(task) else { return }
+        exchange.context.noteBodyPart()
+        exchange.sent(totalBytesSent)
     }
 
     /// Refuses every redirect, so that it comes back as the response that it is.

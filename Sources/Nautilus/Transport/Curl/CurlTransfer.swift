@@ -328,6 +328,8 @@
                 let start = data.startIndex + bodyOffset
                 data.copyBytes(to: target, from: start..<(start + count))
                 bodyOffset += count
+                // It is asked for when what came before has been written.
+                if start > data.startIndex { context.noteBodyPart() }
                 return count
             }
             switch exchange.upload?.read(into: target) {
