@@ -114,14 +114,12 @@ struct RequestTests {
 
     @Test("a stream that comes once is not spent on a server that cannot be reached")
     func unspent() async throws {
-        let url = try await ScriptedServer.run { _ in
-        } whileOpen: {
-            $0.url
+        try await ScriptedServer.whileRefusing { server in
+            let body = HttpBodyStream(once: AsyncThrowingStream<Data, any Error> { $0.finish() })
+            let failure = try await failure { try await send(.post, server.url, body: .stream(body)) }
+            #expect(failure == Failure(code: .cannotConnectToHost, delivery: .notSent))
+            #expect(body.isReplayable)
         }
-        let body = HttpBodyStream(once: AsyncThrowingStream<Data, any Error> { $0.finish() })
-        let failure = try await failure { try await send(.post, url, body: .stream(body)) }
-        #expect(failure == Failure(code: .cannotConnectToHost, delivery: .notSent))
-        #expect(body.isReplayable)
     }
 
     @Test(

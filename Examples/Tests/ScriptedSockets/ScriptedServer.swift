@@ -88,6 +88,18 @@ public final class ScriptedServer: Sendable {
         }
     }
 
+    /// Runs `body` with a server that refuses every connection: its port is taken, so that nobody else is given it, and
+    /// nothing listens there.
+    public static func whileRefusing<Result: Sendable>(
+        _ body: @Sendable (ScriptedServer) async throws -> Result
+    ) async throws -> Result {
+        let socket = try Socket(domain: Int32(sa_family_t(AF_INET)), type: .stream)
+        defer { try? socket.close() }
+        try socket.bind(to: .inet(ip4: "127.0.0.1", port: 0))
+        guard case .ip4(_, let port) = try socket.sockname() else { throw CancellationError() }
+        return try await body(ScriptedServer(port: port))
+    }
+
     private static func bound(to address: Address) throws -> Socket {
         let family =
             switch address {

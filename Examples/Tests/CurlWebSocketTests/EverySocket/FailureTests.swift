@@ -8,12 +8,10 @@ import Testing
 struct FailureTests {
     @Test("a connection that is refused: not sent")
     func refused() async throws {
-        let url = try await ScriptedServer.run { _ in
-        } whileOpen: {
-            $0.socketUrl
+        try await ScriptedServer.whileRefusing { server in
+            let failure = try await failed { try await openSocket(server.socketUrl) }
+            #expect(failure == Failure(code: .cannotConnectToHost, delivery: .notSent))
         }
-        let failure = try await failed { try await openSocket(url) }
-        #expect(failure == Failure(code: .cannotConnectToHost, delivery: .notSent))
     }
 
     @Test(

@@ -11,12 +11,10 @@ import Testing
 struct FailureTests {
     @Test("a connection that is refused: not sent")
     func refused() async throws {
-        let url = try await ScriptedServer.run { _ in
-        } whileOpen: {
-            $0.url
+        try await ScriptedServer.whileRefusing { server in
+            let failure = try await failure { try await send(.post, server.url, body: .data(Data("x".utf8))) }
+            #expect(failure == Failure(code: .cannotConnectToHost, delivery: .notSent))
         }
-        let failure = try await failure { try await send(.post, url, body: .data(Data("x".utf8))) }
-        #expect(failure == Failure(code: .cannotConnectToHost, delivery: .notSent))
     }
 
     @Test(
