@@ -70,6 +70,11 @@ struct PaceCore<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Send
         return (turnedAway, lanes[place].waiting > 0)
     }
 
+    /// A request is under way that will not be sent.
+    mutating func takePlace(in lane: PaceLane) {
+        if let place = lanes.place(of: lane) { lanes[place].takePlace() }
+    }
+
     /// Counts a request that has ended without an answer that says anything.
     ///
     /// - Returns: Whether any request waits.
@@ -89,6 +94,11 @@ struct PaceCore<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Send
         guard let place = lanes.place(of: lane), lanes[place].alarm == time else { return false }
         lanes[place].alarm = nil
         return true
+    }
+
+    /// How many are under way in all lanes of `origin`, for the tests.
+    func underWayCount(for origin: HttpOrigin) -> Int {
+        lanes.sum { $0.origin == origin ? $1.underWay : 0 }
     }
 
     /// How many wait in all lanes of `origin`.

@@ -45,7 +45,7 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
     /// When the pause that the server has ordered ends; nil when it has ordered none.
     private var pauseEnd: Duration?
     private var line = WaitingLine<Entrant>()
-    private var underWay = 0
+    private(set) var underWay = 0
     private var lastNumber = 0
     /// When the last block ended, or will end.
     private var blockEnd = Duration.zero
@@ -135,6 +135,9 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
         limits.report(reports, by: number, lastNumber: lastNumber, at: now)
         return turnAway(at: now)
     }
+
+    /// A request is under way that will not be sent, until it ends.
+    mutating func takePlace() { underWay += 1 }
 
     /// A request has ended without an answer.
     ///

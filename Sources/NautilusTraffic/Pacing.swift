@@ -212,9 +212,15 @@ extension Pacing {
     /// - Throws: As ``intercept(_:context:next:)``.
     public func readmit(_ request: HttpRequest, context: AttemptContext) async throws {
         guard let lane = lane(of: request) else { return }
-        if try pass(lane, context) == nil { _ = try await wait(in: lane, context) }
-        // It has two places now.
+        // It gives its place up first: those of a crowd must not count against one another.
         end(lane, mayCount: false)
+        do {
+            if try pass(lane, context) == nil { _ = try await wait(in: lane, context) }
+        } catch {
+            // Given up once more, as the attempt ends.
+            core.withLock { $0.takePlace(in: lane) }
+            throw error
+        }
     }
 
     /// Counts it as another request, which goes at once or not at all.

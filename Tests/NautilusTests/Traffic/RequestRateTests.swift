@@ -208,6 +208,66 @@ struct RequestRateTests {
         #expect(starts.allSatisfy { $0 < .seconds(6) })
     }
 
+    @Test("a crowd that has waited for its credential goes as far as a limit leaves, which has become known meanwhile")
+    func limitMeanwhile() async throws {
+        let starts = try await simulate { simulation in
+            let clock = simulation.clock
+            let transport = ScriptedTransport(clock: clock) { request, _ in
+                guard request.url.path == "/first" else { return .status(200) }
+                return .status(
+                    200,
+                    header: ["RateLimit-Limit": "9", "RateLimit-Remaining": "3", "RateLimit-Reset": "60"]
+                )
+            }
+            let pacing = Pacing(clock: clock, random: simulation.random)
+            let base = AnyHttpService(
+                apiUrl: "api.example.com",
+                interceptors: [pacing],
+                transport: transport,
+                clock: clock
+            )
+            let late = base.with {
+                $0.retrierFactory = AnyRetrierFactory { () -> any Retrier in LateCredential(clock: clock) }
+            }
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 1...5 { group.addTask { try? await AnyRequest(.get, ["a"]).schedule(with: late) } }
+                group.addTask {
+                    try? await clock.sleep(for: .seconds(1))
+                    try? await AnyRequest(.get, ["first"]).schedule(with: base)
+                }
+            }
+            #expect(pacing.core.withLock { $0.underWayCount(for: trafficOrigin) } == 0)
+            return transport.attempts.filter { $0.request.url.path == "/a" }.map(\.start)
+        }
+        #expect(starts.prefix(3).allSatisfy { $0 >= .seconds(5) && $0 < .seconds(6) })
+        #expect(starts.dropFirst(3).allSatisfy { $0 >= .seconds(61) })
+        #expect(starts.count == 5)
+    }
+
+    @Test("a request that is refused at its second look has no place any more")
+    func refusedAtSecondLook() async throws {
+        let count = try await simulate { simulation in
+            let clock = simulation.clock
+            let transport = ScriptedTransport(.status(429, header: [.retryAfter: "60"]), clock: clock)
+            let pacing = Pacing(maxWait: .seconds(9), clock: clock, random: simulation.random)
+            let base = AnyHttpService(
+                apiUrl: "api.example.com",
+                interceptors: [pacing],
+                transport: transport,
+                clock: clock
+            )
+            let late = base.with {
+                $0.retrierFactory = AnyRetrierFactory { () -> any Retrier in LateCredential(clock: clock) }
+            }
+            async let refused = failure(of: late)
+            _ = await failure(of: base)
+            #expect(await refused.map { "\($0)".hasPrefix("not sent: ") } == true)
+            #expect(transport.count == 1)
+            return pacing.core.withLock { $0.underWayCount(for: trafficOrigin) }
+        }
+        #expect(count == 0)
+    }
+
     @Test("lets the requests of a refresh go first: all others would wait for a credential that comes too late")
     func refreshFirst() async throws {
         let attempts = try await simulate { simulation in
