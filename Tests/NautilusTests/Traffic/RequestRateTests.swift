@@ -220,15 +220,7 @@ struct RequestRateTests {
                 )
             }
             let pacing = Pacing(clock: clock, random: simulation.random)
-            let base = AnyHttpService(
-                apiUrl: "api.example.com",
-                interceptors: [pacing],
-                transport: transport,
-                clock: clock
-            )
-            let late = base.with {
-                $0.retrierFactory = AnyRetrierFactory { () -> any Retrier in LateCredential(clock: clock) }
-            }
+            let (base, late) = services(behind: pacing, over: transport, on: clock)
             await withTaskGroup(of: Void.self) { group in
                 for _ in 1...5 { group.addTask { try? await AnyRequest(.get, ["a"]).schedule(with: late) } }
                 group.addTask {
@@ -250,15 +242,7 @@ struct RequestRateTests {
             let clock = simulation.clock
             let transport = ScriptedTransport(.status(429, header: [.retryAfter: "60"]), clock: clock)
             let pacing = Pacing(maxWait: .seconds(9), clock: clock, random: simulation.random)
-            let base = AnyHttpService(
-                apiUrl: "api.example.com",
-                interceptors: [pacing],
-                transport: transport,
-                clock: clock
-            )
-            let late = base.with {
-                $0.retrierFactory = AnyRetrierFactory { () -> any Retrier in LateCredential(clock: clock) }
-            }
+            let (base, late) = services(behind: pacing, over: transport, on: clock)
             async let refused = failure(of: late)
             _ = await failure(of: base)
             #expect(await refused.map { "\($0)".hasPrefix("not sent: ") } == true)
@@ -316,21 +300,28 @@ struct RequestRateTests {
                 limits: CircuitLimits(minimumThroughput: 2, pause: .constant(.seconds(60))),
                 clock: clock
             )
-            let service = AnyHttpService(
-                apiUrl: "api.example.com",
-                interceptors: [breaker],
-                transport: transport,
-                clock: clock
-            )
-            let late = service.with {
-                $0.retrierFactory = AnyRetrierFactory { () -> any Retrier in LateCredential(clock: clock) }
-            }
+            let (service, late) = services(behind: breaker, over: transport, on: clock)
             async let kind: FailureKind? = failure(of: late)
             for _ in 1...2 { _ = await failure(of: service) }
             return (await kind, transport.count)
         }
         #expect(count == 2)
         #expect(kind.map { "\($0)".hasPrefix("not sent: the circuit is open") } == true)
+    }
+
+    /// A service without credentials, and the same with a late one.
+    private func services(
+        behind interceptor: any HttpInterceptor,
+        over transport: ScriptedTransport,
+        on clock: ManualClock
+    ) -> (AnyHttpService<HttpError>, late: AnyHttpService<HttpError>) {
+        let service = AnyHttpService(
+            apiUrl: "api.example.com",
+            interceptors: [interceptor],
+            transport: transport,
+            clock: clock
+        )
+        return (service, service.with { $0.retrierFactory = AnyRetrierFactory { LateCredential(clock: clock) } })
     }
 
     private func failure(of service: AnyHttpService<HttpError>) async -> FailureKind? {
