@@ -49,7 +49,7 @@ public final class ConcurrencyLimit: HttpInterceptor {
     /// Sends the request as soon as there is a slot.
     ///
     /// - Throws: `HttpError` of kind `refused` when too many wait already; `CancellationError`, at once, when the
-    ///   call is cancelled while it waits. Otherwise what the exchange throws.
+    ///   call is cancelled while it waits, and the end of its session likewise. Otherwise what the exchange throws.
     public func intercept(
         _ request: HttpRequest,
         context: AttemptContext,
@@ -62,7 +62,7 @@ public final class ConcurrencyLimit: HttpInterceptor {
         // Asked here, without a suspension: nearly always there is a slot.
         switch core.withLock({ $0.enter(origin) }) {
         case .go: break
-        case .wait: try await wait(for: origin, request.priority)
+        case .wait: try await wait(for: origin, request, context)
         case .refuse(let refusal): throw HttpError(refusal: refusal)
         }
         defer { leave(origin) }
@@ -73,6 +73,11 @@ public final class ConcurrencyLimit: HttpInterceptor {
 }
 
 extension ConcurrencyLimit {
+    private func wait(for origin: HttpOrigin, _ request: HttpRequest, _ context: AttemptContext) async throws {
+        let priority = request.priority
+        try await context.untilEndOfSession(of: request) { [self] in try await wait(for: origin, priority) }
+    }
+
     private func wait(for origin: HttpOrigin, _ priority: RequestPriority) async throws {
         try await core.wait { core, waiter in
             core.join(waiter, origin, priority)

@@ -92,7 +92,8 @@ public final class Pacing: HttpInterceptor {
     /// Sends the request as soon as the server takes it.
     ///
     /// - Throws: `HttpError` of kind `refused` when it would wait for too long, or too many wait already;
-    ///   `CancellationError`, at once, when the call is cancelled while it waits. Otherwise what the exchange throws.
+    ///   `CancellationError`, at once, when the call is cancelled while it waits, and the end of its session likewise.
+    ///   Otherwise what the exchange throws.
     public func intercept(
         _ request: HttpRequest,
         context: AttemptContext,
@@ -104,7 +105,7 @@ public final class Pacing: HttpInterceptor {
         if let immediate = try pass(lane, context) {
             number = immediate
         } else {
-            number = try await wait(in: lane, context)
+            number = try await wait(in: lane, request, context)
         }
         do {
             let response = try await next(request)
@@ -129,8 +130,12 @@ extension Pacing {
         }
     }
 
-    /// Waits until the request may go, and returns its number.
-    func wait(in lane: PaceLane, _ context: AttemptContext) async throws -> Int {
+    /// Waits until the request may go, until the end of the call's session at most, and returns its number.
+    private func wait(in lane: PaceLane, _ request: HttpRequest, _ context: AttemptContext) async throws -> Int {
+        try await context.untilEndOfSession(of: request) { [self] in try await wait(in: lane, context) }
+    }
+
+    private func wait(in lane: PaceLane, _ context: AttemptContext) async throws -> Int {
         let (now, draw, asker) = (stopwatch.elapsed, random.clampedFraction(), PaceAsker(context))
         return try await core.wait { core, waiter in
             core.join(lane, .init(waiter: waiter, start: now, asker: asker), draw: draw, at: now)
@@ -215,7 +220,7 @@ extension Pacing {
         // It gives its place up first: those of a crowd must not count against one another.
         end(lane, mayCount: false)
         do {
-            if try pass(lane, context) == nil { _ = try await wait(in: lane, context) }
+            if try pass(lane, context) == nil { _ = try await wait(in: lane, request, context) }
         } catch {
             // Given up once more, as the attempt ends.
             core.withLock { $0.takePlace(in: lane) }

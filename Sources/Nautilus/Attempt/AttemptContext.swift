@@ -239,12 +239,21 @@ extension AttemptContext {
     }
 
     /// Does a part of the attempt that waits, and cancels it as soon as the session is over that the call began in. A retrier
-    /// that waits for something else than a credential does it with this.
+    /// or an interceptor that waits for something else than a credential does it with this.
     ///
+    /// - Parameters:
+    ///   - request: The request that waits. One to another origin than the service's carries no credential: its wait does not
+    ///     end with the session.
+    ///   - work: The wait. Something that it has brought in the moment in which it is cancelled, a place in a line, is returned:
+    ///     the request is refused when it is stamped, and its place can be given back.
+    /// - Returns: The value of `work`.
     /// - Throws: The error of `work`; that of ``endOfSession(of:)`` when the session is over.
-    public func untilEndOfSession(_ work: @escaping @Sendable () async throws -> Void) async throws {
-        guard let sequence = fixed.value.sequence else { return try await work() }
-        try await sequence.untilEndOfSession(work)
+    public func untilEndOfSession<Value: Sendable>(
+        of request: HttpRequest,
+        _ work: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        guard let sequence = fixed.value.sequence, request.origin == serviceOrigin else { return try await work() }
+        return try await sequence.untilEndOfSession(keepingLate: work)
     }
 
     /// Tells that the request is about to be written; called before the check that the exchange has not ended.

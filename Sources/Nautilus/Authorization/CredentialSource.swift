@@ -74,22 +74,41 @@ extension CallSequence {
         _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         guard hasSession else { return try await work() }
-        return try await withThrowingTaskGroup(of: Value?.self) { group in
+        let (value, isLate) = try await race(work)
+        if let value, !isLate { return value }
+        throw endOfSession ?? HttpError(.cancelled, stage: .prepare, delivery: .notSent)
+    }
+
+    /// The same, but what the work has brought all the same, as it was cancelled, is returned: a slot has to be given back.
+    func untilEndOfSession<Value: Sendable>(
+        keepingLate work: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        guard hasSession else { return try await work() }
+        if let value = try await race(work).value { return value }
+        throw endOfSession ?? HttpError(.cancelled, stage: .prepare, delivery: .notSent)
+    }
+
+    /// Does the work until the session is over at most.
+    ///
+    /// - Returns: Its value, nil when it was cancelled before it had one; whether the session had ended before.
+    private func race<Value: Sendable>(
+        _ work: @escaping @Sendable () async throws -> Value
+    ) async throws -> (value: Value?, isLate: Bool) {
+        try await withThrowingTaskGroup(of: Value?.self) { group in
             group.addTask { try await work() }
             group.addTask {
                 await self.waitForEndOfSession()
                 return nil
             }
             defer { group.cancelAll() }
-            let value: Value?
             do {
-                value = try await group.next() ?? nil
+                if let value = try await group.next() ?? nil { return (value, false) }
             } catch let error as HttpError {
                 throw ending(error)
             }
-            if let value { return value }
             try Task.checkCancellation()
-            throw endOfSession ?? HttpError(.cancelled, stage: .prepare, delivery: .notSent)
+            group.cancelAll()
+            return ((try? await group.next()) ?? nil, true)
         }
     }
 

@@ -75,6 +75,22 @@ enum RefreshScope {
     }
 }
 
+/// Work whose requests may carry a credential in their bodies: no redirect takes such a body to another origin.
+package enum CredentialWork {
+    @TaskLocal private static var isMarked = false
+
+    /// Whether the current task is part of it; of a refresh always.
+    static var isActive: Bool { isMarked || RefreshScope.isActive }
+
+    /// Does it.
+    package static func run<Value>(
+        isolation: isolated (any Actor)? = #isolation,
+        _ work: () async throws -> Value
+    ) async rethrows -> Value {
+        try await $isMarked.withValue(true, operation: work, isolation: isolation)
+    }
+}
+
 extension Error {
     /// Whether a refresh that asked its own coordinator is at the bottom of it.
     fileprivate var comesFromRecursion: Bool {

@@ -159,6 +159,8 @@ struct RedirectFollower: Sendable {
         if origin != request.origin {
             // The request's own word: its body is a secret of the origin that it was made for.
             guard next.allowsBodyAcrossOrigins || next.body.isEmpty else { throw .bodyAcrossOrigins }
+            // Nor is another origin's answer one to a credential.
+            guard request.body.isEmpty || !CredentialWork.isActive else { throw .bodyAcrossOrigins }
             next.header = next.header.crossingOrigins(with: next.method)
         }
         return next

@@ -14,7 +14,7 @@ import Foundation
 /// Everything has a default but ``Result`` and, unless `Result` is `Void`, `Data` or `String`, `decode(_:)`; a
 /// ``JsonRequest`` has that, too. Properties are read again for every attempt. Two things stay as the first attempt had
 /// them: an `Idempotency-Key` with its body, since a server compares them, and a stream that can be read only once.
-public protocol Request: Sendable {
+public protocol Request<Result>: Sendable {
     /// The result of a call.
     associatedtype Result: Sendable
 
@@ -84,8 +84,10 @@ public protocol Request: Sendable {
     ///
     /// Default: true, as in all clients: the server has named the place over a connection that is trusted, many an upload is
     /// accepted in no other way, and credentials in the header stay behind. Say false where the body is itself a secret, a
-    /// password or a token. An interceptor says it for all requests of a service, by
-    /// ``HttpRequest/allowsBodyAcrossOrigins``.
+    /// password or a token. An interceptor says it for all requests of a service, by ``HttpRequest/allowsBodyAcrossOrigins``.
+    ///
+    /// The requests of a refresh, and those by which a session begins, is renewed and revoked, follow no redirect to another
+    /// origin with a body, whatever this says, nor one that turns them into a GET there.
     var allowsBodyAcrossOrigins: Bool { get }
 
     /// Makes the result from the response's body. Runs off the caller's actor.

@@ -17,7 +17,7 @@ import Foundation
 /// ```
 /// Everything has a default but ``Message``, ``Result`` and, unless they are `String`, `Data` or ``WebSocketMessage``, or
 /// there is nothing to send, ``encode(_:)`` and ``decode(_:)``; a ``JsonStreamRequest`` has those, too.
-public protocol StreamRequest: Sendable {
+public protocol StreamRequest<Message>: Sendable {
     /// The messages that are sent; `Never` for a client that only listens.
     associatedtype Message: Sendable
     /// The messages that are received.

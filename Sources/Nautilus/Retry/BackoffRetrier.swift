@@ -32,7 +32,7 @@ public struct BackoffRetrier: Retrier {
     public mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
         isPartOfRefresh = context.isPartOfRefresh
         if context.number > 1, let gate = policy.gate, let origin = httpRequest.origin {
-            try await context.untilEndOfSession { try await gate.pass(to: origin) }
+            try await context.untilEndOfSession(of: httpRequest) { try await gate.pass(to: origin) }
         }
     }
 

@@ -28,30 +28,85 @@ extension Session {
     }
 
     /// Begins a session with the credential that a request brings, a login: sent as a guest, and then taken as by
-    /// ``signIn(_:revokingReplaced:)``.
+    /// ``signIn(_:revokingReplaced:)``. No redirect takes a password to another origin, nor is a credential taken from there.
     ///
     /// ```swift
     /// public func signIn(email: String, password: String) async throws(ShopError) {
     ///     try await session.signIn(by: Login(email: email, password: password), with: self)
     /// }
     /// ```
+    /// A sign-out while the request is on its way wins, and so does a sign-in that has begun later: the credential is not
+    /// taken. After a sign-out the server is asked to forget it, in the background.
+    ///
     /// - Parameters:
     ///   - request: The request whose result is the credential.
     ///   - service: The service of the session's own environment, and no switch between several.
-    ///   - revokesReplaced: Whether the server is asked to forget the credential of the session before. Default: false.
+    ///   - revokesReplaced: Whether the server is asked to forget the credential of the session before, and that of a sign-in
+    ///     which another one has overtaken. Default: false.
     /// - Throws: The service's error: of the request, and then nobody has signed in; or made of an `HttpError` with the
-    ///   ``SessionError`` underneath, when the credential could not be saved: then the user is signed in all the same.
+    ///   ``SessionError`` underneath: of kind ``SessionError/Kind/superseded`` when the user has signed out meanwhile, or
+    ///   another in, and otherwise when the credential could not be saved: then the user is signed in all the same.
     public func signIn<R: Request, S: HttpService>(
         by request: R,
         with service: S,
         revokingReplaced revokesReplaced: Bool = false
     ) async throws(S.RequestError) where R.Result == Credential {
-        let credential = try await request.schedule(with: service.signedOut)
-        do throws(SessionError) {
-            try await signIn(credential, revokingReplaced: revokesReplaced)
-        } catch {
-            let thrown: any Error = error.kind == .cancelled ? CancellationError() : error
-            throw service.mapError(HttpError(wrapping: thrown, stage: .decode, delivery: .maybeExecuted))
+        let number = shared.beginSignIn()
+        let answer = await CredentialWork.run { () async -> Result<Credential, S.RequestError> in
+            do throws(S.RequestError) {
+                return .success(try await request.schedule(with: service.signedOut))
+            } catch {
+                return .failure(error)
+            }
         }
+        let credential = try answer.get()
+        do throws(SessionError) {
+            try await shared.signIn(credential, revokingReplaced: revokesReplaced, begunAs: number)
+        } catch {
+            throw service.mapError(HttpError(error))
+        }
+    }
+
+    /// Begins a session with the credential that some work brings: a code that is exchanged, a sign-in by the system.
+    ///
+    /// ```swift
+    /// try await session.signIn { try await endpoint.token(for: callback, of: request) }
+    /// ```
+    /// What counts is when it begins: a sign-out meanwhile wins, and so does a sign-in that has begun later. That cannot be
+    /// known where the credential is asked for first, and handed to ``signIn(_:revokingReplaced:)`` then.
+    ///
+    /// - Parameters:
+    ///   - revokesReplaced: As in ``signIn(by:with:revokingReplaced:)``. Default: false.
+    ///   - isolation: The caller's actor. Leave the default.
+    ///   - work: Brings the credential. A call of its own may go through a service of the session, as a guest.
+    /// - Throws: The error of `work`; ``SessionError``, as ``signIn(by:with:revokingReplaced:)``.
+    public func signIn(
+        revokingReplaced revokesReplaced: Bool = false,
+        isolation: isolated (any Actor)? = #isolation,
+        by work: () async throws -> Credential
+    ) async throws {
+        let number = shared.beginSignIn()
+        let credential = try await CredentialWork.run(work)
+        try await shared.signIn(credential, revokingReplaced: revokesReplaced, begunAs: number)
+    }
+
+    /// Signs out as ``signOut()`` does, with the error of a service.
+    ///
+    /// - Throws: The service's error, made of an `HttpError` with the ``SessionError`` underneath. The user is signed out all
+    ///   the same.
+    public func signOut<S: HttpService>(with service: S) async throws(S.RequestError) {
+        do throws(SessionError) {
+            try await signOut()
+        } catch {
+            throw service.mapError(HttpError(error))
+        }
+    }
+}
+
+extension HttpError {
+    /// A failure of the session, for who calls a service.
+    fileprivate init(_ error: SessionError) {
+        let thrown: any Error = error.kind == .cancelled ? CancellationError() : error
+        self.init(wrapping: thrown, stage: .decode, delivery: .maybeExecuted)
     }
 }

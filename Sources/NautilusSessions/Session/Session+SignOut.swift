@@ -9,8 +9,8 @@ extension Session {
     /// is left to do, and a damaged record is removed. A user who signs in while this goes on stays signed in.
     ///
     /// From here on no request with the credential goes to a transport, nor is one written that waits in it for a connection:
-    /// transports ask `AttemptContext.endOfSession(of:)`. One that was handed to Foundation on Apple's platforms may stand
-    /// in its line, and goes out. The answer to a request that was on its way still comes to its caller: what the server has
+    /// transports ask `AttemptContext.endOfSession(of:)`. One that was handed to Foundation's `URLSession`, the default on
+    /// Apple's platforms, may stand in its line or have its connection made, and goes out. The answer to a request that was on its way still comes to its caller: what the server has
     /// done is done.
     ///
     /// Where the session is over already, signed out or expired, here or elsewhere, nothing is left to end, and a user who

@@ -16,7 +16,7 @@ public struct SessionError: RefreshFailure, Sendable {
         /// The store has not answered for this long, and is not waited for any more: what was asked of it may still
         /// happen. A sign-in, a sign-out and ``Session/flush()`` throw it within three minutes by default.
         case storeTimeout(Duration)
-        /// The user signed out, or another one signed in, in another process.
+        /// The user signed out, or another sign-in came first, here or in another process.
         case superseded
         /// Another process has learnt from the server that the session is over.
         case expired
@@ -73,7 +73,7 @@ extension SessionError: PrintableError, Redacted, LocalizedError {
         case .storeTimeout(let limit):
             "The credential store has not answered for \(limit.brief); see why it hangs, and try again later."
         case .superseded:
-            "Somebody signed in or out in another process; start the call again for the present user."
+            "Somebody has signed in or out meanwhile; start the call again for the present user."
         case .expired:
             "Another process has learnt that the session is over; ask the user to sign in again."
         case .notRevoked:

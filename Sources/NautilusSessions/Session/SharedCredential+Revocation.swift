@@ -24,7 +24,7 @@ extension SharedCredential {
         await store.wait(atMost: .seconds(60)) { [rules] in
             await HttpError.keeping {
                 do {
-                    return .success(try await rules.revoke?(credential) ?? ())
+                    return .success(try await CredentialWork.run { try await rules.revoke?(credential) ?? () })
                 } catch {
                     return .failure(HttpError.behind(error) ?? error)
                 }

@@ -3,12 +3,26 @@ import Nautilus
 
 /// Sign-ins and sign-outs of this process. Both count here before anything is waited for, and whatever the store does.
 extension SharedCredential {
+    /// The number of a sign-in whose credential is being asked for: one that begins later, or a sign-out, wins over it.
+    func beginSignIn() -> Int {
+        state.withLock { $0.begin() }
+    }
+
     /// Begins a session: here at once, then in the store.
     ///
-    /// - Parameter revokesReplaced: Whether the server is asked to forget the credential of the session before.
-    func signIn(_ credential: Credential, revokingReplaced revokesReplaced: Bool) async throws(SessionError) {
+    /// - Parameters:
+    ///   - revokesReplaced: Whether the server is asked to forget the credential of the session before.
+    ///   - number: That of ``beginSignIn()``; nil for a sign-in that begins now.
+    func signIn(
+        _ credential: Credential,
+        revokingReplaced revokesReplaced: Bool,
+        begunAs number: Int? = nil
+    ) async throws(SessionError) {
         let (session, credential) = (UUID(), Record.asStored(credential))
-        let (replaced, isReplacedStored) = change { state in
+        let change: (replaced: Record?, isStored: Bool)? = change { state in
+            let number = number ?? state.begin()
+            guard number > state.latest else { return nil }
+            state.latest = number
             let replaced = state.record
             let isStored =
                 switch state.unsaved {
@@ -33,8 +47,13 @@ extension SharedCredential {
             (state.record, state.unsaved, state.isKnown) = (record, .signIn(record), true)
             state.isNumbered = false
             return (replaced, isStored)
-        } following: {
-            $0.signIn(credential)
+        } following: { coordinator, change in
+            if change != nil { coordinator.signIn(credential) }
+        }
+        guard let (replaced, isReplacedStored) = change else {
+            // After a sign-out it is of no use to anybody; another user's may be, or the same one's.
+            if revokesReplaced || state.withLock({ $0.record == nil }) { revokeInBackground(credential) }
+            throw SessionError(.superseded)
         }
         // Before the wait for the lock, during which another process may sign in anew.
         let stored = await endReplaced(by: session, known: replaced?.session)
@@ -91,6 +110,7 @@ extension SharedCredential {
     /// Ends the session that goes on now, here: nothing is waited for.
     func beginSignOut() -> Ending {
         change { state in
+            state.latest = state.begin()
             let record = state.record
             let isNewer = if case .renewal = state.unsaved { true } else { false }
             noteRevocation(of: record?.session, in: &state)
@@ -109,8 +129,8 @@ extension SharedCredential {
             state.record = nil
             if !isForNobody { (state.unsaved, state.isKnown) = (.signOut(session: ended), true) }
             return Ending(record: record, isNewer: isNewer)
-        } following: {
-            $0.signOut()
+        } following: { coordinator, _ in
+            coordinator.signOut()
         }
     }
 
@@ -171,7 +191,7 @@ extension SharedCredential {
     /// Changes what is known and the coordinator at once: of two changes at a time, one comes before the other in both.
     private func change<Value>(
         _ change: (inout State) -> Value,
-        following follow: (Coordinator) -> Void
+        following follow: (Coordinator, Value) -> Void
     ) -> Value {
         defer { tellEnds() }
         return turn.take {
@@ -180,7 +200,7 @@ extension SharedCredential {
                 state.changes += 1
                 return (change(&state), state.coordinator)
             }
-            if let coordinator { follow(coordinator) }
+            if let coordinator { follow(coordinator, value) }
             state.withLock { $0.isChanging = false }
             return value
         }

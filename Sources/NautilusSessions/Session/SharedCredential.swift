@@ -56,6 +56,10 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         var isChanging = false
         /// Counts the sign-ins and sign-outs of this process.
         var changes = 0
+        /// Numbers the sign-ins of this process in the order in which they begin, and the sign-outs among them.
+        var lastBegun = 0
+        /// The number of the one that holds.
+        var latest = 0
         var unsaved: Unsaved?
         /// The sessions whose place an unsaved sign-in takes: they may still be stored, and must not come back when it
         /// ends.
@@ -84,6 +88,12 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         var isTryingAgain = false
         /// The removal of what a sign-out that was killed has left; nil while none was begun.
         var removal: Task<Void, Never>?
+
+        /// Numbers a sign-in or a sign-out that begins.
+        mutating func begin() -> Int {
+            lastBegun += 1
+            return lastBegun
+        }
 
         /// Notes that a session has ended here, whatever renewals of it a store may still show.
         mutating func noteEnd(of session: UUID?) {

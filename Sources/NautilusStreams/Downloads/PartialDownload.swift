@@ -15,6 +15,8 @@ final class PartialDownload: Sendable {
         /// The validator that the rest has to match; nil when the rest cannot be asked for.
         var validator: RangeValidator?
         var mayBeginAnew = true
+        /// Whether the file has its final name.
+        var isWhole = false
     }
 
     private let target: URL
@@ -58,10 +60,14 @@ final class PartialDownload: Sendable {
             for try await chunk in response.body { try write(chunk, to: file) }
             try checkLength()
             try LocalFile.move(url, to: target)
+            state.withLock { $0.isWhole = true }
         } catch let error as HttpFileError {
             throw HttpError(.custom, stage: .decode, underlying: error)
         }
     }
+
+    /// Whether the file has its final name.
+    var isWhole: Bool { state.withLock { $0.isWhole } }
 
     /// Removes the bytes that have come, unless the file has its final name.
     func discard() {

@@ -16,6 +16,9 @@ extension Request {
     /// A server that answers with another part, or with 416, is asked once for all of it, whatever the retrier says.
     /// Bodies with a `Content-Encoding` are not continued.
     ///
+    /// When the session is over that it began in, it ends at once, and leaves nothing behind: the file is the user's who has
+    /// left.
+    ///
     /// After a 304, where the request accepts it, the target is as it was: look at the response's status. A 204 makes
     /// an empty file.
     ///
@@ -44,7 +47,8 @@ extension Request {
         let partial = PartialDownload(to: target, limit: limit, progress: progress)
         defer { partial.discard() }
         let service = DerivedService(service: service, base: self) { partial.beginsAnew(after: $0) }
-        let response = try await Download(base: self, partial: partial).response(with: service)
+        let calls = CallSequence()
+        let response = try await Download(base: self, partial: partial, calls: calls).response(with: service, in: calls)
         return response.replacingBody(target)
     }
 }
@@ -55,6 +59,7 @@ private struct Download<Base: Request>: ForwardingRequest {
 
     let base: Base
     let partial: PartialDownload
+    let calls: CallSequence
 
     var forwarded: any Request { base }
     var streamsResponse: Bool { true }
@@ -67,7 +72,13 @@ private struct Download<Base: Request>: ForwardingRequest {
     private var rangeHeader: HttpHeader { base.method == .get ? partial.rangeHeader : [:] }
 
     func decode(_ response: HttpResponse<HttpBodyStream>) async throws {
-        try await partial.receive(response, isRest: !rangeHeader.isEmpty)
+        let isRest = !rangeHeader.isEmpty
+        do {
+            try await calls.untilEndOfSession { [partial] in try await partial.receive(response, isRest: isRest) }
+        } catch {
+            // The user has left in the moment in which it was done.
+            if !partial.isWhole { throw error }
+        }
     }
 }
 

@@ -191,6 +191,25 @@ struct SessionEndTests {
         }
     }
 
+    @Test("a download ends at once, and leaves no file behind", arguments: Ending.allCases)
+    func downloadUnderWay(ending: Ending) async throws {
+        let folder = try TemporaryFolder()
+        let target = folder.url.appendingPathComponent("invoice.pdf")
+        try await simulate { simulation in
+            let world = World(simulation)
+            let part = Data("part".utf8)
+            let script = ScriptedTransport(.chunks([part, part], pause: .seconds(100)), clock: simulation.clock)
+            simulation.start {
+                try? await simulation.clock.sleep(for: .seconds(10))
+                await world.end(ending)
+            }
+            #expect(await end { try await Ping.get.download(to: target, with: world.service(script)) } == ending.error)
+            #expect(simulation.clock.now.offset == .seconds(10))
+            #expect(script.count == 1)
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == [])
+    }
+
     @Test(
         "the message and the event that lie ready are the user's before, and are not delivered",
         arguments: Ending.allCases

@@ -1,0 +1,73 @@
+import Foundation
+import NautilusTesting
+import NautilusTraffic
+import TestSupport
+import Testing
+
+@testable import Nautilus
+
+/// A line can be long: who has signed out does not wait at its end for an error.
+@Suite("A request that waits in a line leaves it when its session is over")
+struct LineSessionTests {
+    enum Line: CaseIterable, Sendable {
+        case pacing, limit
+
+        func make(_ clock: ManualClock) -> any HttpInterceptor {
+            switch self {
+            case .pacing: Pacing(rate: .requests(1, per: .seconds(20)), clock: clock)
+            case .limit: ConcurrencyLimit(1)
+            }
+        }
+    }
+
+    private struct Foreign: Request {
+        typealias Result = String
+        var url: (any UrlConvertible)? { "files.example.org/a" }
+    }
+
+    /// Starts two requests, of which the second one waits for 20 s, and signs out after 5 s.
+    private func ends(of request: some Request<String>, in line: Line) async throws -> (
+        error: HttpError?, time: Duration, sent: Int
+    ) {
+        try await simulate { simulation in
+            let clock = simulation.clock
+            let coordinator = RefreshCoordinator(credential: Token(number: 1), clock: clock) { _ in
+                throw TerminalRefreshFailure("invalid_grant")
+            }
+            let transport = ScriptedTransport(clock: clock) { _, _ in .delay(.seconds(20), then: .status(200)) }
+            let service = AnyHttpService<HttpError>(
+                apiUrl: "api.example.com",
+                interceptors: [line.make(clock)],
+                retrierFactory: AuthorizationRetrier.factory(coordinator),
+                transport: transport,
+                clock: clock
+            )
+            async let first = request.result(with: service)
+            try await transport.waitForAttempts(count: 1)
+            async let second = request.result(with: service)
+            try await clock.sleep(for: .seconds(5))
+            coordinator.signOut()
+            let error = await second.error
+            let time = clock.now.offset
+            _ = await first
+            return (error, time, transport.count)
+        }
+    }
+
+    @Test("at once, and unsent", arguments: Line.allCases)
+    func signedOut(line: Line) async throws {
+        let (error, time, sent) = try await ends(of: Ping(), in: line)
+        #expect(error?.isSuperseded == true)
+        #expect(error?.delivery == .notSent)
+        #expect(time == .seconds(5))
+        #expect(sent == 1)
+    }
+
+    @Test("one that carries no credential waits on", arguments: Line.allCases)
+    func foreign(line: Line) async throws {
+        let (error, time, sent) = try await ends(of: Foreign(), in: line)
+        #expect(error == nil)
+        #expect(time >= .seconds(20))
+        #expect(sent == 2)
+    }
+}
