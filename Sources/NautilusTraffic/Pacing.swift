@@ -47,7 +47,7 @@ public final class Pacing: HttpInterceptor {
     /// - Parameters:
     ///   - rate: How many requests go in a time, for a server that has said so elsewhere, or refuses without a word of its
     ///     limits: no more are sent within any such time to one partition, though clocks and networks may bring them closer
-    ///     together. Default: nil, as many as the server takes.
+    ///     together, and redirects are followed without being counted. Default: nil, as many as the server takes.
     ///   - maxWaiting: How many requests may wait for one partition; more fail at once. Less than 0 counts as 0.
     ///     Default: nil, 100: behind a hundred others a request is no longer of use to its caller; with a `rate`, as many
     ///     as may go within the longest wait, if those are more.

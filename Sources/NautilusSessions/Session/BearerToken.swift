@@ -9,9 +9,10 @@ import Nautilus
 /// }
 /// let session = Session(key: CredentialKey(issuer: "https://api.example.com"), rules: rules, store: store)
 /// ```
-/// It is decoded from what the server answers, and stored as well: `access_token`, `refresh_token`, and `expires_in`, a number
-/// of seconds from now, or `expires_at`, seconds since 1970 or a date as the service's coders read it. Names in camel case are
-/// read, too. For other names, and for what else an answer brings, write a `Codable` type of your own.
+/// It is decoded from what the server answers, and stored as well: `access_token` or `token`, `refresh_token`, and
+/// `expires_in`, a number of seconds from now, or `expires_at`, seconds since 1970 or a date as the service's coders read it.
+/// Names in camel case are read, too. For other names, have the request's `decode` make the token; for what else an answer
+/// brings, write a `Codable` type of your own.
 public struct BearerToken: Hashable, Sendable {
     /// The token that authorizes a request.
     public let accessToken: String
@@ -29,6 +30,17 @@ public struct BearerToken: Hashable, Sendable {
     ///   - expires: When the access token expires. Default: nil, unknown.
     public init(accessToken: String, refreshToken: String? = nil, expires: Date? = nil) {
         (self.accessToken, self.refreshToken, self.expires) = (accessToken, refreshToken, expires)
+    }
+
+    /// Creates a token from an answer with names of its own, which counts from now.
+    ///
+    /// - Parameters:
+    ///   - accessToken: The token that authorizes a request.
+    ///   - refreshToken: The token that the next renewal spends; nil, there is none.
+    ///   - lifetime: For how long the access token serves; nil, unknown.
+    public init(accessToken: String, refreshToken: String?, expiresIn lifetime: Duration?) {
+        let expires = lifetime.map { DefaultClock.date.addingTimeInterval($0.clampedToCentury / .seconds(1)) }
+        self.init(accessToken: accessToken, refreshToken: refreshToken, expires: expires)
     }
 
     /// The value of `Authorization`, for requests that the session does not stamp, such as its own revocation.
@@ -112,7 +124,7 @@ extension BearerToken: Codable {
         func number(_ names: [Name]) -> Double? {
             first(names, as: Double.self) ?? first(names, as: String.self).flatMap(Double.init)
         }
-        let tokens = Name.both("access_token", "accessToken")
+        let tokens = Name.both("access_token", "accessToken") + [Name(stringValue: "token")]
         let token = try values.decode(String.self, forKey: tokens.first { values.contains($0) } ?? tokens[0])
         guard !token.isEmpty, token.utf8.allSatisfy({ 0x20...0x7E ~= $0 }) else {
             let context = DecodingError.Context(codingPath: values.codingPath, debugDescription: "not an access token")

@@ -69,7 +69,9 @@ extension ServerSentEvents {
                     do {
                         if let value = try decode(event) { return value }
                     } catch {
-                        throw service.mapped(HttpError(.decoding, stage: .decode, underlying: error))
+                        var failure = HttpError(.decoding, stage: .decode, underlying: error)
+                        failure.call = CallIdentity(id: 0, requestType: R.self)
+                        throw service.mapped(failure)
                     }
                 }
                 return nil

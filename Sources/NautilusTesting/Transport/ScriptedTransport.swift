@@ -75,7 +75,8 @@ public final class ScriptedTransport: HttpTransport {
     /// - Parameters:
     ///   - method: The method.
     ///   - path: The whole path of the URL, percent-encoded as it is sent: `/v1/notes/7`. A component `*` stands for
-    ///     any one component. When several routes fit, the one added last is taken.
+    ///     any one component. With a host before it, `staging.example.com/v1/notes/7`, it fits requests to that one only.
+    ///     When several routes fit, the one added last is taken.
     ///   - replies: One for each attempt, in order.
     ///   - afterLast: The answer to an attempt beyond them. Default: an error.
     /// - Returns: The transport itself, to add the next route.
@@ -270,7 +271,7 @@ struct Script: Sendable {
     }
 }
 
-/// A method and a path, in which `*` stands for any one component.
+/// A method and a path, after a host or for any, in which `*` stands for any one component.
 struct ScriptRoute: Hashable, Sendable {
     let method: HttpMethod
     let path: String
@@ -278,7 +279,8 @@ struct ScriptRoute: Hashable, Sendable {
     func matches(_ request: HttpRequest) -> Bool {
         guard method == request.method else { return false }
         let own = path.split(separator: "/", omittingEmptySubsequences: false)
-        let sent = request.url.path(percentEncoded: true).split(separator: "/", omittingEmptySubsequences: false)
+        let host = path.hasPrefix("/") ? "" : request.url.host ?? ""
+        let sent = (host + request.url.path(percentEncoded: true)).split(separator: "/", omittingEmptySubsequences: false)
         return own.count == sent.count && zip(own, sent).allSatisfy { $0 == "*" || $0 == $1 }
     }
 }

@@ -54,6 +54,16 @@ struct BearerTokenTests {
         }
     }
 
+    @Test("is read under the names that servers use, and made from others with its lifetime")
+    func names() async throws {
+        try await World.run { world in
+            try await world.signIn(#"{"token": "b", "refreshToken": "r", "expiresIn": 60}"#)
+            let made = BearerToken(accessToken: "b", refreshToken: "r", expiresIn: .seconds(60))
+            #expect(world.session.current?.credential == made)
+            #expect(BearerToken(accessToken: "b", refreshToken: nil, expiresIn: nil).expires == nil)
+        }
+    }
+
     @Test("is renewed when its lifetime is over, by the refresh token that came last")
     func renewal() async throws {
         try await World.run { world in

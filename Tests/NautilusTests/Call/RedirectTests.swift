@@ -34,6 +34,26 @@ struct RedirectTests {
         #expect(header.fields.map(\.name) == ["Accept"])
     }
 
+    @Test("a redirect of a stamped request to another origin is not followed when the user has signed out meanwhile")
+    func signedOut() async throws {
+        try await simulate { simulation in
+            let coordinator = RefreshCoordinator(credential: Token(number: 1), clock: simulation.clock) { $0 }
+            let transport = ScriptedTransport(clock: simulation.clock) { _, _ in
+                coordinator.signOut()
+                return .status(307, header: ["Location": "https://other.example.com/"])
+            }
+            let service = AnyHttpService<HttpError>(
+                apiUrl: "api.example.com",
+                retrierFactory: AuthorizationRetrier.factory(coordinator),
+                transport: transport,
+                clock: simulation.clock
+            )
+            let error = await Ping.get.result(with: service).error
+            #expect(error?.isSuperseded == true)
+            #expect(transport.count == 1)
+        }
+    }
+
     @Test(
         "B17: to the same origin everything goes along",
         arguments: ["/elsewhere", "elsewhere", "https://api.example.com/x", "https://API.example.com:443/x", "?page=2"]

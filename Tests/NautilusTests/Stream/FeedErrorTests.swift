@@ -89,6 +89,16 @@ struct FeedErrorTests {
         #expect(try await values.next() == 2)
     }
 
+    @Test("what does not decode is the failure of the request that asked for it, by its name")
+    func valueOfRequest() async throws {
+        let header: HttpHeader = [.contentType: "text/event-stream"]
+        let transport = ScriptedTransport(.reply(header: header, text: "data: {}\n\n"))
+        let service = AnyHttpService<HttpError>(apiUrl: "api.example.com", transport: transport)
+        var values = Status().events(with: service).values(of: Stock.self).makeAsyncIterator()
+        let error = await #expect(throws: HttpError.self) { try await values.next() }
+        #expect(error.map(String.init(describing:))?.hasPrefix("Status failed: ") == true)
+    }
+
     @Test("values of several types, made event by event; nil skips one, and an error is the service's")
     func valuesOfSeveral() async throws {
         let text = """

@@ -125,6 +125,19 @@ extension TestKit {
             #expect(transport.count == 7)
         }
 
+        @Test("a route with a host fits requests to that host")
+        func hosts() async throws {
+            let transport = ScriptedTransport()
+                .on(.get, "/notes", .status(200), afterLast: .repeat)
+                .on(.get, "staging.example.com/notes", .status(410))
+            for (host, status) in [("api.example.com", 200), ("staging.example.com:8443", 410)] {
+                let service = AnyHttpService<HttpError>(apiUrl: "https://\(host)", transport: transport)
+                let request = AnyRequest(.get, ["notes"], as: String.self).with { $0.acceptedStatusCodes = [.success, 410] }
+                #expect(try await request.response(with: service).status == status)
+            }
+            #expect(transport.count(of: .get, "staging.example.com/*") == 1)
+        }
+
         @Test("a route that is scripted again starts its new script")
         func rescripted() async throws {
             let transport = ScriptedTransport()
