@@ -39,7 +39,7 @@ public struct BearerToken: Hashable, Sendable {
     ///   - refreshToken: The token that the next renewal spends; nil, there is none.
     ///   - lifetime: For how long the access token serves; nil, unknown.
     public init(accessToken: String, refreshToken: String?, expiresIn lifetime: Duration?) {
-        let expires = lifetime.map { DefaultClock.date.addingTimeInterval($0.clampedToCentury / .seconds(1)) }
+        let expires = lifetime.flatMap { Self.expiry(in: $0 / .seconds(1)) }
         self.init(accessToken: accessToken, refreshToken: refreshToken, expires: expires)
     }
 
@@ -133,10 +133,7 @@ extension BearerToken: Codable {
         let (inNames, atNames) = (Name.both("expires_in", "expiresIn"), Name.both("expires_at", "expiresAt"))
         let refreshToken = first(Name.both("refresh_token", "refreshToken"), as: String.self)
         var expires = number(atNames).flatMap(Self.date) ?? first(atNames, as: Date.self)
-        // In whole seconds, so that it comes back from a store as it was.
-        if let seconds = number(inNames), seconds >= 1 {
-            expires = Self.date((DefaultClock.date.timeIntervalSince1970 + min(seconds, Self.century)).rounded(.down))
-        }
+        if let seconds = number(inNames), seconds >= 1 { expires = Self.expiry(in: seconds) }
         self.init(
             accessToken: token,
             refreshToken: refreshToken.flatMap { $0.isEmpty ? nil : $0 },
@@ -150,6 +147,11 @@ extension BearerToken: Codable {
         try values.encode(accessToken, forKey: Name(stringValue: "access_token"))
         try values.encodeIfPresent(refreshToken, forKey: Name(stringValue: "refresh_token"))
         try values.encodeIfPresent(expires?.timeIntervalSince1970, forKey: Name(stringValue: "expires_at"))
+    }
+
+    /// So many seconds from now, in whole seconds, so that it comes back from a store as it was.
+    private static func expiry(in seconds: Double) -> Date? {
+        date((DefaultClock.date.timeIntervalSince1970 + min(seconds, century)).rounded(.down))
     }
 
     /// Nil for what is no date between 1970 and the year 9999.
