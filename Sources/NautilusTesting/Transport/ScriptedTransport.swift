@@ -280,7 +280,10 @@ struct ScriptRoute: Hashable, Sendable {
         guard method == request.method else { return false }
         let own = path.split(separator: "/", omittingEmptySubsequences: false)
         let host = path.hasPrefix("/") ? "" : request.url.host ?? ""
-        let sent = (host + request.url.path(percentEncoded: true)).split(separator: "/", omittingEmptySubsequences: false)
+        let sent = (host + request.url.path(percentEncoded: true)).split(
+            separator: "/",
+            omittingEmptySubsequences: false
+        )
         return own.count == sent.count && zip(own, sent).allSatisfy { $0 == "*" || $0 == $1 }
     }
 }

@@ -70,7 +70,10 @@ struct OvertakenSignInTests {
         }
     }
 
-    @Test("by one that began later comes too late, and its credential is left alone unless asked", arguments: [true, false])
+    @Test(
+        "by one that began later comes too late, and its credential is left alone unless asked",
+        arguments: [true, false]
+    )
     func laterOne(revokes: Bool) async throws {
         try await World.run { world in
             async let slow = world.signIn("slow", revokingReplaced: revokes)

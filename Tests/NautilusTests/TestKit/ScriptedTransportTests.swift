@@ -132,7 +132,9 @@ extension TestKit {
                 .on(.get, "staging.example.com/notes", .status(410))
             for (host, status) in [("api.example.com", 200), ("staging.example.com:8443", 410)] {
                 let service = AnyHttpService<HttpError>(apiUrl: "https://\(host)", transport: transport)
-                let request = AnyRequest(.get, ["notes"], as: String.self).with { $0.acceptedStatusCodes = [.success, 410] }
+                let request = AnyRequest(.get, ["notes"], as: String.self).with {
+                    $0.acceptedStatusCodes = [.success, 410]
+                }
                 #expect(try await request.response(with: service).status == status)
             }
             #expect(transport.count(of: .get, "staging.example.com/*") == 1)
