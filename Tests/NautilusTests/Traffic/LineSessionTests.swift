@@ -63,6 +63,35 @@ struct LineSessionTests {
         #expect(sent == 1)
     }
 
+    @Test("a slot that is given in the moment of the sign-out is given back")
+    func sameMoment() async throws {
+        for seed in 0..<40 as Range<UInt64> {
+            try await simulate(seed: seed) { simulation in
+                let clock = simulation.clock
+                let coordinator = RefreshCoordinator(credential: Token(number: 1), clock: clock) { $0 }
+                let transport = ScriptedTransport(clock: clock) { _, _ in .delay(.seconds(1), then: .status(200)) }
+                let limit = ConcurrencyLimit(2)
+                let service = AnyHttpService<HttpError>(
+                    apiUrl: "api.example.com",
+                    interceptors: [limit],
+                    retrierFactory: AuthorizationRetrier.factory(coordinator),
+                    transport: transport,
+                    clock: clock
+                )
+                await withTaskGroup(of: Void.self) { group in
+                    for _ in 0..<6 { group.addTask { _ = await Ping().result(with: service) } }
+                    group.addTask {
+                        try? await clock.sleep(for: .seconds(1))
+                        coordinator.signOut()
+                    }
+                }
+                let origin = try #require(transport.attempts.first?.request.origin)
+                #expect(limit.underWayCount(to: origin) == 0)
+                #expect(limit.waitingCount(for: origin) == 0)
+            }
+        }
+    }
+
     @Test("one that carries no credential waits on", arguments: Line.allCases)
     func foreign(line: Line) async throws {
         let (error, time, sent) = try await ends(of: Foreign(), in: line)
