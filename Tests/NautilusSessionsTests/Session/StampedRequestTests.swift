@@ -83,10 +83,10 @@ struct StampedRequestTests {
                 $0.hedging = Hedging(after: .fixed(.seconds(1)), latencies: OriginLatencies(), budget: .unlimited)
                 $0.retrierFactory = session.authorization
             }
-            async let call: String? = try? GetNotes().schedule(with: service)
+            async let response = GetNotes().response(with: service)
             try await world.sleep(.milliseconds(500))
             session.signOutNow()
-            _ = await call
+            #expect(try await response.trace.attempts.last?.hedge == .notSent(.sessionOver))
             #expect(world.server.carried == ["anna-1"])
         }
     }
