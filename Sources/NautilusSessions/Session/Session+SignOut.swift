@@ -9,9 +9,10 @@ extension Session {
     /// is left to do, and a damaged record is removed. A user who signs in while this goes on stays signed in.
     ///
     /// From here on no request with the credential goes to a transport, nor is one written that waits in it for a connection:
-    /// transports ask `AttemptContext.endOfSession(of:)`. One that was handed to Foundation's `URLSession`, the default on
-    /// Apple's platforms, may stand in its line or have its connection made, and goes out. The answer to a request that was on its way still comes to its caller: what the server has
-    /// done is done.
+    /// transports ask `AttemptContext.endOfSession(of:)`. Two kinds of requests still go out: one that was handed to
+    /// Foundation's `URLSession`, the default on Apple's platforms, may stand in its line or have its connection made; and
+    /// another process looks before each attempt, so that what it has handed to its transport by then is sent. The answer to a
+    /// request that was on its way still comes to its caller: what the server has done is done.
     ///
     /// Where the session is over already, signed out or expired, here or elsewhere, nothing is left to end, and a user who
     /// has signed in elsewhere since, of whom this process has not heard, is not meant. A process that has not read the
