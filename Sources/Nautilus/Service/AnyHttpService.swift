@@ -67,9 +67,11 @@ extension AnyHttpService where RequestError == HttpError {
     }
 }
 
-/// The names that other libraries have: the compiler offers to put ours in their place. For other labels it does so by itself.
+/// The names that other libraries have: the compiler offers to put ours in their place. For other labels it does so by
+/// itself.
 extension AnyHttpService where RequestError == HttpError {
-    /// Another name of ``init(apiUrl:header:interceptors:retrierFactory:transport:clock:)``, which the compiler corrects.
+    /// Another name of ``init(apiUrl:header:interceptors:retrierFactory:transport:clock:)``, which the compiler
+    /// corrects.
     @available(*, unavailable, renamed: "init(apiUrl:header:interceptors:retrierFactory:transport:clock:)")
     public init(
         baseURL: any UrlConvertible,
@@ -82,7 +84,8 @@ extension AnyHttpService where RequestError == HttpError {
         self.init(apiUrl: baseURL)
     }
 
-    /// Another name of ``init(apiUrl:header:interceptors:retrierFactory:transport:clock:)``, which the compiler corrects.
+    /// Another name of ``init(apiUrl:header:interceptors:retrierFactory:transport:clock:)``, which the compiler
+    /// corrects.
     @available(*, unavailable, renamed: "init(apiUrl:header:interceptors:retrierFactory:transport:clock:)")
     public init(
         baseUrl: any UrlConvertible,

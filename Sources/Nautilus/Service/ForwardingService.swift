@@ -10,15 +10,16 @@
 ///     var retrierFactory: any RetrierFactory { session.retrierFactory }
 /// }
 /// ```
-/// A property that is added to ``HttpService`` later is forwarded as well, which one that is forwarded by hand would not be.
+/// A property that is added to ``HttpService`` later is forwarded as well, which one that is forwarded by hand would
+/// not be.
 public protocol ForwardingService<RequestError>: HttpService {
     /// The service that answers for what this one does not declare. It is asked again for every property.
     var forwarded: any HttpService { get }
 
     // Neither has a default here: both concern the error's type, which is the wrapping service's.
 
-    /// The wrapped service's selected one, wrapped alike. Default: nil, there is none; declare it where a ``ServiceSwitch``
-    /// is wrapped.
+    /// The wrapped service's selected one, wrapped alike. Default: nil, there is none; declare it where a
+    /// ``ServiceSwitch`` is wrapped.
     var selectedService: AnyHttpService<RequestError>? { get }
     /// The wrapping service's error for `error`. Default where it is ``HttpError``: the error as it is.
     func mapError(_ error: HttpError) -> RequestError

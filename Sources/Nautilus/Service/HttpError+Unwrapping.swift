@@ -2,12 +2,13 @@ extension HttpError {
     /// The failure of a call that `error` stands for: the error itself, or that from which a service's
     /// ``HttpService/mapError(_:)`` made it in the operation under way.
     ///
-    /// An error of a service's own may keep nothing of what it was made from. A refresh that decides by a failure whether
-    /// a session goes on asks here, so that it does not matter through which service it sends.
+    /// An error of a service's own may keep nothing of what it was made from. A refresh that decides by a failure
+    /// whether a session goes on asks here, so that it does not matter through which service it sends.
     ///
     /// - Parameter error: An error that was thrown inside ``keeping(_:)``. A coordinator's refresh runs in one.
-    /// - Returns: Nil when no call of the operation has thrown an error of that type, when a call that throws such errors has
-    ///   succeeded since, and when several have thrown it for different reasons: which of them is meant, nothing tells.
+    /// - Returns: Nil when no call of the operation has thrown an error of that type, when a call that throws such
+    ///   errors has succeeded since, and when several have thrown it for different reasons: which of them is meant,
+    ///   nothing tells.
     public static func behind(_ error: any Error) -> HttpError? {
         error as? HttpError ?? MappedFailure.current?.failure(behind: error)
     }
@@ -35,8 +36,8 @@ extension HttpService {
     }
 }
 
-/// The failures of an operation's calls that services have made errors of their own of, as far as they may be meant by an
-/// error that is thrown.
+/// The failures of an operation's calls that services have made errors of their own of, as far as they may be meant by
+/// an error that is thrown.
 private final class MappedFailure: Sendable {
     @TaskLocal static var current: MappedFailure?
 

@@ -189,8 +189,8 @@ public enum PolicyFinding: Hashable, Sendable {
     ///   - type: The object's.
     ///   - property: The service's property that makes it.
     case madeAnew(type: String, property: String)
-    /// A stored property looks like a rule of the protocol and is none, since its type, or its name, is another: the rule
-    /// keeps its default.
+    /// A stored property looks like a rule of the protocol and is none, since its type, or its name, is another: the
+    /// rule keeps its default.
     ///
     /// - Parameters:
     ///   - property: The stored property, with its type.
@@ -219,14 +219,14 @@ public enum PolicyFinding: Hashable, Sendable {
     case separatorInRoute(component: Int)
     /// A base URL is plain `http`, and its host another machine.
     case plainHttp(HttpOrigin)
-    /// A ``ForwardingService`` wraps a ``ServiceSwitch`` without declaring `selectedService`, so that a selection in the
-    /// middle of a call could mix two environments.
+    /// A ``ForwardingService`` wraps a ``ServiceSwitch`` without declaring `selectedService`, so that a selection in
+    /// the middle of a call could mix two environments.
     case selectionHidden(by: String)
 
     /// The rule of a retrier that must not be asked before the one that authorizes.
     public enum Obstacle: Hashable, Sendable {
-        /// It has a gate. Retriers prepare in the opposite order, so that an attempt is stamped first and then waits: it may
-        /// go out with a credential that has been replaced meanwhile.
+        /// It has a gate. Retriers prepare in the opposite order, so that an attempt is stamped first and then waits:
+        /// it may go out with a credential that has been replaced meanwhile.
         case gate
         /// It repeats after a 401, and so sends the rejected credential again.
         case retriesUnauthorized

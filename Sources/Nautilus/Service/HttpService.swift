@@ -48,13 +48,13 @@ public protocol HttpService<RequestError>: Sendable {
     /// The most attempts of any call, whatever its retrier says. Default: 100, far above sensible retriers and far
     /// below an endless loop.
     var maxAttempts: Int { get }
-    /// How long one exchange of a request may take that declares no ``Request/timeout`` of its own; nil for no limit. Read
-    /// again for every attempt.
+    /// How long one exchange of a request may take that declares no ``Request/timeout`` of its own; nil for no limit.
+    /// Read again for every attempt.
     ///
     /// Default: 60 s, as in URL loading systems, since a silent server must not hold a call for ever.
     var timeout: Duration? { get }
-    /// How JSON is written and read: bodies, results, what ``HttpError/responseBody(as:decoder:)`` reads of a refusal, events
-    /// and messages. Asked once for each call. Default: ``JsonCoders/standard``.
+    /// How JSON is written and read: bodies, results, what ``HttpError/responseBody(as:decoder:)`` reads of a refusal,
+    /// events and messages. Asked once for each call. Default: ``JsonCoders/standard``.
     ///
     /// A request that declares its own `encoder` or `decoder` has that.
     var coders: JsonCoders { get }
@@ -64,8 +64,8 @@ public protocol HttpService<RequestError>: Sendable {
     /// For services that stand for others in turn, as ``ServiceSwitch`` does.
     var selectedService: AnyHttpService<RequestError>? { get }
 
-    /// Whether its calls are a guest's, as those of ``signedOut``: they carry no credential of a session, and what is kept
-    /// apart by user is kept apart from them. Default: false.
+    /// Whether its calls are a guest's, as those of ``signedOut``: they carry no credential of a session, and what is
+    /// kept apart by user is kept apart from them. Default: false.
     var isSignedOut: Bool { get }
 
     /// Turns the framework's error into the service's own.

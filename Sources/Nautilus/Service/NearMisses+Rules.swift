@@ -1,8 +1,8 @@
 import Foundation
 
 // A request's own data may have the name of a rule, or one of the other names: a ticket's `priority: Int`, a bookmark's
-// `url: URL`. So each of these names is looked at only where the value is such as other libraries have for the rule, and the
-// rule in force cannot have been meant.
+// `url: URL`. So each of these names is looked at only where the value is such as other libraries have for the rule,
+// and the rule in force cannot have been meant.
 extension NearMisses {
     /// The rules of a service; a wrapped service is another one's. The compiler itself reports a missing
     /// `apiUrl`, which has no default.

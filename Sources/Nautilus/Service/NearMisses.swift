@@ -4,8 +4,8 @@ import Foundation
 ///
 /// A property whose type is not exactly the protocol's does not fulfil the requirement, and the default stays in force:
 /// `let timeout: Duration` of a request, whose rule is a `Duration?`, or a service's
-/// `let retrierFactory = BackoffRetrier.factory()`, whose rule is an `any RetrierFactory`. The compiler warns of computed
-/// ones in the extension that declares the conformance, and of no stored one.
+/// `let retrierFactory = BackoffRetrier.factory()`, whose rule is an `any RetrierFactory`. The compiler warns of
+/// computed ones in the extension that declares the conformance, and of no stored one.
 struct NearMisses {
     /// The rule that a stored property was most probably meant to be.
     struct Rule {
@@ -40,8 +40,8 @@ struct NearMisses {
         return own + hiddenSelection(in: wrapping) + findings(of: wrapping.forwarded)
     }
 
-    /// The finding for a service that wraps a ``ServiceSwitch``, and does not say which service is selected: a call would
-    /// read its properties one by one, and a selection in between would mix two environments.
+    /// The finding for a service that wraps a ``ServiceSwitch``, and does not say which service is selected: a call
+    /// would read its properties one by one, and a selection in between would mix two environments.
     fileprivate static func hiddenSelection(in service: any ForwardingService) -> [PolicyFinding] {
         guard service.hidesSelection else { return [] }
         return [.selectionHidden(by: "\(type(of: service))")]

@@ -10,8 +10,8 @@ public struct ServiceConfiguration: Sendable {
         self.base = base
     }
 
-    /// The base URL. The service's credentials come along, since a retrier takes the service's own origin for theirs: for
-    /// another environment, set a session of its own with it.
+    /// The base URL. The service's credentials come along, since a retrier takes the service's own origin for theirs:
+    /// for another environment, set a session of its own with it.
     public var apiUrl: any UrlConvertible {
         get { own.apiUrl ?? base.apiUrl }
         set { own.apiUrl = newValue }
@@ -27,8 +27,8 @@ public struct ServiceConfiguration: Sendable {
         get { own.header }
         set { own.header = newValue }
     }
-    /// Makes fields that take time to get, again for every attempt; they win over all others. Nil at first: none but the
-    /// service's.
+    /// Makes fields that take time to get, again for every attempt; they win over all others. Nil at first: none but
+    /// the service's.
     public var asyncHeader: (@Sendable () async throws -> HttpHeader)? {
         get { own.asyncHeader }
         set { own.asyncHeader = newValue }

@@ -18,8 +18,8 @@ import Observation
 /// open web socket. Each environment's service is made once and kept, with its own session, cache and budget if it
 /// makes those itself; a user who is signed in to one of them still is when it is selected again.
 ///
-/// A session signs in and renews through the service of its own environment, never through the switch: another one may be
-/// selected by then, and would be sent the session's secrets.
+/// A session signs in and renews through the service of its own environment, never through the switch: another one may
+/// be selected by then, and would be sent the session's secrets.
 ///
 /// Where the platform has Observation (iOS 17, macOS 14, Linux), ``selected`` and ``service`` are observable: a view
 /// that reads them is drawn anew.
