@@ -5,9 +5,8 @@ import Foundation
         /// This body, compressed, with `Content-Encoding: gzip`: for servers that are known to take it, since a request
         /// cannot ask (RFC 9110 §8.4.1).
         ///
-        /// Bytes in memory stay in one piece; a stream is compressed while it is sent. On Linux zlib compresses, which comes
-        /// with libcurl: where it cannot be loaded the request cannot be
-        /// encoded, with `GzipUnavailable` beneath.
+        /// Bytes in memory stay in one piece; a stream is compressed while it is sent. On Linux zlib compresses, which
+        /// comes with libcurl: where it cannot be loaded the request cannot be encoded, with `GzipUnavailable` beneath.
         public func gzipped() -> HttpBody {
             HttpBody(contentType: contentType, contentEncoding: "gzip") { encoder in
                 switch try payload(encoder) {

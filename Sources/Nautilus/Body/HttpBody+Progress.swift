@@ -19,7 +19,8 @@ extension HttpBody {
 }
 
 extension HttpBody.Payload {
-    /// This body, with a report of each part of a stream that has been sent; of bytes in memory only the transport knows.
+    /// This body, with a report of each part of a stream that has been sent; of bytes in memory only the transport
+    /// knows.
     func reportingParts(_ report: @escaping @Sendable () -> Void) -> Self {
         guard case .stream(let stream) = self else { return self }
         // A transport may take it for what it is.

@@ -98,8 +98,8 @@ public struct HttpMimeType: Hashable, Sendable, LosslessStringConvertible {
 }
 
 extension String {
-    /// The text with its quotes and backslashes escaped (RFC 9110 §5.6.4). By scalars: a quote with an accent combined is
-    /// another character, and still ends the quotes.
+    /// The text with its quotes and backslashes escaped (RFC 9110 §5.6.4). By scalars: a quote with an accent combined
+    /// is another character, and still ends the quotes.
     fileprivate var escapedInQuotes: String {
         unicodeScalars.reduce(into: "") { escaped, scalar in
             if scalar == "\"" || scalar == "\\" { escaped.unicodeScalars.append("\\") }

@@ -125,8 +125,8 @@ extension HttpBody {
     /// A form with files in it, as `multipart/form-data`.
     ///
     /// A form whose parts are all in memory, and 8 MiB at most, is sent as one piece; any other is a stream of chunks.
-    /// ``URLSessionTransport`` puts such a form together in a temporary file before it sends it. A part's header that must
-    /// not go on the wire fails the attempt as ``InvalidRequest``, unsent.
+    /// ``URLSessionTransport`` puts such a form together in a temporary file before it sends it. A part's header that
+    /// must not go on the wire fails the attempt as ``InvalidRequest``, unsent.
     ///
     /// - Parameters:
     ///   - form: The parts.
@@ -148,7 +148,8 @@ extension HttpBody {
 
 /// Puts a form together for the wire (RFC 7578 §4).
 struct MultipartEncoder {
-    /// Up to here a form in memory is sent as one piece, with its length: 8 MiB, since the copy is made for each attempt.
+    /// Up to here a form in memory is sent as one piece, with its length: 8 MiB, since the copy is made for each
+    /// attempt.
     static let pieceLimit: Int64 = 8_388_608
 
     let form: MultipartForm

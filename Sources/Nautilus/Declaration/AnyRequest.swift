@@ -7,8 +7,8 @@ import Foundation
 ///
 /// var search: AnyRequest<[Note]> = AnyRequest(FindNotes(tags: ["sea"]))
 /// ```
-/// Only the result's type remains. What else a request can say, such as its timeout, is set by ``Request/with(_:)``. A request
-/// that is made in more than one place deserves a type of its own, with a name.
+/// Only the result's type remains. Other properties of a request, such as its timeout, are set with
+/// ``Request/with(_:)``. A request that is made in more than one place deserves a named type of its own.
 public struct AnyRequest<Result: Sendable>: ForwardingRequest {
     package let forwarded: any Request
     private let make: @Sendable (Data) throws -> Result
@@ -26,7 +26,7 @@ public struct AnyRequest<Result: Sendable>: ForwardingRequest {
     /// Creates a request from values; every parameter is as in ``Request``, with the same default.
     ///
     /// - Parameters:
-    ///   - method: The method. No default, so that the effect of a call can be read where it is made.
+    ///   - method: The method. It has no default, so that every call shows in the source what it does.
     ///   - route: The path below the service's base URL.
     ///   - decode: Makes the result from the response's body.
     public init(
@@ -72,11 +72,11 @@ private struct RequestValues: Request {
 }
 
 extension AnyRequest where Result: Decodable {
-    /// Creates a request whose result is JSON, or for `Data` and `String` the body as it comes; every parameter is as in
-    /// ``JsonRequest``, with the same default.
+    /// Creates a request whose result is JSON, or, for `Data` and `String`, the body as received; every parameter is as
+    /// in ``JsonRequest``, with the same default.
     ///
     /// - Parameters:
-    ///   - method: The method. No default, so that the effect of a call can be read where it is made.
+    ///   - method: The method. It has no default, so that every call shows in the source what it does.
     ///   - route: The path below the service's base URL.
     ///   - result: The type that the body is decoded as; `Data.self` for its bytes, `String.self` for its text in
     ///     UTF-8.
@@ -109,11 +109,11 @@ extension AnyRequest where Result: Decodable {
 }
 
 extension AnyRequest where Result == HttpBodyStream {
-    /// Creates a request whose response's body is read while it comes; every parameter is as in ``Request``, with the
-    /// same default.
+    /// Creates a request whose response body is read as it arrives; every parameter is as in ``Request``, with the same
+    /// default.
     ///
     /// - Parameters:
-    ///   - method: The method. No default, so that the effect of a call can be read where it is made.
+    ///   - method: The method. It has no default, so that every call shows in the source what it does.
     ///   - route: The path below the service's base URL.
     ///   - result: `HttpBodyStream.self`.
     public init(
@@ -139,10 +139,10 @@ extension AnyRequest where Result == HttpBodyStream {
 }
 
 extension AnyRequest where Result == Void {
-    /// Creates a request whose response's body is ignored; every parameter is as in ``Request``, with the same default.
+    /// Creates a request whose response body is ignored; every parameter is as in ``Request``, with the same default.
     ///
     /// - Parameters:
-    ///   - method: The method. No default, so that the effect of a call can be read where it is made.
+    ///   - method: The method. It has no default, so that every call shows in the source what it does.
     ///   - route: The path below the service's base URL.
     public init(
         _ method: HttpMethod,

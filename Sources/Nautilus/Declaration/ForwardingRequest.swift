@@ -2,10 +2,10 @@ import Foundation
 
 /// A request that is another one, except for the properties that it declares itself.
 ///
-/// The one list of a request's properties: each request that wraps another has them from here, so that a property that is
-/// new is forgotten by none. How the answer is decoded is its own, since it knows the result's type.
+/// Every request that wraps another one forwards its properties by this protocol, the only list of them, so that no
+/// wrapper can forget a new property. Decoding is left to the wrapper, which knows the result's type.
 package protocol ForwardingRequest: Request, RequestOfAnother {
-    /// The request that answers for what this one does not declare. It is asked again for every property.
+    /// The wrapped request, which supplies every property that this one does not declare. Read again for each property.
     var forwarded: any Request { get }
 }
 

@@ -11,19 +11,20 @@ import Foundation
 ///     var route: HttpRoute { ["notes", id] }
 /// }
 /// ```
-/// Everything has a default but ``Result`` and, unless `Result` is `Void`, `Data` or `String`, `decode(_:)`; a
-/// ``JsonRequest`` has that, too. Properties are read again for every attempt. Two things stay as the first attempt had
-/// them: an `Idempotency-Key` with its body, since a server compares them, and a stream that can be read only once.
+/// Everything has a default except ``Result`` and, unless `Result` is `Void`, `Data` or `String`, `decode(_:)`; a
+/// ``JsonRequest`` has a default for `decode(_:)`, too. Properties are read again for every attempt. Two things stay as
+/// the first attempt had them: an `Idempotency-Key` with its body, since servers compare the two, and a stream that can
+/// be read only once.
 public protocol Request<Result>: Sendable {
     /// The result of a call.
     associatedtype Result: Sendable
 
     /// A base URL in place of the service's; nil, the default, for the service's own.
     ///
-    /// The service's credentials do not go to another origin. When a redirect leads to one, only these fields go along, by
-    /// their names: what is accepted, what the body is, `Range` and `If-Range`, `Last-Event-ID`, `Cache-Control`,
-    /// `User-Agent` and the trace context; and with a method that changes something, its conditions (`If-Match` and the
-    /// like) and its `Idempotency-Key`.
+    /// The service's credentials are not sent to another origin. When a redirect leads to another origin, only these
+    /// fields go along, selected by name: those that say what is accepted and what the body is, `Range` and `If-Range`,
+    /// `Last-Event-ID`, `Cache-Control`, `User-Agent` and the trace context; and, for a method that changes something,
+    /// its conditions (`If-Match` and the like) and its `Idempotency-Key`.
     var url: (any UrlConvertible)? { get }
     /// Whether a base URL without scheme means `https`; nil, the default, for the service's choice.
     var usesSecureProtocol: Bool? { get }
@@ -33,85 +34,85 @@ public protocol Request<Result>: Sendable {
     var route: HttpRoute { get }
     /// The query. Default: none.
     var query: HttpQuery { get }
-    /// Fields that win over the service's. Default: none.
+    /// Header fields, which override the service's. Default: none.
     var header: HttpHeader { get }
     /// The body. Default: none. GET, HEAD and TRACE refuse one.
     var body: HttpBody { get }
-    /// The encoder of a JSON body. Default: a new one of the service's ``HttpService/coders``, which sorts keys, so that a
-    /// repeated body is identical.
+    /// The encoder of a JSON body. Default: a new encoder from the service's ``HttpService/coders``; it sorts keys, so
+    /// that a repeated body is identical.
     var encoder: JSONEncoder { get }
     /// Which status codes lead to `decode(_:)`. Default: 200…299. A listed 3xx is not followed.
     var acceptedStatusCodes: HttpStatusCodes { get }
-    /// How urgent it is. Default: normal.
+    /// How urgent the request is. Default: normal.
     var priority: RequestPriority { get }
     /// How long one exchange may take, from sending to the last byte, redirects included; nil for no limit.
     ///
-    /// Waiting for a free connection does not count, nor does waiting for a credential; the ``deadline`` covers both. Of
-    /// a body that goes out part by part, as a file, a stream and many bytes in memory do, it bounds the time for each
-    /// part, and for the answer after the last: an upload may take as long as it goes on.
+    /// Waiting for a free connection or for a credential does not count; the ``deadline`` covers both. For a body that
+    /// is sent part by part (a file, a stream, many bytes in memory), the timeout applies to each part, and to the
+    /// answer after the last one: an upload may take any time as long as it makes progress.
     ///
     /// Default: the service's, ``HttpService/timeout``.
     var timeout: Duration? { get }
     /// How long the whole call may take, counted from `schedule(with:)`: all attempts, delays and refreshes.
     ///
-    /// A call that is made within another one, by its retrier, an interceptor or a hook, has no longer than is left to
-    /// that one, whatever this says. A task that a call starts without waiting for it is not bound, and a refresh that
-    /// calls share has a limit of its own, ``RefreshLimits/timeLimit``.
+    /// A call made within another call, by its retrier, an interceptor or a hook, never gets more time than the outer
+    /// call has left. A task that a call starts without waiting for it is not bound by this, and a refresh that calls
+    /// share has a limit of its own, ``RefreshLimits/timeLimit``.
     ///
-    /// Default: nil, no limit: the caller's cancellation is the usual one.
+    /// Default: nil, no limit, since most callers end a call by cancelling it.
     var deadline: Duration? { get }
 
-    /// Whether the body is read while it comes, by ``decode(_:)-(HttpResponse<HttpBodyStream>)``, and not when all of it
-    /// has.
+    /// Whether the body is read as it arrives, by ``decode(_:)-(HttpResponse<HttpBodyStream>)``, rather than once all
+    /// of it has arrived.
     ///
-    /// The ``timeout`` then bounds the time until the header has come, and each wait for more of the body.
+    /// The ``timeout`` then applies to the time until the header has arrived, and to each wait for more of the body.
     ///
     /// Default: false; true where the result is an ``HttpBodyStream``.
     var streamsResponse: Bool { get }
-    /// Whether its calls need no credential, and carry none though somebody is signed in: a sign-up, a price list. They are
-    /// made as by ``HttpService/signedOut``, and what is cached of their answers is a guest's.
+    /// Whether the request's calls need no credential, and carry none even if somebody is signed in: a sign-up, a price
+    /// list. They are made as through ``HttpService/signedOut``, and their answers are cached as a guest's.
     ///
     /// Default: false.
     var isForGuests: Bool { get }
-    /// Whether the request may be sent a second time while the first send is under way and slow, by a service that hedges.
-    /// Counts only for requests that may be repeated at all; see ``HttpService/hedging``.
+    /// Whether the request may be sent a second time while the first one is slow, if the service hedges. Matters only
+    /// for requests that may be repeated at all; see ``HttpService/hedging``.
     ///
     /// Default: true. Say false where an answer is large or costly to make, or where a PUT that arrives late must not
-    /// overwrite a later one: the send that has lost may still be carried out.
+    /// overwrite a later one: the server may still carry out the send that lost.
     var allowsHedging: Bool { get }
-    /// Whether a redirect may have the body sent to another origin, as 307 and 308 do (RFC 9110 §15.4.8). A refused one
-    /// fails with ``RedirectRefusal/bodyAcrossOrigins``. On the same origin the body always goes along.
+    /// Whether a redirect may have the body sent to another origin, as 307 and 308 do (RFC 9110 §15.4.8). If not, the
+    /// call fails with ``RedirectRefusal/bodyAcrossOrigins``. Within the same origin the body always goes along.
     ///
-    /// Default: true, as in all clients: the server has named the place over a connection that is trusted, many an upload is
-    /// accepted in no other way, and credentials in the header stay behind. Say false where the body is itself a secret, a
-    /// password or a token. An interceptor says it for all requests of a service, by ``HttpRequest/allowsBodyAcrossOrigins``.
+    /// Default: true, as in all clients: a trusted server has named the new place, many uploads work only this way, and
+    /// credentials in the header stay behind. Say false where the body is itself a secret, such as a password or a
+    /// token. To say it for all requests of a service, set ``HttpRequest/allowsBodyAcrossOrigins`` in an interceptor.
     ///
-    /// The requests of a refresh, and those by which a session begins, is renewed and revoked, follow no redirect to another
-    /// origin with a body, whatever this says, nor one that turns them into a GET there.
+    /// Requests that begin, refresh or revoke a session follow no redirect that takes their body to another origin,
+    /// whatever this property says, nor one that turns them into a GET there.
     var allowsBodyAcrossOrigins: Bool { get }
 
     /// Makes the result from the response's body. Runs off the caller's actor.
     ///
     /// - Throws: Any error; the call fails with kind `decoding`, the error underneath.
     func decode(_ data: Data) throws -> Result
-    /// Makes the result from the response, for one that depends on status or header. Runs off the caller's actor.
+    /// Makes the result from the whole response, where it depends on the status or header. Runs off the caller's actor.
     ///
-    /// Asked at the end of the exchange, before interceptors see the answer, so that a failure that you find in it is one to
-    /// all of them; and once more when an interceptor has changed the answer, or has made one of its own. If a request
-    /// was sent twice, each answer is decoded.
+    /// Called at the end of the exchange, before interceptors see the answer, so that a failure thrown here is a
+    /// failure for all of them; and called again if an interceptor has changed the answer or has made one of its own.
+    /// If a request was sent twice, each answer is decoded.
     ///
     /// Default: ``decode(_:)-(Data)`` of the body.
     ///
-    /// - Throws: Any error; the call fails with kind `decoding`, the error underneath. An ``HttpError`` is the call's own:
-    ///   ``HttpResponse/rejection(as:)`` makes one of a failure that a server has disguised as a success.
+    /// - Throws: Any error; the call fails with kind `decoding`, the error underneath. An ``HttpError`` is passed on
+    ///   unchanged: ``HttpResponse/rejection(as:)`` makes one for a failure that the server has disguised as a success.
     func decode(_ response: HttpResponse<Data>) throws -> Result
-    /// Makes the result while the response comes, where ``streamsResponse`` says so. Runs off the caller's actor.
+    /// Makes the result while the response arrives, if ``streamsResponse`` is true. Runs off the caller's actor.
     ///
-    /// Default: reads the whole body, up to 64 MiB, as the platform's transport does, for
+    /// Default: reads the whole body, up to 64 MiB like the platform's transport, and passes it to
     /// ``decode(_:)-(HttpResponse<Data>)``.
     ///
-    /// - Throws: The errors of the stream, each an ``HttpError`` that the retrier is asked about; with any other error
-    ///   the call fails with kind `decoding`.
+    /// - Throws: The stream's errors, each an ``HttpError`` that the retrier is asked about; any other error makes the
+    ///   call fail with kind `decoding`.
     func decode(_ response: HttpResponse<HttpBodyStream>) async throws -> Result
 }
 
@@ -130,7 +131,7 @@ extension Request {
     public var header: HttpHeader { [:] }
     /// No body.
     public var body: HttpBody { .empty }
-    /// A new encoder of the service's.
+    /// A new encoder from the service's coders.
     public var encoder: JSONEncoder { JsonCoders.current.encoder() }
     /// 200…299.
     public var acceptedStatusCodes: HttpStatusCodes { .success }
@@ -149,23 +150,23 @@ extension Request {
     /// True.
     public var allowsBodyAcrossOrigins: Bool { true }
 
-    /// Decodes the body, with any status and header.
+    /// Decodes the body, whatever the status and header.
     public func decode(_ response: HttpResponse<Data>) throws -> Result { try decode(response.body) }
 
-    /// Reads the whole body, and decodes that.
+    /// Reads the whole body, and decodes it.
     public func decode(_ response: HttpResponse<HttpBodyStream>) async throws -> Result {
         try decode(response.replacingBody(try await response.wholeBody()))
     }
 }
 
 extension Request where Result == HttpBodyStream {
-    /// True: the result is the body as it comes.
+    /// True: the result is the body as it arrives.
     public var streamsResponse: Bool { true }
 
     /// The body as a stream of one chunk.
     public func decode(_ data: Data) throws -> HttpBodyStream { HttpBodyStream(data) }
 
-    /// The body as it comes.
+    /// The body as it arrives.
     public func decode(_ response: HttpResponse<HttpBodyStream>) async throws -> HttpBodyStream { response.body }
 }
 
@@ -196,32 +197,34 @@ extension Data {
 }
 
 extension HttpResponse<HttpBodyStream> {
-    /// The whole body, up to 64 MiB, as much as a transport takes of one that is not streamed.
+    /// The whole body, up to 64 MiB, the same limit that transports have for a body that is not streamed.
     func wholeBody() async throws -> Data { try await body.collected(limit: 67_108_864) }
 }
 
-/// A request that is made from another one, which somebody has declared.
+/// A request that the framework makes from a declared one.
 package protocol RequestOfAnother {
-    /// The request that it was made from: a ``Request``, or a ``StreamRequest``.
+    /// The declared request that this one was made from: a ``Request`` or a ``StreamRequest``.
     var declared: Any { get }
 }
 
 extension Duration {
-    /// The timeout of a request that declares none: that of its service, ``HttpService/timeout``. Used as a time by itself, it
-    /// is 60 s.
+    /// The timeout of a request that declares none, standing for the service's ``HttpService/timeout``. As a plain
+    /// duration, it is 60 s.
     ///
-    /// It is told from a declared minute by a fraction that no clock measures.
+    /// It is one attosecond more than 60 s, too little for any clock to measure, so that it differs from a declared
+    /// minute.
     public static let ofService = Duration(secondsComponent: 60, attosecondsComponent: 1)
 }
 
-/// A request whose result is JSON, and so is its body if it has one.
+/// A request with a JSON result, and with a JSON body if it has one.
 public protocol JsonRequest: Request where Result: Decodable {
-    /// Whether `snake_case` on the wire is `camelCase` in Swift, both ways. Default: false, names as the service's
-    /// ``HttpService/coders`` have them.
+    /// Whether `snake_case` on the wire is `camelCase` in Swift, both ways. Default: false, which leaves names to the
+    /// service's ``HttpService/coders``.
     ///
-    /// As Foundation's strategies do it: `userID` goes out as `user_id` and would come back as `userId`, so write that.
+    /// Foundation's strategies do the conversion. They turn `userID` into `user_id`, but `user_id` into `userId`: so
+    /// name the property `userId`.
     var usesSnakeCase: Bool { get }
-    /// The decoder of the result. Default: a new one of the service's ``HttpService/coders`` that follows
+    /// The decoder of the result. Default: a new decoder from the service's ``HttpService/coders`` that follows
     /// ``usesSnakeCase``.
     var decoder: JSONDecoder { get }
 }
@@ -230,14 +233,14 @@ extension JsonRequest {
     /// The service's choice.
     public var usesSnakeCase: Bool { false }
 
-    /// A new decoder of the service's that follows ``usesSnakeCase``.
+    /// A new decoder from the service's coders that follows ``usesSnakeCase``.
     public var decoder: JSONDecoder {
         let decoder = JsonCoders.current.decoder()
         if usesSnakeCase { decoder.keyDecodingStrategy = .convertFromSnakeCase }
         return decoder
     }
 
-    /// A new encoder of the service's that follows ``usesSnakeCase``.
+    /// A new encoder from the service's coders that follows ``usesSnakeCase``.
     public var encoder: JSONEncoder {
         let encoder = JsonCoders.current.encoder()
         if usesSnakeCase { encoder.keyEncodingStrategy = .convertToSnakeCase }

@@ -1,9 +1,8 @@
 import Foundation
 
-/// The properties of a request that say how its call is made, to be replaced one by one in ``Request/with(_:)``.
+/// The properties of a request that say how its call is made; ``Request/with(_:)`` replaces them one by one.
 ///
-/// Each property reads as the request has it until it is set; one that is not set stays the request's own, and is still
-/// read again for every attempt.
+/// Until a property is set, it has the request's value, which is still read again for every attempt.
 public struct RequestConfiguration: Sendable {
     private let base: any Request
     fileprivate var own = RequestOverrides()
@@ -12,7 +11,7 @@ public struct RequestConfiguration: Sendable {
         self.base = base
     }
 
-    /// Fields in addition to the request's, whose others stay. None at first.
+    /// Header fields that are added to the request's, replacing those of the same name. None at first.
     public var header: HttpHeader {
         get { own.header }
         set { own.header = newValue }
@@ -22,7 +21,7 @@ public struct RequestConfiguration: Sendable {
         get { own.acceptedStatusCodes ?? base.acceptedStatusCodes }
         set { own.acceptedStatusCodes = newValue }
     }
-    /// How urgent it is.
+    /// How urgent the request is.
     public var priority: RequestPriority {
         get { own.priority ?? base.priority }
         set { own.priority = newValue }
@@ -37,12 +36,12 @@ public struct RequestConfiguration: Sendable {
         get { own.deadline ?? base.deadline }
         set { own.deadline = .some(newValue) }
     }
-    /// Whether its call needs no credential, and carries none.
+    /// Whether the call needs no credential, and carries none.
     public var isForGuests: Bool {
         get { own.isForGuests ?? base.isForGuests }
         set { own.isForGuests = newValue }
     }
-    /// Whether it may be sent a second time while the first send is slow.
+    /// Whether the request may be sent a second time while the first send is slow.
     public var allowsHedging: Bool {
         get { own.allowsHedging ?? base.allowsHedging }
         set { own.allowsHedging = newValue }
@@ -55,12 +54,12 @@ public struct RequestConfiguration: Sendable {
 }
 
 extension Request {
-    /// This request with some properties replaced, for one call that is to be made in another way.
+    /// This request with some properties replaced, for a call that is to be made differently.
     ///
     /// ```swift
     /// let note = try await GetNote(id: 7).with { $0.timeout = .seconds(2) }.schedule(with: service)
     /// ```
-    /// - Parameter change: Sets properties; it runs once, at once.
+    /// - Parameter change: Sets properties. It is called once, immediately.
     /// - Throws: Any error that `change` throws.
     public func with<Failure: Error>(
         _ change: (inout RequestConfiguration) throws(Failure) -> Void
@@ -71,7 +70,7 @@ extension Request {
     }
 }
 
-/// The properties that a request has of its own; nil for those of its base.
+/// The replaced properties of a request; nil for each that is still the base's.
 private struct RequestOverrides {
     var header: HttpHeader = [:]
     var acceptedStatusCodes: HttpStatusCodes?
@@ -83,7 +82,7 @@ private struct RequestOverrides {
     var allowsBodyAcrossOrigins: Bool?
 }
 
-/// A request that is another one except for the properties of its own.
+/// A request that is another one, except for the replaced properties.
 private struct OverridingRequest<Base: Request>: ForwardingRequest {
     let base: Base
     let own: RequestOverrides

@@ -1,20 +1,21 @@
-/// A part of a service that calls pass, and may share something through: an interceptor, a hook, a transport.
+/// A part of a service that every call passes through and by which calls may share state: an interceptor, a hook, a
+/// transport.
 public protocol ServicePart: Sendable {
-    /// The objects by which calls share state, for `HttpService.diagnose()`, which reports those that are made anew
-    /// whenever the service is asked for the part. Default: none; an object with a memory, or with connections, returns
-    /// `[self]`, and a part that wraps another returns the other's.
+    /// The objects by which calls share state. `HttpService.diagnose()` reports those that are created anew whenever
+    /// the service is asked for the part. Default: none. An object that remembers something or holds connections
+    /// returns `[self]`; a part that wraps another returns the wrapped part's objects.
     var sharedObjects: [any AnyObject & Sendable] { get }
 
     /// Notes facts about a call that begins, such as its user.
     ///
-    /// They are in the ``AttemptContext/facts`` of all its attempts, and in ``CallFacts/current`` when a hook is asked,
-    /// or told of a success. Called once for each call, before its retrier is made and before anything is waited for;
-    /// it must return at once. Calls that continue one another, the pages of a list or the connections of a stream,
-    /// have the facts of the first: note what holds for all of them. A part that wraps another passes it on. Default:
-    /// nothing.
+    /// The facts are in the ``AttemptContext/facts`` of all attempts of the call, and in ``CallFacts/current`` when a
+    /// hook is asked or is told of a success. Called once for each call, before its retrier is created and before the
+    /// call waits for anything; it must return at once. Calls that continue one another, such as the pages of a list or
+    /// the connections of a stream, share the facts of the first, so note what holds for all of them. A part that wraps
+    /// another forwards this call. Default: notes nothing.
     ///
     /// - Parameters:
-    ///   - request: The request, as it was declared; of calls that continue one another, the first one's.
+    ///   - request: The request as declared; for calls that continue one another, that of the first.
     ///   - facts: Takes the facts.
     func noteFacts<R: Request>(of request: R, in facts: inout CallFacts)
 }

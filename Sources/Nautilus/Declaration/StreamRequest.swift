@@ -1,6 +1,6 @@
 import Foundation
 
-/// A web socket of an API, as a value: where it is, and which messages go both ways.
+/// A web socket of an API, as a value: where it is, and which messages go each way.
 ///
 /// ```swift
 /// struct Chat {
@@ -15,16 +15,17 @@ import Foundation
 /// try await chat.send(Line(text: "Hello"))
 /// for try await line in chat { print(line.text) }
 /// ```
-/// Everything has a default but ``Message``, ``Result`` and, unless they are `String`, `Data` or ``WebSocketMessage``, or
-/// there is nothing to send, ``encode(_:)`` and ``decode(_:)``; a ``JsonStreamRequest`` has those, too.
+/// Everything has a default except ``Message``, ``Result``, ``encode(_:)`` and ``decode(_:)``. ``encode(_:)`` has one,
+/// too, if ``Message`` is `String`, `Data`, ``WebSocketMessage`` or `Never`, as has ``decode(_:)`` if ``Result`` is one
+/// of the first three; a ``JsonStreamRequest`` has both.
 public protocol StreamRequest<Message>: Sendable {
     /// The messages that are sent; `Never` for a client that only listens.
     associatedtype Message: Sendable
     /// The messages that are received.
     associatedtype Result: Sendable
 
-    /// A base URL in place of the service's, with the scheme `wss`, `ws`, `https`, `http` or none; nil, the default, for
-    /// the service's own.
+    /// A base URL in place of the service's, with the scheme `wss`, `ws`, `https`, `http` or none; nil, the default,
+    /// for the service's own.
     var url: (any UrlConvertible)? { get }
     /// Whether a base URL without scheme means `wss`; nil, the default, for the service's choice.
     var usesSecureProtocol: Bool? { get }
@@ -32,22 +33,23 @@ public protocol StreamRequest<Message>: Sendable {
     var route: HttpRoute { get }
     /// The query. Default: none.
     var query: HttpQuery { get }
-    /// Fields of the opening request that win over the service's. Default: none.
+    /// Header fields of the opening request, which override the service's. Default: none.
     var header: HttpHeader { get }
-    /// The protocols that are spoken over it, the preferred one first (RFC 6455 §1.9). Default: none is named.
+    /// The subprotocols that this end can speak, the preferred one first (RFC 6455 §1.9). Default: none.
     var subprotocols: [String] { get }
-    /// How long one attempt to open it may take; nil for no limit. Default: the service's, ``HttpService/timeout``.
+    /// How long one attempt to open the web socket may take; nil for no limit. Default: the service's,
+    /// ``HttpService/timeout``.
     var timeout: Duration? { get }
 
-    /// Makes the message on the wire.
+    /// Makes the message that is sent.
     ///
-    /// - Throws: Any error; nothing is sent then, and the sender gets it.
+    /// - Throws: Any error; nothing is sent then, and the sender gets the error.
     func encode(_ message: Message) throws -> WebSocketMessage
-    /// Makes a message of the one on the wire.
+    /// Makes a result from a received message.
     ///
-    /// - Throws: Any error; the reader gets it, as an ``HttpError`` of kind `decoding`, and may read on.
+    /// - Throws: Any error; the reader gets it as an ``HttpError`` of kind `decoding`, and may read on.
     func decode(_ message: WebSocketMessage) throws -> Result
-    /// Whether the service's retrier is asked for a new connection after `closure`, which was not a normal one.
+    /// Whether the service's retrier is asked for a new connection after `closure`, which is never a normal one.
     ///
     /// Default: ``WebSocketCloseCode/isPassing``. After a connection that broke off, the retrier is always asked.
     func reconnects(after closure: WebSocketClosure) -> Bool
@@ -69,7 +71,7 @@ extension StreamRequest {
     /// The service's.
     public var timeout: Duration? { .ofService }
 
-    /// Whether the code says that a new connection may go better.
+    /// Whether the closure's code suggests that a new connection may succeed.
     public func reconnects(after closure: WebSocketClosure) -> Bool { closure.code.isPassing }
 }
 
@@ -115,19 +117,19 @@ extension StreamRequest where Result == Data {
 
 /// A web socket whose messages are JSON, both ways.
 public protocol JsonStreamRequest: StreamRequest where Message: Encodable, Result: Decodable {
-    /// The encoder of messages. Default: a new one of the service's ``HttpService/coders``.
+    /// The encoder of messages. Default: a new encoder from the service's ``HttpService/coders``.
     var encoder: JSONEncoder { get }
-    /// The decoder of messages. Default: a new one of the service's ``HttpService/coders``.
+    /// The decoder of messages. Default: a new decoder from the service's ``HttpService/coders``.
     var decoder: JSONDecoder { get }
 }
 
 extension JsonStreamRequest {
-    /// A new encoder of the service's.
+    /// A new encoder from the service's coders.
     public var encoder: JSONEncoder { JsonCoders.current.encoder() }
-    /// A new decoder of the service's.
+    /// A new decoder from the service's coders.
     public var decoder: JSONDecoder { JsonCoders.current.decoder() }
 
-    /// The message as a JSON text.
+    /// The message as JSON text.
     public func encode(_ message: Message) throws -> WebSocketMessage {
         .text(String(decoding: try encoder.encode(message), as: UTF8.self))
     }

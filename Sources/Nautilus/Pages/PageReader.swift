@@ -65,15 +65,15 @@ struct PageReader<R: PaginatedRequest, Failure: Error>: Sendable {
 
 /// Tells when pages lead back to where they have been, in memory that does not grow.
 ///
-/// A circle of up to ``window`` pages is found at its first repetition. A larger one is found by Brent's algorithm
-/// (R. P. Brent, "An improved Monte Carlo factorization algorithm", BIT 20, 1980): each page is compared with one earlier
+/// A circle of up to ``window`` pages is found at its first repetition. A larger one is found by Brent's algorithm (R.
+/// P. Brent, "An improved Monte Carlo factorization algorithm", BIT 20, 1980): each page is compared with one earlier
 /// page, which moves up after twice as many pages each time.
 struct PageLoops: Sendable {
     /// How many pages are remembered one by one: 8 KiB, and searched in less than a microsecond.
     static let window = 1_024
 
-    /// Hashes of the pages visited last, the oldest of which is overwritten. Of 64 bits and with a seed of its own in each
-    /// process: two different pages out of a million meet once in ten billion runs.
+    /// Hashes of the pages visited last, the oldest of which is overwritten. Of 64 bits and with a seed of its own in
+    /// each process: two different pages out of a million meet once in ten billion runs.
     private var recent: [Int] = []
     private var oldest = 0
     private var mark: Int?

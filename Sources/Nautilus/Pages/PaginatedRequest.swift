@@ -44,8 +44,8 @@ extension PaginatedRequest {
     /// - Parameters:
     ///   - service: Where the calls go.
     ///   - pageLimit: The most pages that are asked for; the sequence ends with them. Default: nil, all there are.
-    ///   - prefetching: Whether the next page's call is made while a page is being read: one page ahead, never more, and
-    ///     cancelled when the reader leaves. Default: false, so that a reader who needs one page costs one request.
+    ///   - prefetching: Whether the next page's call is made while a page is being read: one page ahead, never more,
+    ///     and cancelled when the reader leaves. Default: false, so that a reader who needs one page costs one request.
     public func pages<S: HttpService>(
         with service: S,
         pageLimit: Int? = nil,
@@ -65,8 +65,8 @@ extension PaginatedRequest {
     ///   - service: Where the calls go.
     ///   - pageLimit: The most pages that are asked for; the sequence ends with them. Default: nil, all there are.
     ///   - prefetching: Whether the next page's call is made while the items of a page are being read: one page ahead,
-    ///     never more, and cancelled when the reader leaves. Default: false, so that a reader who needs one page costs one
-    ///     request.
+    ///     never more, and cancelled when the reader leaves. Default: false, so that a reader who needs one page costs
+    ///     one request.
     public func items<S: HttpService>(
         with service: S,
         pageLimit: Int? = nil,

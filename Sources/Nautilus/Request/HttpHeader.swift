@@ -95,7 +95,8 @@ public struct HttpHeader: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         return fields.compactMap { $0.name == name ? $0.value : nil }
     }
 
-    /// The cookies in one value: the one list that is no more than one line (RFC 6265 §5.4), and is not joined by commas.
+    /// The cookies in one value: the one list that is no more than one line (RFC 6265 §5.4), and is not joined by
+    /// commas.
     var joinedCookies: String { values(of: .cookie).joined(separator: "; ") }
 
     /// Adds a field and keeps those that are already there.
@@ -173,7 +174,8 @@ extension HttpHeader: Redacted {
 }
 
 extension HttpHeader.Field: Redacted {
-    /// The field, its value replaced by `‹redacted›` when its name is sensitive, and cut where a URL's query would begin.
+    /// The field, its value replaced by `‹redacted›` when its name is sensitive, and cut where a URL's query would
+    /// begin.
     public var description: String {
         "\(name): \(name.isSensitive ? "‹redacted›" : value.withoutUrlSecrets)"
     }
@@ -185,8 +187,8 @@ extension HttpHeader.Field: Redacted {
 }
 
 extension String {
-    /// The text up to the first `?` or `#`, since a value may be a URL (`Location`, `Referer`) with a token in it; nothing
-    /// of one with user and password.
+    /// The text up to the first `?` or `#`, since a value may be a URL (`Location`, `Referer`) with a token in it;
+    /// nothing of one with user and password.
     fileprivate var withoutUrlSecrets: String {
         let end = unicodeScalars.firstIndex { $0 == "?" || $0 == "#" }
         let kept = end.map { unicodeScalars[...$0] } ?? unicodeScalars[...]

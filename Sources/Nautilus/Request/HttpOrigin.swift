@@ -24,8 +24,8 @@ public struct HttpOrigin: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The origin of `url`; nil when it has no scheme or no host, as a relative one, and when an encoded delimiter hides
-    /// in its host.
+    /// The origin of `url`; nil when it has no scheme or no host, as a relative one, and when an encoded delimiter
+    /// hides in its host.
     public init?(_ url: URL) {
         guard let scheme = url.scheme?.lowercased(), var host = url.host?.lowercased(),
             !host.utf8.contains(where: { "/?#@\\".utf8.contains($0) })

@@ -6,8 +6,8 @@ extension HttpRequest {
     /// ```text
     /// curl --request POST --header 'Authorization: ‹redacted›' --data-binary '‹19 bytes›' 'https://api.example.com/notes?…'
     /// ```
-    /// - Parameter showsSecrets: Whether queries, the values of sensitive fields, and the body are shown. Default: false,
-    ///   since such a command ends in logs and tickets; it cannot be run then where one of them matters.
+    /// - Parameter showsSecrets: Whether queries, the values of sensitive fields, and the body are shown. Default:
+    ///   false, since such a command ends in logs and tickets; it cannot be run then where one of them matters.
     /// - Returns: The command, on one line unless the body has several. A body that is a stream, or no text, is told by
     ///   its size in any case.
     public func curlCommand(showsSecrets: Bool = false) -> String {

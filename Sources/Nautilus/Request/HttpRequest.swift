@@ -18,13 +18,13 @@ public struct HttpRequest: Sendable, Redacted {
     public var body: HttpBody.Payload
     /// How urgent it is; a hint that a transport may ignore.
     public var priority: RequestPriority
-    /// Whether a redirect may have the body sent to another origin; a request's own word, which an interceptor may change.
-    /// Default: true.
+    /// Whether a redirect may have the body sent to another origin; a request's own word, which an interceptor may
+    /// change. Default: true.
     public var allowsBodyAcrossOrigins = true
     /// Whether a retrier has put the user's credential on it, under whichever name: an answer to it is no other user's.
     public private(set) var isStamped = false
-    /// The fields that the credential was put into, besides those whose names say so (``HttpHeader/Name/isSensitive``): they
-    /// are not printed either.
+    /// The fields that the credential was put into, besides those whose names say so (``HttpHeader/Name/isSensitive``):
+    /// they are not printed either.
     public private(set) var stampedNames: [HttpHeader.Name] = []
     /// Whether a call has built it, or it was made of such a one by changing it.
     var isBuilt = false
@@ -64,8 +64,8 @@ public struct HttpRequest: Sendable, Redacted {
         self.priority = priority
     }
 
-    /// Notes that the request carries the user's credential by now. ``CredentialLease`` does it; a retrier that stamps by
-    /// itself has to.
+    /// Notes that the request carries the user's credential by now. ``CredentialLease`` does it; a retrier that stamps
+    /// by itself has to.
     ///
     /// - Parameter names: The fields that it is in, where their names do not say so. Default: none.
     public mutating func noteStamp(in names: [HttpHeader.Name] = []) {
@@ -106,8 +106,8 @@ extension URL {
 extension HttpRequest {
     /// Refuses a request that must not go on the wire.
     ///
-    /// Asked more than once on a request's way: interceptors and retriers add fields, and a transport may be used alone.
-    /// A transport asks before it sends anything.
+    /// Asked more than once on a request's way: interceptors and retriers add fields, and a transport may be used
+    /// alone. A transport asks before it sends anything.
     ///
     /// - Throws: ``InvalidRequest``: the method or a name is no token, a value would split the header, or the method
     ///   carries no body.

@@ -8,11 +8,12 @@ public struct HttpResponse<Body: Sendable>: Sendable {
     public var header: HttpHeader
     /// The body.
     public var body: Body
-    /// The fields that came behind the body (RFC 9110 §6.5), such as a checksum of it. They are kept apart from the header
-    /// since a server can know them only when the header is long gone, and they decide nothing here.
+    /// The fields that came behind the body (RFC 9110 §6.5), such as a checksum of it. They are kept apart from the
+    /// header since a server can know them only when the header is long gone, and they decide nothing here.
     ///
-    /// Empty when there were none; for an answer that was kept by a cache, which may drop them (RFC 9111 §3.1); for a body
-    /// that is read while it comes; and from a transport that does not pass them on, as Foundation's `URLSession` does not.
+    /// Empty when there were none; for an answer that was kept by a cache, which may drop them (RFC 9111 §3.1); for a
+    /// body that is read while it comes; and from a transport that does not pass them on, as Foundation's `URLSession`
+    /// does not.
     public var trailers: HttpHeader = [:]
     /// Where the answer came from, after redirects; nil when nothing was sent (a hook or a cache answered).
     public var url: URL?
@@ -21,11 +22,12 @@ public struct HttpResponse<Body: Sendable>: Sendable {
         get { origins?.trace ?? CallTrace() }
         set { origins = ResponseOrigins(trace: newValue) }
     }
-    /// The exchange that it is the answer to; nil when it was made on this side, by an interceptor or a hook, and outside of
-    /// the call, where ``trace`` has all exchanges.
+    /// The exchange that it is the answer to; nil when it was made on this side, by an interceptor or a hook, and
+    /// outside of the call, where ``trace`` has all exchanges.
     public var exchange: CallTrace.Exchange? { origins?.exchange }
     /// The request that it is the answer to, as it went on the wire: stamped by the interceptors further in and by the
-    /// retrier, and the last one of redirects. For interceptors, which have seen another one; nil where ``exchange`` is.
+    /// retrier, and the last one of redirects. For interceptors, which have seen another one; nil where ``exchange``
+    /// is.
     public var request: HttpRequest? { origins?.request }
     /// The agreement of all calls that were given the same answer; nil when it was given to one.
     public var sharedAnswer: SharedAnswer? {
@@ -45,8 +47,8 @@ public struct HttpResponse<Body: Sendable>: Sendable {
         response.origins = origins.map { ResponseOrigins($0, exchange: received.exchange, received: nil) }
         return response
     }
-    /// Where it comes from, beside the response, which is copied on its way through the call; nil when there is nothing to
-    /// tell.
+    /// Where it comes from, beside the response, which is copied on its way through the call; nil when there is nothing
+    /// to tell.
     private var origins: ResponseOrigins?
     /// The body of a response that is read while it comes; nil when it has come, or was made here.
     var stream: HttpBodyStream?
@@ -165,10 +167,10 @@ extension HttpResponse: Redacted {
 
 /// The one answer that several calls were given: its failure is one failure, and its retry is to be one retry.
 ///
-/// A hundred calls that wait for one exchange get one 503. If each drew a delay and took its cost from the retry budget,
-/// one failure would be charged a hundred times, and the retries would go out one by one. So an interceptor that gives an
-/// answer to several calls marks it by ``HttpResponse/sharedAnswer`` or ``HttpError/sharedAnswer``, the same object for all,
-/// and their retriers agree by it: the decision of the first holds for all.
+/// A hundred calls that wait for one exchange get one 503. If each drew a delay and took its cost from the retry
+/// budget, one failure would be charged a hundred times, and the retries would go out one by one. So an interceptor
+/// that gives an answer to several calls marks it by ``HttpResponse/sharedAnswer`` or ``HttpError/sharedAnswer``, the
+/// same object for all, and their retriers agree by it: the decision of the first holds for all.
 public final class SharedAnswer: Sendable {
     private struct Key: Hashable {
         let type: ObjectIdentifier
@@ -186,7 +188,8 @@ public final class SharedAnswer: Sendable {
     /// - Parameters:
     ///   - party: The party to the agreement: retriers that pay from different budgets cannot pay together. Default:
     ///     nil, all.
-    ///   - make: Makes the value. Called without a lock, and now and then for nothing, when two calls are the first at once.
+    ///   - make: Makes the value. Called without a lock, and now and then for nothing, when two calls are the first at
+    ///     once.
     public func agree<Value: Sendable>(
         for party: (any AnyObject & Sendable)? = nil,
         on make: () -> Value

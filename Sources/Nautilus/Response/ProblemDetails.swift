@@ -18,7 +18,8 @@ public struct ProblemDetails: Codable, Hashable, Sendable {
     public var status: Int?
     /// A description of this request's problem, for people; nil when it is not said (§3.1.4).
     public var detail: String?
-    /// This occurrence of the problem, a URI reference to name to the server's people; nil when it is not said (§3.1.5).
+    /// This occurrence of the problem, a URI reference to name to the server's people; nil when it is not said
+    /// (§3.1.5).
     public var instance: String?
 
     /// Creates an account, as a test's server gives it.

@@ -90,8 +90,8 @@ extension Substring.UTF8View {
 /// When a server made a response, by its own clock. The dates in its header are measured against it, so that a server
 /// with a wrong clock is still understood.
 package struct ResponseTime {
-    /// The response's own `Date`; the client's time where it has none. Of several, as a gateway adds one to the server's,
-    /// the earliest, so that nothing comes early.
+    /// The response's own `Date`; the client's time where it has none. Of several, as a gateway adds one to the
+    /// server's, the earliest, so that nothing comes early.
     package let secondsSince1970: Int64
     /// The current year, against which the two-digit years of dates are read.
     package let year: Int

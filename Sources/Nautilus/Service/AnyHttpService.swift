@@ -27,7 +27,7 @@ public struct AnyHttpService<RequestError: Error>: ForwardingService {
 }
 
 extension AnyHttpService {
-    /// The service that all which begins now is made with.
+    /// The service that a call which begins now is made with, all selections followed.
     package var final: AnyHttpService {
         var service = self
         while let selected = service.selectedService { service = selected }
@@ -36,7 +36,7 @@ extension AnyHttpService {
 }
 
 extension AnyHttpService: Redacted {
-    /// The origin of its calls; neither path nor query, which may hold a key.
+    /// The origin of the service's calls, without path and query, which may hold a key.
     public var description: String {
         let base = try? BaseUrlMemo.shared.base(apiUrl, isSecure: usesSecureProtocol)
         return "AnyHttpService(\(base?.origin.description ?? "no valid URL"))"
@@ -44,8 +44,8 @@ extension AnyHttpService: Redacted {
 }
 
 extension AnyHttpService where RequestError == HttpError {
-    /// Creates a service from values, each as in ``HttpService`` and with the same default. All else is set by
-    /// ``HttpService/with(_:)``.
+    /// Creates a service from values, each as in ``HttpService`` and with the same default. Other properties are set
+    /// with ``HttpService/with(_:)``.
     public init(
         apiUrl: any UrlConvertible,
         header: HttpHeader = [:],
@@ -67,9 +67,10 @@ extension AnyHttpService where RequestError == HttpError {
     }
 }
 
-/// The names that other libraries have: the compiler offers to put ours in their place. For other labels it does so by itself.
+/// The names that other libraries use, for which the compiler suggests ours. For other labels it does so by itself.
 extension AnyHttpService where RequestError == HttpError {
-    /// Another name of ``init(apiUrl:header:interceptors:retrierFactory:transport:clock:)``, which the compiler corrects.
+    /// Another name of ``init(apiUrl:header:interceptors:retrierFactory:transport:clock:)``, which the compiler
+    /// corrects.
     @available(*, unavailable, renamed: "init(apiUrl:header:interceptors:retrierFactory:transport:clock:)")
     public init(
         baseURL: any UrlConvertible,
@@ -82,7 +83,8 @@ extension AnyHttpService where RequestError == HttpError {
         self.init(apiUrl: baseURL)
     }
 
-    /// Another name of ``init(apiUrl:header:interceptors:retrierFactory:transport:clock:)``, which the compiler corrects.
+    /// Another name of ``init(apiUrl:header:interceptors:retrierFactory:transport:clock:)``, which the compiler
+    /// corrects.
     @available(*, unavailable, renamed: "init(apiUrl:header:interceptors:retrierFactory:transport:clock:)")
     public init(
         baseUrl: any UrlConvertible,

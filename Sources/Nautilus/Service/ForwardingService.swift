@@ -10,15 +10,16 @@
 ///     var retrierFactory: any RetrierFactory { session.retrierFactory }
 /// }
 /// ```
-/// A property that is added to ``HttpService`` later is forwarded as well, which one that is forwarded by hand would not be.
+/// Properties that are added to ``HttpService`` later are forwarded as well, which a wrapper written by hand would
+/// miss.
 public protocol ForwardingService<RequestError>: HttpService {
-    /// The service that answers for what this one does not declare. It is asked again for every property.
+    /// The wrapped service, which supplies every property that this one does not declare. Read again for each property.
     var forwarded: any HttpService { get }
 
     // Neither has a default here: both concern the error's type, which is the wrapping service's.
 
-    /// The wrapped service's selected one, wrapped alike. Default: nil, there is none; declare it where a ``ServiceSwitch``
-    /// is wrapped.
+    /// The service that the wrapped one has selected, wrapped in the same way. Default: nil, no other service; declare
+    /// it if you wrap a ``ServiceSwitch``.
     var selectedService: AnyHttpService<RequestError>? { get }
     /// The wrapping service's error for `error`. Default where it is ``HttpError``: the error as it is.
     func mapError(_ error: HttpError) -> RequestError
@@ -59,13 +60,13 @@ extension ForwardingService {
     public var isSignedOut: Bool { forwarded.isSignedOut }
 }
 
-/// A service for derived requests: its retriers are made for, and asked about, the request that was declared.
+/// A service for derived requests, whose retriers are made for the declared request and asked about that one.
 package struct DerivedService<S: HttpService, Base: Request>: ForwardingService {
     package typealias RequestError = S.RequestError
 
     package let service: S
     package let base: Base
-    /// Tells which failures are followed by another attempt at once, whatever the retrier says. Default: none.
+    /// Tells which failures are followed by another attempt immediately, whatever the retrier says. Default: none.
     private let repeats: @Sendable (HttpError) -> Bool
 
     package init(service: S, base: Base, repeats: @escaping @Sendable (HttpError) -> Bool = { _ in false }) {
@@ -79,13 +80,13 @@ package struct DerivedService<S: HttpService, Base: Request>: ForwardingService 
             DerivedRetrier(retrier: factory.create(for: base), base: base, repeats: repeats)
         }
     }
-    // The call that a derived request belongs to has chosen its service already.
+    // The call that the derived request belongs to has already chosen its service.
     package var selectedService: AnyHttpService<S.RequestError>? { nil }
 
     package func mapError(_ error: HttpError) -> S.RequestError { service.mapError(error) }
 }
 
-/// Passes everything on to the service's retrier, and the declared request for the derived one.
+/// Passes everything on to the service's retrier, with the declared request in place of the derived one.
 private struct DerivedRetrier<Base: Request>: Retrier {
     var retrier: any Retrier
     let base: Base

@@ -1,18 +1,19 @@
 extension HttpService {
-    /// This service for calls that need no credential: a sign-up, a price list, and the request that renews a credential, which
-    /// must not wait for itself.
+    /// This service for calls that need no credential: a sign-up, a price list, and the request that renews a
+    /// credential, since it must not wait for its own renewal.
     ///
     /// ```swift
     /// let prices = try await GetPrices().schedule(with: service.signedOut)
     /// ```
-    /// Everything else is this service's own: its interceptors, its error, its attempts, delays and budget of retries. Only
-    /// retriers that authorize are left out, by ``RetrierFactory/signedOut``, and retries wait for no refresh. Where nothing
-    /// authorizes, it is the same service.
+    /// Everything else is this service's own: its interceptors, its error, its attempts, delays and budget of retries.
+    /// Only retriers that authorize are left out, by ``RetrierFactory/signedOut``, and retries do not wait for a
+    /// refresh. If no retrier authorizes, it behaves like this service.
     public var signedOut: AnyHttpService<RequestError> {
         AnyHttpService(GuestService(base: AnyHttpService(self)))
     }
 
-    /// This service, or ``signedOut`` where nobody is signed in: for what guests see as well, and users in their own way.
+    /// This service, or ``signedOut`` if nobody is signed in: for content that guests can see, but users see in their
+    /// own version.
     ///
     /// ```swift
     /// let start = try await GetStartPage().schedule(with: service.signedOut(unless: session.restore()))

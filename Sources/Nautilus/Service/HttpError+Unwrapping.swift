@@ -1,20 +1,21 @@
 extension HttpError {
-    /// The failure of a call that `error` stands for: the error itself, or that from which a service's
-    /// ``HttpService/mapError(_:)`` made it in the operation under way.
+    /// The failure of a call behind `error`: the error itself, or the one from which a service's
+    /// ``HttpService/mapError(_:)`` made it during the operation under way.
     ///
-    /// An error of a service's own may keep nothing of what it was made from. A refresh that decides by a failure whether
-    /// a session goes on asks here, so that it does not matter through which service it sends.
+    /// A service's own error type may keep nothing of the original error. A refresh looks here for the failure by which
+    /// it decides whether the session goes on, so that it may send through any service.
     ///
-    /// - Parameter error: An error that was thrown inside ``keeping(_:)``. A coordinator's refresh runs in one.
-    /// - Returns: Nil when no call of the operation has thrown an error of that type, when a call that throws such errors has
-    ///   succeeded since, and when several have thrown it for different reasons: which of them is meant, nothing tells.
+    /// - Parameter error: An error that was thrown inside ``keeping(_:)``. A coordinator's refresh runs inside it.
+    /// - Returns: Nil when no call of the operation has thrown an error of that type, when a call that throws such
+    ///   errors has succeeded since, and when calls have thrown it for different reasons, since nothing tells which is
+    ///   meant.
     public static func behind(_ error: any Error) -> HttpError? {
         error as? HttpError ?? MappedFailure.current?.failure(behind: error)
     }
 
     /// Runs an operation in which ``behind(_:)`` finds the failures of its calls.
     ///
-    /// - Parameter operation: The operation, with all that it does about a failure.
+    /// - Parameter operation: The operation, including its handling of failures.
     /// - Throws: The operation's error.
     public static func keeping<Value>(_ operation: () async throws -> Value) async rethrows -> Value {
         try await MappedFailure.$current.withValue(MappedFailure(), operation: operation)
@@ -22,21 +23,21 @@ extension HttpError {
 }
 
 extension HttpService {
-    /// The service's own error in the place of a call's.
+    /// The service's own error for a call's error.
     package func mapped(_ error: HttpError) -> RequestError {
         let mapped = mapError(error)
         if RequestError.self != HttpError.self { MappedFailure.current?.note(error, as: mapped) }
         return mapped
     }
 
-    /// A call has succeeded: an error that is thrown from here on does not come from an earlier call.
+    /// Notes that a call has succeeded, so that errors thrown from here on do not come from an earlier call.
     func noteSuccess() {
         if RequestError.self != HttpError.self { MappedFailure.current?.forget(RequestError.self) }
     }
 }
 
-/// The failures of an operation's calls that services have made errors of their own of, as far as they may be meant by an
-/// error that is thrown.
+/// The failures that services have mapped to their own errors during an operation, and that a thrown error may still
+/// stand for.
 private final class MappedFailure: Sendable {
     @TaskLocal static var current: MappedFailure?
 
@@ -50,7 +51,8 @@ private final class MappedFailure: Sendable {
         failures.withLock { $0.removeAll { $0.mapped == mapped } }
     }
 
-    /// The last one, unless others of its type have come to something else: which of them is meant, nothing tells.
+    /// The last failure mapped to the type of `error`; nil if failures of different kinds were mapped to it, since
+    /// nothing tells which is meant.
     func failure(behind error: any Error) -> HttpError? {
         failures.withLock { failures in
             let candidates = failures.filter { $0.mapped == type(of: error) }.map(\.failure)

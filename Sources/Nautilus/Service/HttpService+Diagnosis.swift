@@ -1,12 +1,12 @@
 extension HttpService {
-    /// The contradictions in the service's rules, and rules that cannot work: empty when all is well.
+    /// The contradictions in the service's rules, and the rules that cannot work; empty when all is well.
     ///
     /// ```swift
     /// @Test func policy() { #expect(NotesService().diagnose().isEmpty) }
     /// ```
-    /// Nothing is sent. Only certain findings are listed: of retriers, what their factory says of them, so nothing of
-    /// factories that do not describe themselves; of objects that calls share, whether two looks at the service find
-    /// the same. One service does not show whether it is itself made anew for every call.
+    /// Nothing is sent. Only certain findings are listed. About retriers, they rely on what the factory says, so a
+    /// factory that does not describe itself has none. About objects that calls share, they compare two reads of the
+    /// service's properties. Whether the service itself is created anew for every call cannot be seen from one service.
     public func diagnose() -> [PolicyFinding] {
         let descriptions = retrierFactory.descriptions
         var findings: [PolicyFinding] = []
@@ -29,12 +29,12 @@ extension HttpService {
         return findings + objectsMadeAnew + interceptors.misplaced + NearMisses.findings(of: self)
     }
 
-    /// The same, and the contradictions between `request` and the service's rules.
+    /// The service's findings, and the contradictions between `request` and the service's rules.
     public func diagnose<R: Request>(_ request: R) -> [PolicyFinding] {
         diagnose() + contradictions(to: request) + NearMisses.findings(of: request)
     }
 
-    /// The same for the request of a web socket, whose stored properties are looked at.
+    /// The service's findings, and those about the stored properties of a web socket's request.
     public func diagnose<R: StreamRequest>(_ request: R) -> [PolicyFinding] {
         diagnose() + NearMisses.findings(of: request)
     }
@@ -44,7 +44,7 @@ extension HttpService {
         let (attempts, delays) = (descriptions.maxAttempts, descriptions.shortestDelays)
         var findings: [PolicyFinding] = []
         if let deadline = request.deadline {
-            // A request that is not repeated after a timeout needs the time for one.
+            // A request that is not repeated after a timeout needs the time for only one.
             if attempts > 1, mayRepeat(request, by: descriptions), let timeout = timeout(of: request),
                 (timeout.clampedToCentury * attempts.clampedToThousand + delays) > deadline
             {
@@ -52,7 +52,7 @@ extension HttpService {
                     .attemptsDoNotFit(attempts: attempts, timeout: timeout, delays: delays, deadline: deadline)
                 )
             }
-            // The default says how long anyone would wait, and where there is a deadline, that is shorter.
+            // The default cap is the longest that anyone would wait, so a deadline is meant to be shorter.
             if let cap = descriptions.compactMap(\.retryAfterCap).max(), cap > deadline,
                 cap != BackoffRetrier.Configuration.defaultRetryAfterCap
             {
@@ -67,7 +67,7 @@ extension HttpService {
         for (index, component) in request.route.components.enumerated() where component.contains(where: "/?".contains) {
             findings.append(.separatorInRoute(component: index))
         }
-        // The service's own is a finding about the service.
+        // The service's own URL is a finding about the service.
         let isSecure = request.usesSecureProtocol ?? usesSecureProtocol
         if let origin = overheardOrigin(of: request.url ?? apiUrl, isSecure: isSecure),
             origin != overheardOrigin(of: apiUrl, isSecure: usesSecureProtocol)
@@ -77,13 +77,13 @@ extension HttpService {
         return findings
     }
 
-    /// The origin of a base URL, if what goes there can be read on the way; nil also for an invalid one.
+    /// The origin of a base URL, if others can read what is sent to it; nil also for an invalid URL.
     private func overheardOrigin(of url: any UrlConvertible, isSecure: Bool) -> HttpOrigin? {
         guard let base = try? BaseUrlMemo.shared.base(url, isSecure: isSecure) else { return nil }
         return base.origin.canBeOverheard ? base.origin : nil
     }
 
-    /// Whether `request` may be sent again when the server may have acted on it.
+    /// Whether `request` may be sent again although the server may have acted on it.
     private func mayRepeat(_ request: some Request, by descriptions: [RetryDescription]) -> Bool {
         request.method.isIdempotent
             || request.header[.idempotencyKey] != nil
@@ -92,10 +92,11 @@ extension HttpService {
             || descriptions.contains { $0.retriesNonIdempotentRequests }
     }
 
-    /// The shared objects that two looks at the service find to be two.
+    /// The shared objects that are different ones each time that the service is read.
     private var objectsMadeAnew: [PolicyFinding] {
         let looks = [SharedObjects(self), SharedObjects(self)]
-        // Both are there until they have been compared: else the second could get the first one's place in memory.
+        // Both are kept alive until they have been compared, or the second could take the first one's address in
+        // memory.
         return withExtendedLifetime(looks) { looks[0].madeAnew(in: looks[1]) }
     }
 }
@@ -105,7 +106,7 @@ extension Collection where Element == RetryDescription {
         reduce(.zero) { ($0 + $1.shortestDelays).clampedToCentury }
     }
 
-    /// Whether two of them that retry deposit in the same budget.
+    /// Whether two retriers deposit in the same budget.
     fileprivate var fillsBudgetTwice: Bool {
         let budgets = compactMap(\.budget).filter { !$0.isUnlimited }
         return budgets.indices.contains { index in
@@ -113,7 +114,7 @@ extension Collection where Element == RetryDescription {
         }
     }
 
-    /// The first rule of those that are asked before the one that authorizes which it has to come before; nil for none.
+    /// The first obstacle among the retriers asked before the one that authorizes; nil for none.
     fileprivate var obstacleToAuthorization: PolicyFinding.Obstacle? {
         guard contains(where: \.authorizes) else { return nil }
         return prefix(while: { !$0.authorizes }).lazy.compactMap(\.obstacle).first
@@ -128,22 +129,22 @@ extension RetryDescription {
 }
 
 extension HttpHeader.Name {
-    /// Whether it carries a credential that ends some day; an app's own key, such as `X-Api-Key`, does not.
+    /// Whether the field carries a credential that expires; an app's own key, such as `X-Api-Key`, does not.
     fileprivate var isOfUser: Bool { self == .authorization || self == "Proxy-Authorization" || self == .cookie }
 }
 
 extension HttpOrigin {
-    /// Whether what goes there can be read on the way.
+    /// Whether others can read what is sent to this origin.
     fileprivate var canBeOverheard: Bool { scheme == "http" && !isLoopback }
 }
 
 extension Int {
-    /// More attempts than a thousand are a way of saying "for ever".
+    /// The number, at most 1000: more attempts than that are a way of saying "for ever".
     fileprivate var clampedToThousand: Int { Swift.min(self, 1000) }
 }
 
 extension [any HttpInterceptor] {
-    /// Neighbours and others that stand in the wrong order, by what they say of their places.
+    /// The pairs of interceptors, neighbours or not, that are in the wrong order according to their places.
     fileprivate var misplaced: [PolicyFinding] {
         indices.flatMap { outer in
             self[(outer + 1)...].compactMap { inner -> PolicyFinding? in
@@ -159,38 +160,38 @@ extension [any HttpInterceptor] {
     }
 }
 
-/// Something in the rules of a service, or of a request on it, that cannot work as it is written.
+/// Something in the rules of a service, or of a request that it sends, that cannot work as it is written.
 ///
 /// Made by ``HttpService/diagnose()``. Its description says what is wrong, and what to do.
 public enum PolicyFinding: Hashable, Sendable {
-    /// All attempts, each as long as its timeout, do not fit before the deadline.
+    /// The attempts, if each lasts as long as its timeout, do not fit before the deadline.
     ///
     /// - Parameters:
-    ///   - attempts: How many there may be.
-    ///   - timeout: How long each may take.
-    ///   - delays: The least time that the delays between them take.
+    ///   - attempts: How many attempts there may be.
+    ///   - timeout: How long each attempt may take.
+    ///   - delays: The least time that the delays between attempts take.
     ///   - deadline: How long the call may take.
     case attemptsDoNotFit(attempts: Int, timeout: Duration, delays: Duration, deadline: Duration)
-    /// A cap for `Retry-After` was named that is longer than the call may take, and so has no effect.
+    /// The cap for `Retry-After` is longer than the call may take, and so has no effect.
     case retryAfterCapBeyondDeadline(cap: Duration, deadline: Duration)
     /// The retriers allow more attempts than the service.
     case attemptsOverCeiling(attempts: Int, ceiling: Int)
-    /// Requests are repeated that may then be executed twice.
+    /// Requests are repeated that the server may then execute twice.
     case retriesNonIdempotentRequests
     /// Nothing bounds the retries, or the second sends, of all calls together.
     case unlimitedBudget(of: Payee)
     /// Two retriers that are asked in turn deposit each success in the same budget, which then allows twice as much.
     case budgetFilledTwice
-    /// The second send would begin when the request's timeout or deadline has passed.
+    /// The second send would begin only after the request's timeout or deadline has passed.
     case hedgeTooLate(after: Duration, limit: Duration)
-    /// An object that calls are to share is made anew whenever the service is asked for it, and so is not shared.
+    /// An object that calls should share is created anew whenever the service is asked for it, and so is not shared.
     ///
     /// - Parameters:
-    ///   - type: The object's.
+    ///   - type: The object's type.
     ///   - property: The service's property that makes it.
     case madeAnew(type: String, property: String)
-    /// A stored property looks like a rule of the protocol and is none, since its type, or its name, is another: the rule
-    /// keeps its default.
+    /// A stored property looks like a rule of the protocol but has another type or name, so that the rule keeps its
+    /// default.
     ///
     /// - Parameters:
     ///   - property: The stored property, with its type.
@@ -204,39 +205,40 @@ public enum PolicyFinding: Hashable, Sendable {
     ///   - of: The type of the service.
     ///   - rule: The request's rule, with its type.
     case ruleOfRequests(property: String, of: String, rule: String)
-    /// An interceptor stands outside of one that has to be outside of it.
+    /// An interceptor comes before another one that has to come before it.
     ///
     /// - Parameters:
-    ///   - outer: The type of the one that is further out, that is, earlier in `interceptors`.
-    ///   - inner: The type of the one that belongs before it.
+    ///   - outer: The type of the outer interceptor, that is, the one that is earlier in `interceptors`.
+    ///   - inner: The type of the interceptor that belongs before it.
     ///   - because: Why; see ``InterceptorPlace``.
     case interceptorOrder(outer: String, inner: String, because: String)
-    /// A retrier that authorizes is composed behind one that it has to come before.
+    /// A retrier that authorizes comes after one that it has to come before.
     case authorizationBehind(Obstacle)
-    /// A field of the service's `header` carries a credential; its name, never its value.
+    /// A field of the service's `header` carries a credential. The finding has its name, never its value.
     case credentialInHeader(HttpHeader.Name)
-    /// A component of the route, counted from 0, contains `/` or `?`, which are data there, and percent-encoded.
+    /// A component of the route, counted from 0, contains `/` or `?`, which are taken as data and percent-encoded.
     case separatorInRoute(component: Int)
-    /// A base URL is plain `http`, and its host another machine.
+    /// A base URL is plain `http`, and its host is another machine.
     case plainHttp(HttpOrigin)
-    /// A ``ForwardingService`` wraps a ``ServiceSwitch`` without declaring `selectedService`, so that a selection in the
-    /// middle of a call could mix two environments.
+    /// A ``ForwardingService`` wraps a ``ServiceSwitch`` without declaring `selectedService`, so that a selection
+    /// during a call could mix two environments.
     case selectionHidden(by: String)
 
     /// The rule of a retrier that must not be asked before the one that authorizes.
     public enum Obstacle: Hashable, Sendable {
-        /// It has a gate. Retriers prepare in the opposite order, so that an attempt is stamped first and then waits: it may
-        /// go out with a credential that has been replaced meanwhile.
+        /// The retrier has a gate. Retriers prepare attempts in the opposite order, so an attempt would get its
+        /// credential first and then wait at the gate: it may go out with a credential that has been replaced
+        /// meanwhile.
         case gate
-        /// It repeats after a 401, and so sends the rejected credential again.
+        /// The retrier repeats after a 401, and so sends the rejected credential again.
         case retriesUnauthorized
     }
 
     /// The sends that a budget pays for.
     public enum Payee: String, Hashable, Sendable {
-        /// The retrier's.
+        /// Retries, which the retrier orders.
         case retries
-        /// The hedging's.
+        /// Second sends, which hedging orders.
         case hedges
     }
 }

@@ -12,26 +12,27 @@ public protocol HttpService<RequestError>: Sendable {
     /// The error that calls throw. Default: ``HttpError``.
     associatedtype RequestError: Error = HttpError
 
-    /// The base URL, with or without scheme, port and path. A scheme that it names wins over ``usesSecureProtocol``.
+    /// The base URL, with or without scheme, port and path. A scheme in it overrides ``usesSecureProtocol``.
     ///
-    /// A call belongs to the base URL that it began with, and so do the pages of a list and the connections of a
-    /// stream. If it names another origin or path later, they fail with ``FailureKind/environmentChanged(_:)``. The
+    /// A call belongs to the base URL that it began with, as do the pages of a list and the connections of a stream. If
+    /// this property returns another origin or path later, they fail with ``FailureKind/environmentChanged(_:)``. The
     /// query may change.
     var apiUrl: any UrlConvertible { get }
     /// Whether a base URL without scheme means `https`. Default: true.
     var usesSecureProtocol: Bool { get }
-    /// Fields for every request, read again for every attempt. Default: none.
+    /// Header fields for every request, read again for every attempt. Default: none.
     var header: HttpHeader { get }
-    /// Fields that take time to get, read again for every attempt; they win over ``header``. Default: none.
+    /// Header fields that take time to get, read again for every attempt; they override ``header``. Default: none.
     ///
-    /// - Throws: Any error; it becomes the attempt's failure. An error of your own becomes kind `custom`, and lies
-    ///   underneath; the framework's, URL loading's and cancellations keep their kind.
+    /// - Throws: Any error; it becomes the attempt's failure. An error of your own becomes the underlying error of a
+    ///   failure of kind `custom`; errors of the framework and of URL loading, and cancellations, keep their kind.
     var asyncHeader: HttpHeader { get async throws }
     /// The interceptors that wrap every attempt, outermost first. Default: none.
     var interceptors: [any HttpInterceptor] { get }
-    /// The factory of each call's retrier. Default: ``NilRetrier``, no retries: an author opts in.
+    /// The factory of each call's retrier. Default: ``NilRetrier``, no retries, since they are for an author to choose.
     var retrierFactory: any RetrierFactory { get }
-    /// When a slow request is sent a second time. Default: nil, never: it is load that an author has to want.
+    /// When a slow request is sent a second time. Default: nil, never, since it adds load, which an author has to
+    /// choose.
     var hedging: Hedging? { get }
     /// The hook that looks at calls as a whole. Default: one that does nothing.
     var hook: any ServiceHook { get }
@@ -41,31 +42,32 @@ public protocol HttpService<RequestError>: Sendable {
     /// libcurl on Linux.
     var transport: any HttpTransport { get }
     /// The transport that opens web sockets. Default: URL loading's on Apple's platforms and libcurl's on Linux;
-    /// ``WebSocketsUnavailable`` where there is neither.
+    /// ``WebSocketsUnavailable`` where neither is available.
     var webSocketTransport: any WebSocketTransport { get }
-    /// The clock that measures time and sleeps. Default: `ContinuousClock`, which goes on while the machine sleeps.
+    /// The clock that measures time and sleeps. Default: `ContinuousClock`, which keeps running while the machine
+    /// sleeps.
     var clock: any Clock<Duration> { get }
     /// The most attempts of any call, whatever its retrier says. Default: 100, far above sensible retriers and far
     /// below an endless loop.
     var maxAttempts: Int { get }
-    /// How long one exchange of a request may take that declares no ``Request/timeout`` of its own; nil for no limit. Read
+    /// How long one exchange may take if its request declares no ``Request/timeout`` of its own; nil for no limit. Read
     /// again for every attempt.
     ///
     /// Default: 60 s, as in URL loading systems, since a silent server must not hold a call for ever.
     var timeout: Duration? { get }
-    /// How JSON is written and read: bodies, results, what ``HttpError/responseBody(as:decoder:)`` reads of a refusal, events
-    /// and messages. Asked once for each call. Default: ``JsonCoders/standard``.
+    /// How JSON is written and read in bodies, results, events, messages and the refusals that
+    /// ``HttpError/responseBody(as:decoder:)`` reads. Read once for each call. Default: ``JsonCoders/standard``.
     ///
-    /// A request that declares its own `encoder` or `decoder` has that.
+    /// A request's own `encoder` or `decoder` takes precedence.
     var coders: JsonCoders { get }
-    /// The service behind this one as of now, with which a call that begins now is made to its end; so are the pages of
-    /// a list, the connections of a stream and an open web socket. Default: nil, this one is it.
+    /// The service that this one stands for at the moment. A call that begins now keeps to it until its end, as do the
+    /// pages of a list, the connections of a stream and an open web socket. Default: nil, this service itself.
     ///
-    /// For services that stand for others in turn, as ``ServiceSwitch`` does.
+    /// Meant for services that stand for one of several others, such as ``ServiceSwitch``.
     var selectedService: AnyHttpService<RequestError>? { get }
 
-    /// Whether its calls are a guest's, as those of ``signedOut``: they carry no credential of a session, and what is kept
-    /// apart by user is kept apart from them. Default: false.
+    /// Whether the service's calls are a guest's, like those of ``signedOut``: they carry no credential of a session,
+    /// and do not share what is kept separately for each user. Default: false.
     var isSignedOut: Bool { get }
 
     /// Turns the framework's error into the service's own.
@@ -101,11 +103,11 @@ extension HttpService {
     public var maxAttempts: Int { 100 }
     /// 60 s.
     public var timeout: Duration? { .seconds(60) }
-    /// As Foundation has it.
+    /// Foundation's defaults.
     public var coders: JsonCoders { .standard }
     /// No other service.
     public var selectedService: AnyHttpService<RequestError>? { nil }
-    /// They are not.
+    /// False.
     public var isSignedOut: Bool { false }
 }
 
@@ -115,13 +117,13 @@ extension HttpService where RequestError == HttpError {
 }
 
 extension HttpService {
-    /// The timeout of a request's exchanges.
+    /// The timeout of the exchanges of `request`.
     func timeout(of request: some Request) -> Duration? {
         let timeout = request.timeout
         return timeout == .ofService ? self.timeout : timeout
     }
 
-    /// The platform's transport of web sockets.
+    /// The platform's transport for web sockets.
     var platformWebSocketTransport: any WebSocketTransport {
         #if os(Linux)
             if let reason = CurlTransport.unavailability { return WebSocketsUnavailable(reason: reason) }

@@ -1,5 +1,6 @@
 extension HttpService {
-    /// This service with another error: for a module that gets its service from its app, or that has no type of its own.
+    /// This service with another error type: for a module that gets its service from the app, or has no service type of
+    /// its own.
     ///
     /// ```swift
     /// let notes = AnyHttpService(apiUrl: "api.example.com/v1").mappingErrors { NotesError($0) }
@@ -7,7 +8,8 @@ extension HttpService {
     /// ```
     /// Everything else is this service's own.
     ///
-    /// - Parameter map: Makes the error that calls throw; in the place of this service's ``mapError(_:)``, which is not asked.
+    /// - Parameter map: Makes the error that calls throw. It replaces this service's ``mapError(_:)``, which is not
+    ///   called.
     public func mappingErrors<Mapped: Error>(
         _ map: @escaping @Sendable (_ error: HttpError) -> Mapped
     ) -> AnyHttpService<Mapped> {
@@ -15,7 +17,7 @@ extension HttpService {
     }
 }
 
-/// Another service with an error of its own.
+/// Another service, with a different error type.
 private struct MappedService<BaseError: Error, RequestError: Error>: ForwardingService {
     let base: AnyHttpService<BaseError>
     let map: @Sendable (HttpError) -> RequestError

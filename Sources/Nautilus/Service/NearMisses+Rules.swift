@@ -1,11 +1,11 @@
 import Foundation
 
-// A request's own data may have the name of a rule, or one of the other names: a ticket's `priority: Int`, a bookmark's
-// `url: URL`. So each of these names is looked at only where the value is such as other libraries have for the rule, and the
-// rule in force cannot have been meant.
+// A request's own data may have the name of a rule, or one of its other names: a ticket's `priority: Int`, a bookmark's
+// `url: URL`. So a property with such a name is reported only if its value has a type that other libraries use for the
+// rule, and the value in force cannot have been intended.
 extension NearMisses {
-    /// The rules of a service; a wrapped service is another one's. The compiler itself reports a missing
-    /// `apiUrl`, which has no default.
+    /// The rules of a service. A stored property that holds a wrapped service belongs to none of them. The compiler
+    /// itself reports a missing `apiUrl`, which has no default.
     static func rules(of service: some HttpService) -> [Rule] {
         [
             Rule("usesSecureProtocol", Bool.self),
@@ -50,7 +50,7 @@ extension NearMisses {
             Rule(name: "query", type: "HttpQuery", otherNames: ["parameters", "params"]) {
                 isQuery($0)
             } isMeant: {
-                // With a body, they are most probably in that.
+                // If there is a body, the parameters are most probably in it.
                 (isQuery($0) || $0 is HttpQuery) && request.query.isEmpty && request.body.contentType == nil
             },
             Rule(name: "body", type: "HttpBody") { $0 is Data },
@@ -104,7 +104,7 @@ extension NearMisses {
         header: @escaping () -> HttpHeader,
         timeout: @escaping () -> Duration?
     ) -> [Rule] {
-        // With a route or a URL the request goes somewhere, and a property of such a name is its data.
+        // A request with a route or a URL has its place already, so a property with such a name is its data.
         let isPlaceless = { base().url == nil && base().route.components.isEmpty }
         return [
             Rule(name: "url", type: "(any UrlConvertible)?", otherNames: ["baseURL", "baseUrl"]) {
@@ -127,12 +127,12 @@ extension NearMisses {
 // MARK: - Evidence in values
 
 extension NearMisses {
-    /// Identifies what a factory makes, as far as its type tells.
+    /// Identifies what a factory makes, as far as the factory's type tells.
     private static func kind(of factory: Any) -> ObjectIdentifier {
         ObjectIdentifier((factory as? AnyRetrierFactory)?.baseType ?? type(of: factory))
     }
 
-    /// Whether a stored value is not the one that the rule gives.
+    /// Whether a stored value differs from the one that the rule has.
     private static func isOther(_ stored: Any, than rule: Any) -> Bool {
         guard type(of: stored) == type(of: rule) else { return true }
         guard type(of: stored) is AnyClass else { return false }
@@ -162,7 +162,7 @@ extension NearMisses {
         return known.contains(text.uppercased()) && text.uppercased() != method.rawValue
     }
 
-    /// Whether a value is a coder, and not the one that the rule gives.
+    /// Whether a value is a coder, but not the one that the rule has.
     private static func isCoder<Coder: AnyObject>(
         _ value: Any,
         _ kind: Coder.Type,
@@ -174,7 +174,7 @@ extension NearMisses {
 }
 
 extension NearMisses.Rule {
-    /// A rule whose type is the same for all.
+    /// Creates a rule that every property of its name misses unless it has exactly this type.
     fileprivate init<Value>(
         _ name: String,
         _ type: Value.Type,

@@ -1,11 +1,11 @@
 import Foundation
 
-/// Finds stored properties of a service or a request that look like one of its rules and are none.
+/// Finds stored properties of a service or a request that look like one of its rules but are not.
 ///
 /// A property whose type is not exactly the protocol's does not fulfil the requirement, and the default stays in force:
-/// `let timeout: Duration` of a request, whose rule is a `Duration?`, or a service's
-/// `let retrierFactory = BackoffRetrier.factory()`, whose rule is an `any RetrierFactory`. The compiler warns of computed
-/// ones in the extension that declares the conformance, and of no stored one.
+/// a request's `let timeout: Duration`, where the rule is a `Duration?`, or a service's
+/// `let retrierFactory = BackoffRetrier.factory()`, where the rule is an `any RetrierFactory`. The compiler warns of
+/// such computed properties in the extension that declares the conformance, but never of stored ones.
 struct NearMisses {
     /// The rule that a stored property was most probably meant to be.
     struct Rule {
@@ -13,13 +13,14 @@ struct NearMisses {
         let name: String
         /// The type to declare it with.
         let type: String
-        /// Other names that people give it.
+        /// Other names that people give the rule.
         var otherNames: [String] = []
-        /// Whether it is a rule of requests that a service has none of.
+        /// Whether only requests have the rule, and services do not.
         var isOfRequests = false
-        /// Whether a value of a property of the rule's name shows that it is another property.
+        /// Whether the value of a property with the rule's name shows that it does not fulfil the rule.
         let isMissed: (Any) -> Bool
-        /// Whether a value of a property of another name was meant for the rule, which has its default.
+        /// Whether the value of a property with one of the other names was meant for the rule, which still has its
+        /// default.
         var isMeant: (Any) -> Bool = { _ in false }
     }
 
@@ -33,21 +34,21 @@ struct NearMisses {
         self.rules = rules
     }
 
-    /// The findings for a service, and for those that it wraps.
+    /// The findings for a service, and for the services that it wraps.
     static func findings(of service: some HttpService) -> [PolicyFinding] {
         let own = NearMisses(of: service, rules: rules(of: service)).findings
         guard let wrapping = service as? any ForwardingService else { return own }
         return own + hiddenSelection(in: wrapping) + findings(of: wrapping.forwarded)
     }
 
-    /// The finding for a service that wraps a ``ServiceSwitch``, and does not say which service is selected: a call would
-    /// read its properties one by one, and a selection in between would mix two environments.
+    /// The finding for a service that wraps a ``ServiceSwitch`` without saying which service is selected: a call reads
+    /// properties one by one, so a selection in between would mix two environments.
     fileprivate static func hiddenSelection(in service: any ForwardingService) -> [PolicyFinding] {
         guard service.hidesSelection else { return [] }
         return [.selectionHidden(by: "\(type(of: service))")]
     }
 
-    /// The findings for a request, or for the one that it was made from.
+    /// The findings for a request, or for the declared request that it was made from.
     static func findings(of request: some Request) -> [PolicyFinding] { findings(ofDeclared: declared(request)) }
 
     /// The findings for the request of a web socket.
@@ -62,7 +63,7 @@ struct NearMisses {
         }
     }
 
-    /// The request that somebody has declared, for one that was made from it.
+    /// The declared request that `request` was made from, or `request` itself.
     fileprivate static func declared(_ request: Any) -> Any {
         var request = request
         while let made = request as? any RequestOfAnother { request = made.declared }
@@ -97,16 +98,16 @@ extension NearMisses.Rule {
     }
 }
 
-/// Tells once for each type of service and of request which of its stored properties look like a rule and are none.
+/// Warns once for each type of service and of request of stored properties that look like a rule but are not.
 ///
-/// The calls of a debug build ask it; in a release build there is none of it.
+/// Only calls in a debug build use it; a release build gives no warnings.
 final class NearMissWarnings: Sendable {
     /// The warnings of the process, on its standard error.
     static let shared = NearMissWarnings { FileHandle.standardError.write(Data("Nautilus: \($0)\n".utf8)) }
 
-    /// The types that have been looked at.
+    /// The types that have been checked.
     private let seen = Locked<Set<ObjectIdentifier>>([])
-    /// The types that a renewal has gone through, to whatever was selected.
+    /// The types of services with a selection through which a renewal has gone.
     private let renewing = Locked<Set<ObjectIdentifier>>([])
     private let write: @Sendable (String) -> Void
 
@@ -114,11 +115,11 @@ final class NearMissWarnings: Sendable {
         self.write = write
     }
 
-    /// Looks at both, unless it has before.
+    /// Checks both types, unless it has checked them before.
     func check(_ service: any HttpService, _ request: some Request) {
         let declared = NearMisses.declared(request)
         if isNew(type(of: declared)) { warn(NearMisses.findings(ofDeclared: declared)) }
-        // The types that wrap a service are few, and the same for all.
+        // Only few types wrap services, and each is checked only once.
         var service = service
         while let wrapping = service as? any ForwardingService {
             if isNew(type(of: wrapping)) { warn(NearMisses.hiddenSelection(in: wrapping)) }
@@ -127,10 +128,10 @@ final class NearMissWarnings: Sendable {
         if isNew(type(of: service)) { warn(NearMisses.findings(of: service)) }
     }
 
-    /// Warns of a renewal that goes through a service with a selection, once for each type of such services.
+    /// Warns of a renewal that goes through a service with a selection, once for each type of service.
     ///
     /// - Parameters:
-    ///   - service: The service, which has a selected one.
+    ///   - service: The service, which has a selected service.
     ///   - isPartOfRefresh: Whether the call is part of a refresh.
     func check(_ service: any HttpService, isPartOfRefresh: Bool) {
         guard isPartOfRefresh, renewing.withLock({ $0.insert(ObjectIdentifier(type(of: service))).inserted }) else {
@@ -144,7 +145,7 @@ final class NearMissWarnings: Sendable {
         )
     }
 
-    /// Whether a type has been looked at.
+    /// Whether a type has been checked.
     func hasSeen(_ type: Any.Type) -> Bool { seen.withLock { $0.contains(ObjectIdentifier(type)) } }
 
     /// Whether a renewal has gone through a service of this type.

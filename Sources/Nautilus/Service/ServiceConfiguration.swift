@@ -1,7 +1,6 @@
-/// The properties of a service, to be replaced one by one in ``HttpService/with(_:)``.
+/// The properties of a service; ``HttpService/with(_:)`` replaces them one by one.
 ///
-/// Each property reads as the service has it until it is set; one that is not set stays the service's own, and is still
-/// read again whenever it would be.
+/// Until a property is set, it has the service's value, which is still read again whenever the service's would be.
 public struct ServiceConfiguration: Sendable {
     private let base: any HttpService
     fileprivate var own = Overrides()
@@ -10,8 +9,8 @@ public struct ServiceConfiguration: Sendable {
         self.base = base
     }
 
-    /// The base URL. The service's credentials come along, since a retrier takes the service's own origin for theirs: for
-    /// another environment, set a session of its own with it.
+    /// The base URL. The service's credentials go there, too, since a retrier takes the service's origin for theirs:
+    /// for another environment, also set a session of its own.
     public var apiUrl: any UrlConvertible {
         get { own.apiUrl ?? base.apiUrl }
         set { own.apiUrl = newValue }
@@ -21,14 +20,14 @@ public struct ServiceConfiguration: Sendable {
         get { own.usesSecureProtocol ?? base.usesSecureProtocol }
         set { own.usesSecureProtocol = newValue }
     }
-    /// Fields in addition to the service's, whose others stay; they win over all that it says, its asynchronous ones
-    /// included. None at first.
+    /// Header fields that are added to the service's; they override all fields of the service, including the
+    /// asynchronous ones. None at first.
     public var header: HttpHeader {
         get { own.header }
         set { own.header = newValue }
     }
-    /// Makes fields that take time to get, again for every attempt; they win over all others. Nil at first: none but the
-    /// service's.
+    /// Makes header fields that take time to get, again for every attempt; they override all others. Nil at first: only
+    /// the service's.
     public var asyncHeader: (@Sendable () async throws -> HttpHeader)? {
         get { own.asyncHeader }
         set { own.asyncHeader = newValue }
@@ -38,7 +37,7 @@ public struct ServiceConfiguration: Sendable {
         get { own.interceptors ?? base.interceptors }
         set { own.interceptors = newValue }
     }
-    /// The factory of retriers, authorization included. To add one, compose the two.
+    /// The factory of retriers, authorization included. To add a retrier, compose its factory with this one.
     public var retrierFactory: any RetrierFactory {
         get { own.retrierFactory ?? base.retrierFactory }
         set { own.retrierFactory = newValue }
@@ -78,7 +77,7 @@ public struct ServiceConfiguration: Sendable {
         get { own.maxAttempts ?? base.maxAttempts }
         set { own.maxAttempts = newValue }
     }
-    /// How long one exchange of a request may take that declares no timeout of its own; nil for no limit.
+    /// How long one exchange may take if its request declares no timeout of its own; nil for no limit.
     public var timeout: Duration? {
         get { own.timeout ?? base.timeout }
         set { own.timeout = .some(newValue) }
@@ -91,7 +90,7 @@ public struct ServiceConfiguration: Sendable {
 }
 
 extension HttpService {
-    /// This service with some properties replaced; the others stay, and are still read again whenever they would be.
+    /// This service with some properties replaced; the others are still read from it.
     ///
     /// ```swift
     /// let underTest = NotesService(.staging).with {
@@ -99,9 +98,9 @@ extension HttpService {
     ///     $0.interceptors.append(LoggingInterceptor())
     /// }
     /// ```
-    /// Calls keep the service's typed error. A change of a changed service works; the last one counts.
+    /// Calls keep the service's typed error. A changed service can be changed again; the last change counts.
     ///
-    /// - Parameter change: Sets properties; it runs once, at once.
+    /// - Parameter change: Sets properties. It is called once, immediately.
     /// - Throws: Any error that `change` throws.
     public func with<Failure: Error>(
         _ change: (inout ServiceConfiguration) throws(Failure) -> Void
@@ -113,7 +112,7 @@ extension HttpService {
     }
 }
 
-/// The properties that a service has of its own; nil for those of its base.
+/// The replaced properties of a service; nil for each that is still the base's.
 private struct Overrides {
     var apiUrl: (any UrlConvertible)?
     var usesSecureProtocol: Bool?
@@ -132,7 +131,7 @@ private struct Overrides {
     var coders: JsonCoders?
 }
 
-/// A service that is another one except for the properties of its own.
+/// A service that is another one, except for the replaced properties.
 private struct OverridingService<RequestError: Error>: ForwardingService {
     let base: AnyHttpService<RequestError>
     let own: Overrides
@@ -142,7 +141,7 @@ private struct OverridingService<RequestError: Error>: ForwardingService {
     var apiUrl: any UrlConvertible { own.apiUrl ?? forwarded.apiUrl }
     var usesSecureProtocol: Bool { own.usesSecureProtocol ?? forwarded.usesSecureProtocol }
     var header: HttpHeader { forwarded.header.merging(own.header) }
-    // An asynchronous field wins over the others, so what overrides has to win here once more.
+    // Asynchronous fields override the others, so the replaced fields have to be applied here once more.
     var asyncHeader: HttpHeader {
         get async throws {
             let header = try await forwarded.asyncHeader.merging(own.header)

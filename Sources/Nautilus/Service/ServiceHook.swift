@@ -7,25 +7,25 @@
 ///     }
 /// }
 /// ```
-/// A call asks it at most once, and then reports its end at most once: a success, unless the hook has fulfilled the
-/// call itself, or a failure. A call that was cancelled before it began, or has no time to begin, reports its failure
-/// without having asked. The question and the report of a success come in the same task.
+/// A call asks its hook at most once, and reports its end at most once: a failure, or a success that is not the hook's
+/// own answer. A call that was cancelled before it began, or had no time left to begin, reports its failure without
+/// having asked. The question and the report of a success come in the same task.
 ///
 /// To wrap every attempt, write an ``HttpInterceptor``; for several hooks, see ``ComposedServiceHook``; to remember
 /// results, see `CachingServiceHook`.
 public protocol ServiceHook: ServicePart {
-    /// Called before anything is built. A response fulfils the call at once: nothing is sent, and
+    /// Called before anything is built. If the hook returns a response, the call ends with it: nothing is sent, and
     /// ``onSuccess(_:response:)`` is not called.
     ///
     /// - Returns: The response that the call returns; nil, the default, to go on.
-    /// - Throws: Any error; the call fails with it, and ``onFailure(_:error:)`` is called. It becomes kind `custom`
-    ///   unless it is the framework's own, URL loading's or a cancellation.
+    /// - Throws: Any error; the call fails with it, and ``onFailure(_:error:)`` is called. The error becomes kind
+    ///   `custom` unless it is the framework's own, URL loading's or a cancellation.
     func onSchedule<R: Request>(_ request: R) async throws -> HttpResponse<R.Result>?
     /// Called after a call has succeeded, before the caller resumes; not for a call that the hook fulfilled itself.
     /// Default: nothing.
     func onSuccess<R: Request>(_ request: R, response: HttpResponse<R.Result>) async
     /// Called after a call has failed for good, before the caller resumes; also when ``onSchedule(_:)`` threw. The
-    /// call's deadline does not hold for it. Default: nothing.
+    /// call's deadline does not apply here. Default: nothing.
     func onFailure<R: Request>(_ request: R, error: HttpError) async
 }
 
@@ -49,37 +49,37 @@ public struct NilServiceHook: ServiceHook {
 /// ```swift
 /// var hook: any ServiceHook { ComposedServiceHook(usage, cache) }
 /// ```
-/// They are asked in order, and the first that fulfils a call has fulfilled it: those after it are not asked. For those
-/// before it the call has succeeded, so they get the success, with a response whose trace is still empty: one that
-/// counts calls counts this one, and a small cache learns from a larger one behind it.
+/// The hooks are asked in order until one fulfils the call; the hooks after that one are not asked. The hooks before it
+/// get a success, with a response whose trace is still empty: so a hook that counts calls counts this one, and a small
+/// cache learns from a larger one behind it.
 ///
-/// The end of a call is reported in the opposite order, so that the outermost gets it when the others have finished.
-/// ``onFailure(_:error:)`` is called on all of them, also on those that were not asked because one before them has
-/// thrown.
+/// The end of a call is reported in the opposite order, so that the outermost hook gets it when the others have
+/// finished. ``onFailure(_:error:)`` is called on all hooks, even on those that were not asked because an earlier one
+/// threw.
 public struct ComposedServiceHook: ServiceHook {
     private let hooks: [any ServiceHook]
 
-    /// Composes hooks, the first outermost; none is a hook that does nothing.
+    /// Composes hooks, the first outermost. Without any, the composed hook does nothing.
     public init(_ hooks: any ServiceHook...) {
         self.init(hooks)
     }
 
-    /// Composes hooks, the first outermost; none is a hook that does nothing.
+    /// Composes hooks, the first outermost. Without any, the composed hook does nothing.
     public init(_ hooks: [any ServiceHook]) {
         self.hooks = hooks
     }
 
-    /// Those of all of them.
+    /// The shared objects of all hooks.
     public var sharedObjects: [any AnyObject & Sendable] { hooks.flatMap(\.sharedObjects) }
 
-    /// Has each note its own, in order.
+    /// Has each hook note its facts, in order.
     public func noteFacts<R: Request>(of request: R, in facts: inout CallFacts) {
         for hook in hooks { hook.noteFacts(of: request, in: &facts) }
     }
 
-    /// Asks each in order until one fulfils the call, and tells those before it.
+    /// Asks the hooks in order until one fulfils the call, and reports a success to those before it.
     ///
-    /// - Throws: The error of the first that throws; those after it are not asked.
+    /// - Throws: The error of the first hook that throws; those after it are not asked.
     public func onSchedule<R: Request>(_ request: R) async throws -> HttpResponse<R.Result>? {
         for (index, hook) in hooks.enumerated() {
             guard let response = try await hook.onSchedule(request) else { continue }
@@ -89,12 +89,12 @@ public struct ComposedServiceHook: ServiceHook {
         return nil
     }
 
-    /// Tells each, the last first.
+    /// Tells each hook, the last one first.
     public func onSuccess<R: Request>(_ request: R, response: HttpResponse<R.Result>) async {
         for hook in hooks.reversed() { await hook.onSuccess(request, response: response) }
     }
 
-    /// Tells each, the last first.
+    /// Tells each hook, the last one first.
     public func onFailure<R: Request>(_ request: R, error: HttpError) async {
         for hook in hooks.reversed() { await hook.onFailure(request, error: error) }
     }

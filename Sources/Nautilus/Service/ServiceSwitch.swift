@@ -1,8 +1,8 @@
 import Foundation
 import Observation
 
-/// One service for each environment, of which one is selected and can be changed while the app runs: staging for
-/// testers, production for everyone else.
+/// A service for each environment, one of which is selected, for instance staging for testers and production for
+/// everyone else. The selection can change while the app runs.
 ///
 /// ```swift
 /// enum NotesEnvironment: String { case staging, production }
@@ -13,25 +13,25 @@ import Observation
 /// notes.select(.staging)
 /// let page = try await ListNotes().schedule(with: notes)
 /// ```
-/// It is itself a service, so that code that makes calls need not know of it. A call goes on to its end in the
-/// environment where it began, with all its attempts, and so do the pages of a list, the connections of a stream and an
-/// open web socket. Each environment's service is made once and kept, with its own session, cache and budget if it
-/// makes those itself; a user who is signed in to one of them still is when it is selected again.
+/// The switch is itself a service, so that code that makes calls need not know of it. A call stays in the environment
+/// where it began, with all its attempts, as do the pages of a list, the connections of a stream and an open web
+/// socket. Each environment's service is made once and kept, with its own session, cache and budget if it makes them
+/// itself; a user who is signed in to an environment still is when it is selected again.
 ///
-/// A session signs in and renews through the service of its own environment, never through the switch: another one may be
-/// selected by then, and would be sent the session's secrets.
+/// Have a session sign in and renew through the service of its own environment, never through the switch: another
+/// environment may be selected by then, and would be sent the session's secrets.
 ///
 /// Where the platform has Observation (iOS 17, macOS 14, Linux), ``selected`` and ``service`` are observable: a view
-/// that reads them is drawn anew.
+/// that reads them is updated.
 public final class ServiceSwitch<Environment: Hashable & Sendable, Service: HttpService>: ForwardingService {
-    /// The error that calls throw: that of the services.
+    /// The error that calls throw, which is the services' own.
     public typealias RequestError = Service.RequestError
 
     private struct State: Sendable {
         var selected: Environment
-        /// The selection that was remembered and reported last.
+        /// The last selection that was remembered and reported.
         var told: Environment
-        /// Whether selections are being reported; then one that is made meanwhile is reported as well.
+        /// Whether selections are being reported; a selection made meanwhile is then reported as well.
         var isTelling = false
         var services: [Environment: Service] = [:]
 
@@ -51,8 +51,8 @@ public final class ServiceSwitch<Environment: Hashable & Sendable, Service: Http
     ///
     /// - Parameters:
     ///   - environment: The environment that is selected first.
-    ///   - service: Makes an environment's service, when it is first needed. When two threads need it at once it may be
-    ///     made twice, of which one is dropped unused.
+    ///   - service: Makes an environment's service, when it is first needed. If two threads need it at the same time,
+    ///     it may be made twice; one of the two is then dropped unused.
     public convenience init(_ environment: Environment, service: @escaping @Sendable (Environment) -> Service) {
         self.init(environment, remember: { _ in }, service)
     }
@@ -85,10 +85,10 @@ public final class ServiceSwitch<Environment: Hashable & Sendable, Service: Http
         return present
     }
 
-    /// The service of an environment, selected or not: to sign out of it, or to call both.
+    /// The service of an environment, selected or not, for instance to sign out of it or to call two environments.
     public func service(for environment: Environment) -> Service {
         if let service = state.withLock({ $0.services[environment] }) { return service }
-        // Not under the lock: it is the user's own code, and may ask this switch.
+        // Not under the lock: `make` is the user's own code, and may use this switch.
         let service = make(environment)
         return state.withLock { state in
             let first = state.services[environment] ?? service
@@ -97,21 +97,21 @@ public final class ServiceSwitch<Environment: Hashable & Sendable, Service: Http
         }
     }
 
-    /// Selects an environment, for calls that begin from now on; does nothing when it is selected already.
+    /// Selects an environment for calls that begin from now on; does nothing if it is selected already.
     ///
-    /// Running calls are not cancelled: end them first where they are not wanted any more.
+    /// Running calls are not cancelled; cancel them first if they are not wanted any more.
     public func select(_ environment: Environment) {
         guard state.withLock({ $0.selected }) != environment else { return }
         observed { state.withLock { $0.selected = environment } }
         tell()
     }
 
-    /// The environment that is selected, and every one that is from now on: a new stream for each access. A slow reader
-    /// gets the latest alone.
+    /// The selected environment, followed by each one that is selected from now on; a new stream for each access. A
+    /// slow reader gets only the latest.
     public var selections: AsyncStream<Environment> { broadcast.stream(replayingLatest: true) }
 
-    /// Has the selection remembered and reported, one after the other: the last is the one that stays selected. No lock
-    /// is held meanwhile, since both run other people's code.
+    /// Has selections remembered and reported one at a time, so that the last one reported is the one that stays
+    /// selected. No lock is held meanwhile, since both run other people's code.
     private func tell() {
         let isTold = state.withLock { state in
             defer { state.isTelling = true }
@@ -124,7 +124,7 @@ public final class ServiceSwitch<Environment: Hashable & Sendable, Service: Http
         }
     }
 
-    /// The selection to report next; nil when there is none.
+    /// The selection to report next; nil if there is nothing new.
     private func news() -> Environment? {
         state.withLock { state in
             state.isTelling = state.told != state.selected
@@ -140,11 +140,12 @@ extension ServiceSwitch where Environment: RawRepresentable, Environment.RawValu
     /// Creates a switch that selects what was selected when the process last ended.
     ///
     /// - Parameters:
-    ///   - environment: The environment that is selected when none is remembered, or one that there is no more.
-    ///   - memory: Where the selection is kept. Give a build for everybody none, so that a tester's selection does not
-    ///     stay with the app from the store.
-    ///   - service: Makes an environment's service, when it is first needed. When two threads need it at once it may be
-    ///     made twice, of which one is dropped unused.
+    ///   - environment: The environment that is selected when none is remembered, or when the remembered one no longer
+    ///     exists.
+    ///   - memory: Where the selection is kept. Give a public build no memory, so that the app from the store does not
+    ///     keep a tester's selection.
+    ///   - service: Makes an environment's service, when it is first needed. If two threads need it at the same time,
+    ///     it may be made twice; one of the two is then dropped unused.
     public convenience init(
         _ environment: Environment,
         remembering memory: SelectionMemory,
@@ -157,7 +158,7 @@ extension ServiceSwitch where Environment: RawRepresentable, Environment.RawValu
 
 /// As the service of the selected environment.
 extension ServiceSwitch {
-    /// The selected environment's service: calls stay with it.
+    /// The selected environment's service, which calls that begin now stay with.
     public var selectedService: AnyHttpService<Service.RequestError>? { AnyHttpService(present) }
     /// The selected environment's service.
     public var forwarded: any HttpService { present }
@@ -184,11 +185,11 @@ extension ServiceSwitch {
 }
 
 extension ServiceSwitch: Redacted {
-    /// The present origin of its calls; neither path nor query, which may hold a key.
+    /// The present origin of the switch's calls, without path and query, which may hold a key.
     public var description: String { "ServiceSwitch(\(AnyHttpService(present)))" }
 }
 
-/// The place in which a ``ServiceSwitch`` keeps the name of the selected environment, from one launch to the next.
+/// The place where a ``ServiceSwitch`` keeps the name of the selected environment from one launch to the next.
 public struct SelectionMemory: Sendable {
     let load: @Sendable () -> String?
     let save: @Sendable (String) -> Void
@@ -196,14 +197,14 @@ public struct SelectionMemory: Sendable {
     /// Keeps the name wherever you like: a file, an argument of the command line, a launch argument of a test.
     ///
     /// - Parameters:
-    ///   - load: The name that was saved last; nil when none was. Asked once, when the switch is made.
-    ///   - save: Keeps a name. It is called for one selection after the other, on the thread that selects.
+    ///   - load: Returns the name that was saved last; nil if none was. Called once, when the switch is created.
+    ///   - save: Keeps a name. It is called for one selection at a time, on a thread that selects.
     public init(load: @escaping @Sendable () -> String?, save: @escaping @Sendable (String) -> Void) {
         (self.load, self.save) = (load, save)
     }
 
-    /// Keeps the name for as long as this value and its copies are kept: for tests and previews, in which nothing is to
-    /// stay on the device.
+    /// Keeps the name for as long as this value and its copies are kept: for tests and previews, which should leave
+    /// nothing on the device.
     ///
     /// - Parameter name: The name that is remembered from the beginning. Default: nil, none.
     public static func inMemory(_ name: String? = nil) -> SelectionMemory {
@@ -215,10 +216,11 @@ public struct SelectionMemory: Sendable {
     ///
     /// - Parameters:
     ///   - key: The name of the default.
-    ///   - suite: The suite of the defaults, as for `UserDefaults(suiteName:)`: an app group's, so that its extensions
-    ///     select the same. Default: nil, the app's own, which also holds where there is no such suite.
+    ///   - suite: The suite of the defaults, as for `UserDefaults(suiteName:)`: for instance an app group's, so that
+    ///     its extensions select the same. Default: nil, the app's own defaults, which are also used if there is no
+    ///     such suite.
     public static func userDefaults(_ key: String, suite: String? = nil) -> SelectionMemory {
-        // Made anew each time: it is not known to be safe to share on every platform.
+        // Made anew each time, since `UserDefaults` is not known to be safe to share on every platform.
         let defaults: @Sendable () -> UserDefaults = { suite.flatMap { UserDefaults(suiteName: $0) } ?? .standard }
         return SelectionMemory {
             defaults().string(forKey: key)
@@ -226,7 +228,7 @@ public struct SelectionMemory: Sendable {
             let defaults = defaults()
             defaults.set($0, forKey: key)
             #if !canImport(Darwin)
-                // There, they are not written by themselves when the process ends.
+                // Without Darwin, the defaults are not written by themselves when the process ends.
                 _ = defaults.synchronize()
             #endif
         }

@@ -1,10 +1,10 @@
-/// The objects of a service that calls have to share, as one look at it has found them.
+/// The objects of a service that calls have to share, as found in one read of its properties.
 struct SharedObjects {
     private struct Find {
         let property: String
         let type: String
         let identity: ObjectIdentifier
-        /// So that its identity stays its own.
+        /// Keeps the object alive, so that no other object gets its identity.
         let keeper: Any
     }
 
@@ -18,7 +18,7 @@ struct SharedObjects {
             let type = "\(Swift.type(of: object))"
             finds.append(Find(property: property, type: type, identity: identity, keeper: object))
         }
-        // One look at each property, whose parts are then of one time.
+        // Each property is read only once, so that its parts belong together.
         let (interceptors, descriptions, hedging) = (
             service.interceptors, service.retrierFactory.descriptions, service.hedging
         )
@@ -36,7 +36,7 @@ struct SharedObjects {
         self.finds = finds
     }
 
-    /// The objects that are other ones in the other look.
+    /// The objects that are different ones in the other read.
     func madeAnew(in other: SharedObjects) -> [PolicyFinding] {
         var findings: [PolicyFinding] = []
         for (find, again) in zip(finds, other.finds) where find.type == again.type && find.identity != again.identity {

@@ -1,7 +1,7 @@
 import Dispatch
 
-// For code that cannot wait: each of these starts the call at once, in a task of its own. It belongs to whoever is signed in
-// when it is made, and to the environment of that moment.
+// For code that cannot wait: each of these starts the call at once, in a task of its own. It belongs to whoever is
+// signed in when it is made, and to the environment of that moment.
 extension Request {
     /// Calls the service, and hands the decoded result to `completion` on the main actor, where views live.
     ///

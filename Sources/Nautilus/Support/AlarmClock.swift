@@ -1,11 +1,11 @@
 /// A clock that calls back when a time limit has passed.
 ///
-/// Nearly every call has a time limit, and nearly none reaches it. On a clock that adopts this, a limit costs no task that
-/// sleeps; and a clock of tests can tell the delays that it is asked for from the limits, as `ManualClock` does. On a clock
-/// that does not, a limit sleeps. The standard library's clocks need not adopt it: they have alarms already.
+/// Nearly every call has a time limit, and nearly none reaches it. On a clock that adopts this, a limit costs no task
+/// that sleeps; and a clock of tests can tell the delays that it is asked for from the limits, as `ManualClock` does.
+/// On a clock that does not, a limit sleeps. The standard library's clocks need not adopt it: they have alarms already.
 public protocol AlarmClock: Sendable {
-    /// Calls `ring` once after `delay`, on any thread, unless the alarm is cancelled before. It may still ring when it is
-    /// cancelled at that moment.
+    /// Calls `ring` once after `delay`, on any thread, unless the alarm is cancelled before. It may still ring when it
+    /// is cancelled at that moment.
     ///
     /// - Returns: The number to cancel it by.
     func setAlarm(after delay: Duration, _ ring: @escaping @Sendable () -> Void) -> Int

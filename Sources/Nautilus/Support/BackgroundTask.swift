@@ -27,9 +27,9 @@ package enum BackgroundTask {
     /// Starts `work` at once, detached from the caller's cancellation and from the call around it, but with the other
     /// task-local values.
     ///
-    /// The call is one, and the work is for many: a refresh that ended with the call which happened to start it would have
-    /// to be made again by the others. With high priority, not the caller's: a prefetch may start the
-    /// refresh that a person waits for.
+    /// The call is one, and the work is for many: a refresh that ended with the call which happened to start it would
+    /// have to be made again by the others. With high priority, not the caller's: a prefetch may start the refresh that
+    /// a person waits for.
     @discardableResult
     package static func start(_ work: @escaping Work) -> Task<Void, Never> {
         CallScope.leave {
@@ -50,8 +50,8 @@ package enum BackgroundTask {
 extension BackgroundTask {
     /// Starts `work` that its caller awaits by other means: a completion handler, a page ahead.
     ///
-    /// Unlike ``start(_:)`` it keeps the caller's priority, and names the call around it: the work is the caller's own. The
-    /// caller's cancellation and deadline do not reach it; the holder of the task cancels it.
+    /// Unlike ``start(_:)`` it keeps the caller's priority, and names the call around it: the work is the caller's own.
+    /// The caller's cancellation and deadline do not reach it; the holder of the task cancels it.
     package static func startForCaller(_ work: @escaping Work) -> Task<Void, Never> {
         starter?(work) ?? Task(operation: work)
     }

@@ -2,8 +2,8 @@
 ///
 /// A task-local value reaches every task that is started on the way, also those that are still there when the call has
 /// ended: a task begun in `onSuccess`, a token that many callers wait for. So the value has an owner. Once the call has
-/// ended, its scope no longer counts, and such a task is not bound by it. A deadline binds even less: the task of the call
-/// itself, and through cancellation that task's children, but no task that merely began on the way.
+/// ended, its scope no longer counts, and such a task is not bound by it. A deadline binds even less: the task of the
+/// call itself, and through cancellation that task's children, but no task that merely began on the way.
 package final class CallScope: Sendable {
     /// The innermost scope that was entered on the way to the current task; its call may have ended.
     @TaskLocal private static var entered: CallScope?
@@ -122,7 +122,8 @@ package final class CallScope: Sendable {
         await $entered.withValue(nil, operation: work)
     }
 
-    /// The time that is left until the deadline, never negative; nil when there is none, and in any task but the call's own.
+    /// The time that is left until the deadline, never negative; nil when there is none, and in any task but the call's
+    /// own.
     ///
     /// A duration and no instant, since a call within this one may have a service with another clock.
     package var remaining: Duration? {
@@ -138,8 +139,8 @@ package final class CallScope: Sendable {
 public enum CallDeadline {
     /// The time that is left until it, never negative: for a retrier or an interceptor that would wait.
     ///
-    /// Nil when the call has none, outside of all calls, and in a task that was started on the way: a deadline binds its
-    /// call and nothing that the call leaves behind. A child task is ended by the cancellation of the call's task.
+    /// Nil when the call has none, outside of all calls, and in a task that was started on the way: a deadline binds
+    /// its call and nothing that the call leaves behind. A child task is ended by the cancellation of the call's task.
     public static var remaining: Duration? { CallScope.current?.remaining }
 }
 
@@ -176,8 +177,8 @@ public struct CallFacts: Sendable {
         self.environment = environment
     }
 
-    /// The facts about the call that the current task works for: for a ``ServiceHook``. Interceptors and transports have
-    /// them in ``AttemptContext/facts``. Nil outside of all calls.
+    /// The facts about the call that the current task works for: for a ``ServiceHook``. Interceptors and transports
+    /// have them in ``AttemptContext/facts``. Nil outside of all calls.
     public static var current: CallFacts? { CallScope.current?.facts }
 
     /// Notes a fact, in place of the one that the same object has noted before.
@@ -190,8 +191,8 @@ public struct CallFacts: Sendable {
         facts.append((owner, fact))
     }
 
-    /// The fact that an object has noted; nil when it has noted none, as an object that the service did not have when the
-    /// call began.
+    /// The fact that an object has noted; nil when it has noted none, as an object that the service did not have when
+    /// the call began.
     public func fact(notedBy owner: any AnyObject & Sendable) -> (any Sendable)? {
         facts.first { $0.owner === owner }?.fact
     }

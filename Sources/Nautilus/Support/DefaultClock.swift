@@ -1,6 +1,7 @@
 import Foundation
 
-/// The time of everything that is given no clock: the system's, and within a simulation of the test kit that simulation's.
+/// The time of everything that is given no clock: the system's, and within a simulation of the test kit that
+/// simulation's.
 ///
 /// It is the default of every `clock` and `wallClock`, so that a test in a simulation need name none.
 public enum DefaultClock {

@@ -10,8 +10,8 @@ package struct HttpDate: Hashable, Sendable {
 
     /// Reads any of the formats; nil for anything else, a day that the month does not have included.
     ///
-    /// Blanks, commas and hyphens are not counted, and the day of the week is not looked at: servers get them wrong, and
-    /// the moment is clear without.
+    /// Blanks, commas and hyphens are not counted, and the day of the week is not looked at: servers get them wrong,
+    /// and the moment is clear without.
     ///
     /// - Parameter year: The current year, against which the two-digit years of RFC 850 are read.
     package init?(_ text: Substring, year: Int) {

@@ -1,6 +1,7 @@
 import Foundation
 
-/// The way in which JSON is written and read: its dates, its names, and whatever else an encoder and a decoder can be told.
+/// The way in which JSON is written and read: its dates, its names, and whatever else an encoder and a decoder can be
+/// told.
 ///
 /// A service has one for all its requests:
 ///
@@ -21,8 +22,8 @@ public struct JsonCoders: Sendable {
         case secondsSince1970
         /// A number, the milliseconds since 1970.
         case millisecondsSince1970
-        /// Text as of RFC 3339, which is ISO 8601 as APIs write it, in whole seconds: `2027-01-15T08:00:00Z`. Reads fractions
-        /// and other time zones as well.
+        /// Text as of RFC 3339, which is ISO 8601 as APIs write it, in whole seconds: `2027-01-15T08:00:00Z`. Reads
+        /// fractions and other time zones as well.
         case iso8601
         /// The same with milliseconds, `2027-01-15T08:00:00.250Z`. Reads any number of digits, none included.
         case iso8601WithFractions
@@ -38,8 +39,8 @@ public struct JsonCoders: Sendable {
     public enum Keys: Sendable {
         /// As they are in Swift.
         case asDeclared
-        /// `snake_case` in JSON and `camelCase` in Swift, as Foundation's strategies do it: `userID` goes out as `user_id`
-        /// and would come back as `userId`, so write that.
+        /// `snake_case` in JSON and `camelCase` in Swift, as Foundation's strategies do it: `userID` goes out as
+        /// `user_id` and would come back as `userId`, so write that.
         case snakeCase
     }
 
@@ -106,7 +107,8 @@ public struct JsonCoders: Sendable {
 extension JsonCoders {
     @TaskLocal private static var entered: JsonCoders?
 
-    /// The coders of the service whose request is being built or decoded by the current task; the standard ones elsewhere.
+    /// The coders of the service whose request is being built or decoded by the current task; the standard ones
+    /// elsewhere.
     ///
     /// A request's default coders are these. One that decodes by hand asks them for a decoder.
     public static var current: JsonCoders { entered ?? .standard }

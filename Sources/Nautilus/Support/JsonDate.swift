@@ -2,8 +2,8 @@ import Foundation
 
 /// A moment in the format of RFC 3339, `2027-01-15T08:00:00.250+01:00`, which APIs call ISO 8601.
 ///
-/// Read by hand, since Foundation's strategy takes either no fraction or three digits, and servers send none, three, six
-/// and nine, often in one document.
+/// Read by hand, since Foundation's strategy takes either no fraction or three digits, and servers send none, three,
+/// six and nine, often in one document.
 enum JsonDate {
     /// Reads a date; nil for anything else, one without a time zone included: it could be any of twenty-four moments.
     static func date(_ text: String) -> Date? {

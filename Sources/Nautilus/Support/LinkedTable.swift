@@ -1,8 +1,8 @@
-/// Values by key, in an order that costs the same to change at every place: at its ends, in the middle, and however many
-/// there are.
+/// Values by key, in an order that costs the same to change at every place: at its ends, in the middle, and however
+/// many there are.
 ///
-/// The nodes of a doubly linked list lie in one array without gaps, and a dictionary knows their places. The array is as
-/// long as there are values, so that a crowd that has gone leaves no memory behind.
+/// The nodes of a doubly linked list lie in one array without gaps, and a dictionary knows their places. The array is
+/// as long as there are values, so that a crowd that has gone leaves no memory behind.
 struct LinkedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Node: Sendable {
         let key: Key

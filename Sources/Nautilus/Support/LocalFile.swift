@@ -17,8 +17,8 @@ package final class LocalFile: Sendable {
         guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular(name: name) }
     }
 
-    /// Creates a file that only this user can use, and that counts as in use until it is closed; one that is there already
-    /// is an error.
+    /// Creates a file that only this user can use, and that counts as in use until it is closed; one that is there
+    /// already is an error.
     package convenience init(creating url: URL) throws(HttpFileError) {
         try self.init(url, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
         AbandonedFiles.hold(descriptor)
@@ -101,9 +101,9 @@ private func repeating<Count: SignedInteger>(
 
 /// Files that killed processes have left: they have names of ours, and no process has them open.
 ///
-/// A process locks such a file for as long as it is open, and the system frees the lock when the process ends, however it
-/// ends. On iOS and its like no lock is held, since the system ends an app that is suspended with one in a container that it
-/// shares (0xdead10cc); there only age tells.
+/// A process locks such a file for as long as it is open, and the system frees the lock when the process ends, however
+/// it ends. On iOS and its like no lock is held, since the system ends an app that is suspended with one in a container
+/// that it shares (0xdead10cc); there only age tells.
 package enum AbandonedFiles {
     /// The purpose of a file, which is part of its name.
     package enum Purpose: String, Sendable {
@@ -119,8 +119,8 @@ package enum AbandonedFiles {
         fileprivate var suffix: String { "." + rawValue }
     }
 
-    /// How long a file has to lie unwritten before it counts as abandoned. Where a lock tells whether it is in use, an hour,
-    /// so that a file which has just been created and is not locked yet is safe; a week elsewhere.
+    /// How long a file has to lie unwritten before it counts as abandoned. Where a lock tells whether it is in use, an
+    /// hour, so that a file which has just been created and is not locked yet is safe; a week elsewhere.
     static var patience: Duration {
         #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
             .seconds(604_800)

@@ -11,9 +11,9 @@
 /// A value behind a lock, for the few types that are shared between calls.
 ///
 /// Built on the system's mutex: `Synchronization.Mutex` needs newer systems than this package's floor, and the thread
-/// sanitizer reports false races on it; Foundation's `NSLock` is the same mutex in five blocks of memory on Linux, where
-/// this is one, and a call makes several. Inlinable for the other modules of the package, whose simulations lock a million
-/// times a second.
+/// sanitizer reports false races on it; Foundation's `NSLock` is the same mutex in five blocks of memory on Linux,
+/// where this is one, and a call makes several. Inlinable for the other modules of the package, whose simulations lock
+/// a million times a second.
 @usableFromInline package struct Locked<Value>: @unchecked Sendable {  // Unchecked: touched under the lock only.
     /// The value, with its mutex in the same block of memory, where it never moves.
     private final class Storage: ManagedBuffer<Value, pthread_mutex_t> {

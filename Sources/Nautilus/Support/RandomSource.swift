@@ -6,8 +6,8 @@ public protocol RandomSource: Sendable {
     func nextFraction() -> Double
 }
 
-/// The system's generator: the default of every ``RandomSource`` parameter. Within a simulation of the test kit it draws
-/// what the seed decides.
+/// The system's generator: the default of every ``RandomSource`` parameter. Within a simulation of the test kit it
+/// draws what the seed decides.
 public struct SystemRandomSource: RandomSource {
     /// Creates the source. All instances share the system's generator.
     public init() {}

@@ -86,8 +86,8 @@ extension UInt32 {
 /// SHA-1 (FIPS 180-4): for the answer to a web socket's key, which proves that a server speaks the protocol and nothing
 /// else (RFC 6455 §1.3).
 ///
-/// Written out, since CryptoKit is Apple's alone and this package has no dependency. Broken as a signature since 2017: not
-/// for anything that has to be safe.
+/// Written out, since CryptoKit is Apple's alone and this package has no dependency. Broken as a signature since 2017:
+/// not for anything that has to be safe.
 enum Sha1 {
     /// The digest of `bytes`, 20 bytes long.
     static func hash(_ bytes: some Collection<UInt8>) -> [UInt8] {

@@ -81,8 +81,8 @@ extension SharedSleepClock: AlarmClock {
 
 /// The sleepers on a shared clock, and the times of its next alarms.
 ///
-/// Outside of ``SharedSleepClock``, which is generic: there is one queue for the clocks of all kinds, and the compiler makes
-/// it for this sleeper alone. Every call with a timeout goes through it.
+/// Outside of ``SharedSleepClock``, which is generic: there is one queue for the clocks of all kinds, and the compiler
+/// makes it for this sleeper alone. Every call with a timeout goes through it.
 struct SharedSleepers {
     enum Sleeper: Sendable {
         case task(Waiter<Void>)

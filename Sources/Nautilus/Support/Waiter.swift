@@ -36,8 +36,8 @@ extension Locked {
     /// no cancelled task waits, and none is resumed twice.
     ///
     /// - Parameters:
-    ///   - join: Puts the waiter where others find it, or finds that it need not wait; under the lock. Not called when the
-    ///     task has been cancelled.
+    ///   - join: Puts the waiter where others find it, or finds that it need not wait; under the lock. Not called when
+    ///     the task has been cancelled.
     ///   - joined: Called when the lock has been released, with the result of `join`: resumes the waiter if it need not
     ///     wait.
     ///   - leave: Takes the waiter out again, as the task has been cancelled; under the lock. Nil when it is not there,
@@ -65,8 +65,8 @@ extension Locked {
 
 /// Waiters in line: the most urgent first, and in the order of their arrival among the equally urgent.
 ///
-/// Joining, being served and leaving cost the same however many wait. That matters when all leave together: ten thousand
-/// calls that are cancelled at once must not hold the lock for minutes.
+/// Joining, being served and leaving cost the same however many wait. That matters when all leave together: ten
+/// thousand calls that are cancelled at once must not hold the lock for minutes.
 package struct WaitingLine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Sendable {
     private struct Rank: Sendable {
         let urgency: Int

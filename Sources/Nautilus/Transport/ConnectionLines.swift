@@ -1,8 +1,8 @@
 /// The exchanges that have a connection, and those that wait for one, origin by origin.
 ///
-/// A host that hangs must not hold up the requests to every other, as it does in Foundation on Linux, which has one line for
-/// all hosts and looks only at its head. Within a line the more urgent go first, the others in the order in which they came;
-/// where the connections of all origins together are limited, so do the first of each line.
+/// A host that hangs must not hold up the requests to every other, as it does in Foundation on Linux, which has one
+/// line for all hosts and looks only at its head. Within a line the more urgent go first, the others in the order in
+/// which they came; where the connections of all origins together are limited, so do the first of each line.
 ///
 /// - `Origin`: A host, or a part of its traffic: each has its own line.
 struct ConnectionLines<Origin: Hashable & Sendable, Waiter: Identifiable & Sendable>: Sendable

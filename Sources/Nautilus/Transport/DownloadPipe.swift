@@ -5,8 +5,8 @@ import Foundation
 /// One writer, which never waits, and one reader. Bytes are put together until they are read, so that a reader slower
 /// than the network takes few large chunks and not many small ones.
 final class DownloadPipe: Sendable {
-    /// How many bytes are held in memory: 256 KiB, more than a network brings while a task is woken, and little enough to
-    /// be held for a thousand readers.
+    /// How many bytes are held in memory: 256 KiB, more than a network brings while a task is woken, and little enough
+    /// to be held for a thousand readers.
     static let limit = 262_144
 
     /// How large one file on disk becomes before the next one is begun: 16 MiB. A file that has been read goes at once,
@@ -140,7 +140,8 @@ final class DownloadPipe: Sendable {
 /// All sessions of Foundation share one queue on Linux, and one that waited for a slow reader, or for a body that is
 /// still being made, would hold up every other. So bytes that cannot go on yet wait here, and not in memory.
 final class SpoolFile: Sendable {
-    /// Where it is; nil for one that is only read back here, which has no name: a process that is killed leaves nothing.
+    /// Where it is; nil for one that is only read back here, which has no name: a process that is killed leaves
+    /// nothing.
     let url: URL?
     private let handle: FileHandle
     private let delivery: Delivery
@@ -172,8 +173,8 @@ final class SpoolFile: Sendable {
         if let url { try? FileManager.default.removeItem(at: url) }
     }
 
-    /// A file with the chunks of `stream`, which are sent when all of them are there. It has a name, by which it is sent;
-    /// those that killed processes have left are removed.
+    /// A file with the chunks of `stream`, which are sent when all of them are there. It has a name, by which it is
+    /// sent; those that killed processes have left are removed.
     ///
     /// - Parameters:
     ///   - limit: The most bytes.

@@ -13,7 +13,8 @@ struct PinnedKeys: Sendable {
         return hashes.contains(Data(Sha256.hash(key)))
     }
 
-    /// The SubjectPublicKeyInfo of an X.509 certificate (RFC 5280 §4.1), with its tag and length; nil when there is none.
+    /// The SubjectPublicKeyInfo of an X.509 certificate (RFC 5280 §4.1), with its tag and length; nil when there is
+    /// none.
     ///
     /// The frameworks of a platform have the key without its algorithm, and pins are of both.
     static func publicKeyInfo(of certificate: Data) -> Data? {

@@ -94,8 +94,8 @@ struct OutgoingBody {
     private(set) var onSent: (@Sendable (Int64) -> Void)?
 
     /// - Parameter spoolLimit: The most bytes of chunks that are kept until they are sent.
-    /// - Throws: ``TransportError``, before anything is sent, for a one-shot stream that has been read, and when the chunks
-    ///   cannot be kept until they are sent; the error that the chunks end with.
+    /// - Throws: ``TransportError``, before anything is sent, for a one-shot stream that has been read, and when the
+    ///   chunks cannot be kept until they are sent; the error that the chunks end with.
     init(_ body: HttpBody.Payload, spoolLimit: Int) async throws {
         switch body {
         case .empty: break

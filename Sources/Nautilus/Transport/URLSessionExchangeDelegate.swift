@@ -6,9 +6,9 @@ import Foundation
 
 /// The delegate of the transport's session, and the one place where its tasks start, are cancelled and report.
 ///
-/// Tasks start and are cancelled on one serial queue. On Linux that is no matter of taste: both block, and deadlock when
-/// they meet; on the queue they cannot, and it is not a thread of Swift's pool that waits. Reports come on a queue of
-/// Foundation's there, see ``DelegateQueue``, and never wait for anything.
+/// Tasks start and are cancelled on one serial queue. On Linux that is no matter of taste: both block, and deadlock
+/// when they meet; on the queue they cannot, and it is not a thread of Swift's pool that waits. Reports come on a queue
+/// of Foundation's there, see ``DelegateQueue``, and never wait for anything.
 final class URLSessionExchangeDelegate: NSObject, Sendable {
     /// An exchange that has everything but a connection.
     private struct Waiter: Identifiable, Sendable {
@@ -66,8 +66,9 @@ final class URLSessionExchangeDelegate: NSObject, Sendable {
 
     /// Starts the task that carries `exchange` once there is a connection for it, unless its caller has gone.
     ///
-    /// When there is nothing else to do it has started before this returns, which spares the wait for a thread that runs
-    /// the queue. Otherwise starting may have to wait for the session, and that is not the caller's thread's to do.
+    /// When there is nothing else to do it has started before this returns, which spares the wait for a thread that
+    /// runs the queue. Otherwise starting may have to wait for the session, and that is not the caller's thread's to
+    /// do.
     func accept(_ exchange: URLSessionExchange, _ request: OutgoingRequest, in session: URLSession) {
         let waiter = Waiter(exchange: exchange, request: request, session: session)
         // Before it can be ended.

@@ -13,12 +13,12 @@ extension URLSessionTransport {
         /// 64 MiB: far above any document an API answers with, and what a phone can still hold in memory. Foundation
         /// cannot slow a server down on Linux, so without a limit a response could fill all of it.
         public var responseLimit: Int
-        /// How many bytes of one body wait on disk, at most: of a streamed response, those that have come and are not read
-        /// yet; of a streamed request body, all of it, until it is sent. Beyond it the exchange ends with
+        /// How many bytes of one body wait on disk, at most: of a streamed response, those that have come and are not
+        /// read yet; of a streamed request body, all of it, until it is sent. Beyond it the exchange ends with
         /// ``TransportError/failed(_:delivery:reason:)``, code `dataLengthExceedsMaximum`.
         ///
-        /// 1 GiB: a reader that is so far behind does not read any more, and the folder for temporary files is in memory on
-        /// many servers. Bodies that are files are sent as they are, however large.
+        /// 1 GiB: a reader that is so far behind does not read any more, and the folder for temporary files is in
+        /// memory on many servers. Bodies that are files are sent as they are, however large.
         public var spoolLimit: Int
         /// How many connections one host gets at once; further exchanges wait in line.
         ///
@@ -29,8 +29,9 @@ extension URLSessionTransport {
         /// SubjectPublicKeyInfo, 32 bytes each (RFC 7469 §2.4). A server with another key ends the exchange with
         /// `serverCertificateUntrusted`, not sent. Default: none, any key.
         ///
-        /// Pin a second key that is not in use yet: a server that has to change its only one cannot be reached any more.
-        /// On Linux, where Foundation does not show certificates, no exchange succeeds with pins; `CurlTransport` has them.
+        /// Pin a second key that is not in use yet: a server that has to change its only one cannot be reached any
+        /// more. On Linux, where Foundation does not show certificates, no exchange succeeds with pins; `CurlTransport`
+        /// has them.
         public var pinnedKeys: [Data]
         /// Adjusts Foundation's configuration before the session is made: proxies, TLS versions, cellular access.
         /// Nil for no adjustment, the default.

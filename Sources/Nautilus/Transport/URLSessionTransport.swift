@@ -4,8 +4,8 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// The transport of services on Apple's platforms that name no other: one `URLSession`. On Linux it stands in where libcurl
-/// cannot be used by itself, see ``PlatformTransport``, and is there by name.
+/// The transport of services on Apple's platforms that name no other: one `URLSession`. On Linux it stands in where
+/// libcurl cannot be used by itself, see ``PlatformTransport``, and is there by name.
 ///
 /// On neither platform does it follow redirects, answer authentication challenges, keep cookies, cache, retry or time
 /// out. The call above it does as much of that as is wanted.
@@ -30,9 +30,9 @@ import Foundation
 ///   body may run twice, unless it carries an `Idempotency-Key`.
 /// - On Linux, up to Swift 6.3 at least, Foundation keeps a core busy while a request on a new connection waits for its
 ///   answer: it goes on asking whether the socket can be written. Long polls are costly there.
-/// - On Linux, up to Swift 6.3 at least, Foundation ends the process when a response breaks off within its header, brings
-///   trailers, or has a `Content-Length` of 2⁶³ and above. Where servers cannot be trusted that far, use a transport
-///   that is built on another client.
+/// - On Linux, up to Swift 6.3 at least, Foundation ends the process when a response breaks off within its header,
+///   brings trailers, or has a `Content-Length` of 2⁶³ and above. Where servers cannot be trusted that far, use a
+///   transport that is built on another client.
 ///
 /// Share one: connections are kept per instance. An instance closes its connections when it is released.
 public final class URLSessionTransport: InterruptibleTransport {
@@ -54,8 +54,8 @@ public final class URLSessionTransport: InterruptibleTransport {
 
     /// Sends `request` once; see ``HttpTransport/send(_:context:)``.
     ///
-    /// - Throws: ``TransportError``; ``InvalidRequest`` for a method or a header that cannot be sent; the error of a body
-    ///   stream; `CancellationError`, at once when the task is cancelled.
+    /// - Throws: ``TransportError``; ``InvalidRequest`` for a method or a header that cannot be sent; the error of a
+    ///   body stream; `CancellationError`, at once when the task is cancelled.
     public func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
         try checkPins()
         let body: Data?

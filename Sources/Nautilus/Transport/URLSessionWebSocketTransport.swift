@@ -207,8 +207,8 @@
         }
     }
 
-    /// The answer to a ping, which counts once: Foundation may call a ping's handler twice when the connection ends, and not
-    /// at all when it was ended from here.
+    /// The answer to a ping, which counts once: Foundation may call a ping's handler twice when the connection ends,
+    /// and not at all when it was ended from here.
     private final class Pong: Sendable {
         private enum State {
             case awaited(CheckedContinuation<Void, any Error>?)

@@ -15,8 +15,8 @@ public protocol WebSocketTransport: Sendable {
     /// Cancelling the task ends the attempt at once, with `CancellationError`. Timeouts are the caller's.
     ///
     /// - Parameters:
-    ///   - request: A GET to a URL with the scheme `wss` or `ws`. The fields of the handshake itself are the transport's,
-    ///     but for `Sec-WebSocket-Protocol`.
+    ///   - request: A GET to a URL with the scheme `wss` or `ws`. The fields of the handshake itself are the
+    ///     transport's, but for `Sec-WebSocket-Protocol`.
     ///   - context: The facts about the attempt that the transport may know.
     /// - Throws: ``TransportError``; ``InvalidRequest``; `CancellationError`.
     func open(_ request: HttpRequest, context: AttemptContext) async throws -> WebSocketOpening
@@ -32,11 +32,11 @@ public enum WebSocketOpening: Sendable {
 
 /// One open web socket. Releasing it closes it.
 public protocol WebSocketConnection: Sendable {
-    /// Sends one message; returns when the connection takes more, so that a fast sender is held up. After any error but a
-    /// cancellation the connection is of no more use: ``receive()`` throws, too, behind the messages that have come.
+    /// Sends one message; returns when the connection takes more, so that a fast sender is held up. After any error but
+    /// a cancellation the connection is of no more use: ``receive()`` throws, too, behind the messages that have come.
     ///
-    /// - Throws: ``WebSocketClosure``; ``TransportError``, with the delivery `notSent` when the connection had broken off
-    ///   before, so that another one may take the message; `CancellationError`.
+    /// - Throws: ``WebSocketClosure``; ``TransportError``, with the delivery `notSent` when the connection had broken
+    ///   off before, so that another one may take the message; `CancellationError`.
     func send(_ message: WebSocketMessage) async throws
     /// Waits for the next message. Called by one task at a time; unwanted messages are not read, beyond a bounded
     /// number. Pings are answered meanwhile.
@@ -52,8 +52,8 @@ public protocol WebSocketConnection: Sendable {
     func close(_ closure: WebSocketClosure) async
 }
 
-/// A transport for platforms without web sockets, which opens none: Foundation has some on Apple's platforms alone, and on
-/// Linux it takes a libcurl that can be used.
+/// A transport for platforms without web sockets, which opens none: Foundation has some on Apple's platforms alone, and
+/// on Linux it takes a libcurl that can be used.
 public struct WebSocketsUnavailable: WebSocketTransport, Error, CustomStringConvertible {
     /// Why there are none, in words for people; nil where Foundation's lack is the only reason.
     public let reason: String?

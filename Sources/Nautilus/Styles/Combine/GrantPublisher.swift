@@ -1,11 +1,11 @@
 #if canImport(Combine)
     import Combine
 
-    /// A coordinator's grants as a publisher: the present one, and each that takes its place; nil while nobody is signed
-    /// in.
+    /// A coordinator's grants as a publisher: the present one, and each that takes its place; nil while nobody is
+    /// signed in.
     ///
-    /// A subscriber that asks for few gets the latest when it asks, and misses those in between, which are dead. It ends
-    /// with the coordinator. Values come on a thread of the system's; add `receive(on:)` for another.
+    /// A subscriber that asks for few gets the latest when it asks, and misses those in between, which are dead. It
+    /// ends with the coordinator. Values come on a thread of the system's; add `receive(on:)` for another.
     public struct GrantPublisher<Credential: Sendable>: Publisher, Sendable {
         /// A credential with its version; nil while nobody is signed in.
         public typealias Output = RefreshCoordinator<Credential>.Grant?

@@ -91,8 +91,9 @@
 
         /// Lets libcurl do what the jobs before have made due.
         ///
-        /// A transfer may be answered at once, and its connection be the next one's, in one go of libcurl's: what the server
-        /// has sent behind that answer would then pass for the next one. So the connection has to come to rest in between.
+        /// A transfer may be answered at once, and its connection be the next one's, in one go of libcurl's: what the
+        /// server has sent behind that answer would then pass for the next one. So the connection has to come to rest
+        /// in between.
         private mutating func settle(on thread: Thread) {
             begin(on: thread)
             gather()
@@ -195,8 +196,8 @@
         }
     }
 
-    /// The handles that no transfer has. What libcurl keeps for TLS, those of plain requests do without, so that each kind
-    /// is kept apart.
+    /// The handles that no transfer has. What libcurl keeps for TLS, those of plain requests do without, so that each
+    /// kind is kept apart.
     private struct SpareHandles {
         private var plain: [CurlHandle] = []
         private var secure: [CurlHandle] = []

@@ -24,8 +24,8 @@
         /// unknown what a server has executed.
         static let oldestNumber: UInt32 = 0x07_50_00
 
-        /// Whether a transfer may be started by a thread that must not get a SIGPIPE, and whether one that still looks its
-        /// host's name up can be ended without a wait: from 7.87 on.
+        /// Whether a transfer may be started by a thread that must not get a SIGPIPE, and whether one that still looks
+        /// its host's name up can be ended without a wait: from 7.87 on.
         var isSafeOnAnyThread: Bool { number >= 0x07_57_00 }
 
         private static func find() throws(Unusable) -> CurlLibrary {

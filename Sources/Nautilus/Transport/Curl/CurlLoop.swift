@@ -45,7 +45,8 @@
         private let inbox: Locked<Inbox>
         private let core: Locked<CurlCore>
         /// The C library's loop, as the core has it.
-        // Unsafe: to wait and to wake are thread-safe, and the rest is called under the core's lock, which releases it last.
+        // Unsafe: to wait and to wake are thread-safe, and the rest is called under the core's lock, which releases it
+        // last.
         private nonisolated(unsafe) let loop: OpaquePointer
         private let startsOnAnyThread: Bool
 
@@ -170,8 +171,8 @@
             }
         }
 
-        /// Has the requests on their way that have waited for those that have ended, before the answers are given out, since
-        /// that takes its time.
+        /// Has the requests on their way that have waited for those that have ended, before the answers are given out,
+        /// since that takes its time.
         private func startConnected(_ work: inout Work) {
             guard !work.connected.isEmpty else { return }
             work.noteConnected()

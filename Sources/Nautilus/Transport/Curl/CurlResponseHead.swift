@@ -1,7 +1,7 @@
 /// The header of a response, taken in line by line as libcurl hands it over.
 ///
-/// It believes no more than it has seen. libcurl calls a header that breaks off a success, so only the empty line is proof
-/// of one; a `Content-Length` that is too large for it counts as none; and interim responses have no end.
+/// It believes no more than it has seen. libcurl calls a header that breaks off a success, so only the empty line is
+/// proof of one; a `Content-Length` that is too large for it counts as none; and interim responses have no end.
 struct CurlResponseHead: Sendable {
     /// Why a header is refused.
     enum Refusal: Error, Hashable, Sendable {

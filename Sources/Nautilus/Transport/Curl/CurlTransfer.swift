@@ -90,8 +90,8 @@
     extension CurlTransfer {
         /// Has `handle` carry it.
         ///
-        /// - Returns: Whether libcurl takes all of it: it must not silently leave anything out, such as a limit, a pinned key,
-        ///   the body.
+        /// - Returns: Whether libcurl takes all of it: it must not silently leave anything out, such as a limit, a
+        ///   pinned key, the body.
         func take(_ handle: CurlHandle, _ configuration: CurlTransport.Configuration) -> Bool {
             self.handle = handle
             let isSecure = request.isSecure

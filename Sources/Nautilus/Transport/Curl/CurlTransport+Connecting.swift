@@ -5,8 +5,8 @@
     extension CurlTransport {
         /// The way that connections take.
         public enum Route: Sendable, CustomStringConvertible {
-            /// Straight to the host, or by a proxy that the environment names (`http_proxy`, `https_proxy`, `all_proxy`,
-            /// `no_proxy`).
+            /// Straight to the host, or by a proxy that the environment names (`http_proxy`, `https_proxy`,
+            /// `all_proxy`, `no_proxy`).
             case environment
             /// Straight to the host, whatever the environment says.
             case direct
@@ -83,12 +83,14 @@
 
             /// Default: TLS 1.2, the oldest that is still allowed (RFC 8996).
             public var minimumVersion: Version
-            /// The roots that certificates are traced back to, in PEM, in place of the system's. Default: nil, the system's.
+            /// The roots that certificates are traced back to, in PEM, in place of the system's. Default: nil, the
+            /// system's.
             public var roots: Data?
             /// Public keys, one of which the server's certificate must have besides being valid: SHA-256 of the
             /// SubjectPublicKeyInfo, 32 bytes each (RFC 7469 §2.4). Default: none, any key.
             ///
-            /// Pin a second key that is not in use yet: a server that has to change its only one cannot be reached any more.
+            /// Pin a second key that is not in use yet: a server that has to change its only one cannot be reached any
+            /// more.
             public var pinnedKeys: [Data]
             /// Default: nil, none.
             public var identity: Identity?

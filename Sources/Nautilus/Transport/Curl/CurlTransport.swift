@@ -23,18 +23,18 @@
     /// - A connection that is not made within ``Configuration/connectTimeout`` ends the exchange with `timedOut`,
     ///   ``Delivery/notSent``; only a request that libcurl repeats may have been executed by then.
     /// - An answer that is whole is the response, though the server has not read all of the request's body.
-    /// - Header fields go out and come in in their order, several values of one name as several lines; of `Cookie`, as one
-    ///   (RFC 6265 §5.4). Control characters in values are refused (RFC 9110 §5.5).
+    /// - Header fields go out and come in in their order, several values of one name as several lines; of `Cookie`, as
+    ///   one (RFC 6265 §5.4). Control characters in values are refused (RFC 9110 §5.5).
     /// - `Content-Encoding` gzip and deflate, and br and zstd where the system has libbrotlidec and libzstd, are asked
     ///   for and undone; the response's header keeps the names. A body that breaks off within them is an error, and so
     ///   is a zstd frame with a window of more than 8 MiB (RFC 9659). A request with an `Accept-Encoding` of its own
     ///   has that sent instead.
     /// - A streamed body goes out while it is made, and comes in while it is read: a reader or a writer that is slow
     ///   slows the other side down.
-    /// - Interim responses (1xx) are passed over, ``HttpResponse/trailers`` handed over, and a 101 that was not asked for
-    ///   is an error.
-    /// - HTTP/1.1 is spoken, over TLS as well. HTTP/2 is not: in the versions of libcurl that are about, an upload that is
-    ///   answered early never ends, and a connection that the server has given up may be used once more.
+    /// - Interim responses (1xx) are passed over, ``HttpResponse/trailers`` handed over, and a 101 that was not asked
+    ///   for is an error.
+    /// - HTTP/1.1 is spoken, over TLS as well. HTTP/2 is not: in the versions of libcurl that are about, an upload that
+    ///   is answered early never ends, and a connection that the server has given up may be used once more.
     /// - A child process that forks without `exec` cannot use it, as it cannot use anything that is built on threads.
     ///
     /// Share one: connections are kept per instance, and each has a thread that waits for all its sockets, from its
@@ -44,7 +44,8 @@
         /// An instance to share, with the default ``Configuration``.
         public static let shared = CurlTransport()
 
-        /// Why there is no libcurl here that can be used; nil where there is one. Exchanges fail with it then, not sent.
+        /// Why there is no libcurl here that can be used; nil where there is one. Exchanges fail with it then, not
+        /// sent.
         ///
         /// It has to be 7.80 or later, with a TLS library that threads can share, such as OpenSSL 1.1 and later.
         public static var unavailability: String? {

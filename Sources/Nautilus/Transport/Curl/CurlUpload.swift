@@ -3,8 +3,8 @@ import Foundation
 /// A request's body on its way from a stream to a connection.
 ///
 /// One writer, a task that makes the chunks, and that waits while there is enough; and one reader, a loop, that never
-/// waits but is told when there is more. Nothing is made before the connection asks: a stream that comes once is not spent
-/// on a server that cannot be reached.
+/// waits but is told when there is more. Nothing is made before the connection asks: a stream that comes once is not
+/// spent on a server that cannot be reached.
 final class CurlUpload: Sendable {
     /// Up to how many bytes are made ahead: 256 KiB, more than a network takes while a task is woken.
     static let limit = 262_144

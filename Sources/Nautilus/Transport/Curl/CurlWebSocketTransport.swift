@@ -5,8 +5,8 @@
 
     /// Opens web sockets over libcurl: the default on Linux, whose Foundation has none.
     ///
-    /// libcurl makes the connection, through proxies and with TLS as a ``CurlTransport`` is configured for, on whose thread
-    /// it is served as well; the protocol above it (RFC 6455) is this library's own.
+    /// libcurl makes the connection, through proxies and with TLS as a ``CurlTransport`` is configured for, on whose
+    /// thread it is served as well; the protocol above it (RFC 6455) is this library's own.
     ///
     /// ```swift
     /// struct ChatService: HttpService {
@@ -18,13 +18,14 @@
     /// ```
     /// Like every transport it follows no redirects, retries nothing and times nothing out but connecting. A caller
     /// should know:
-    /// - A server that does not complete the handshake as RFC 6455 §4.1 asks is refused: another `Sec-WebSocket-Accept`, a
-    ///   subprotocol or an extension that was not asked for. No extension is asked for, so messages are not compressed.
+    /// - A server that does not complete the handshake as RFC 6455 §4.1 asks is refused: another
+    ///   `Sec-WebSocket-Accept`, a subprotocol or an extension that was not asked for. No extension is asked for, so
+    ///   messages are not compressed.
     /// - Fragments are put together, and pings answered while it reads (§5.4, §5.5): of many at once the last sixteen.
-    /// - No more is read ahead than ``Configuration/messagesAhead`` messages, so that a slow reader slows the server down. A
-    ///   message is sent once the system has taken all of it, so that a slow server slows the sender down.
-    /// - A message whose `send` is cancelled before its turn is not sent. One that is being written goes out all the same,
-    ///   since half a frame would be the end of the connection.
+    /// - No more is read ahead than ``Configuration/messagesAhead`` messages, so that a slow reader slows the server
+    ///   down. A message is sent once the system has taken all of it, so that a slow server slows the sender down.
+    /// - A message whose `send` is cancelled before its turn is not sent. One that is being written goes out all the
+    ///   same, since half a frame would be the end of the connection.
     /// - A server that breaks the rules is told by the code that fits (§7.1.7): 1002; 1007 for text that is not UTF-8,
     ///   of which `receive()` tells by a ``WebSocketClosure`` with that code; 1009 for a message that is too large, of
     ///   which it tells by ``TransportError/responseTooLarge(limit:)``. A connection that breaks off without a closing
@@ -41,9 +42,9 @@
         /// Creates a transport. It holds no connection: a socket lives as long as it is held.
         ///
         /// - Parameters:
-        ///   - transport: The transport whose thread serves the sockets, and whose ``CurlTransport/Configuration`` says how
-        ///     connections are made: route, trust, addresses, the limits of time and of the answer's header. Default: the
-        ///     shared one.
+        ///   - transport: The transport whose thread serves the sockets, and whose ``CurlTransport/Configuration`` says
+        ///     how connections are made: route, trust, addresses, the limits of time and of the answer's header.
+        ///     Default: the shared one.
         ///   - configuration: Choices about web sockets; every default gives its reason at the property.
         public init(over transport: CurlTransport = .shared, configuration: Configuration = Configuration()) {
             self.transport = transport
@@ -106,8 +107,8 @@
     extension CurlWebSocketTransport {
         /// The choices about a ``CurlWebSocketTransport``.
         public struct Configuration: Sendable {
-            /// The largest message that is taken, in bytes, all its fragments together; a larger one closes the socket with
-            /// 1009 before any of it is kept.
+            /// The largest message that is taken, in bytes, all its fragments together; a larger one closes the socket
+            /// with 1009 before any of it is kept.
             ///
             /// 16 MiB, far above what is sent as one message, since each may be in memory as a whole.
             public var messageLimit: Int
@@ -116,8 +117,8 @@
             ///
             /// 16, so that pings are answered while the reader is busy for a moment.
             public var messagesAhead: Int
-            /// How much of the body is kept when the server answers with another status than 101, in bytes; the rest is cut
-            /// off.
+            /// How much of the body is kept when the server answers with another status than 101, in bytes; the rest is
+            /// cut off.
             ///
             /// 64 KiB, enough for a server's account of its refusal.
             public var declinedBodyLimit: Int

@@ -58,8 +58,8 @@ final class WebSocketChannel: Sendable {
 extension WebSocketChannel {
     /// Puts a message down, and waits until all of it has been handed to the system.
     ///
-    /// One whose sender is cancelled before its turn does not go; one that has begun goes to its end, since half a frame
-    /// would be the end of the connection.
+    /// One whose sender is cancelled before its turn does not go; one that has begun goes to its end, since half a
+    /// frame would be the end of the connection.
     func send(_ message: WebSocketMessage, wake: @Sendable () -> Void) async throws {
         try await state.wait { state, sender -> (any Error)? in
             guard state.machine.phase == .open, !state.isDisconnected else { return state.notBegun }

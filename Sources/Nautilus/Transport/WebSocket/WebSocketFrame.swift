@@ -62,8 +62,8 @@ extension [UInt8] {
 }
 
 extension WebSocketClosure {
-    /// The payload of the frame that closes: nothing for a code that must not be sent, and no reason where it does not fit
-    /// (RFC 6455 §5.5.1).
+    /// The payload of the frame that closes: nothing for a code that must not be sent, and no reason where it does not
+    /// fit (RFC 6455 §5.5.1).
     var payload: Data {
         guard code.isSendable else { return Data() }
         let bytes = Data([UInt8(code.rawValue >> 8), UInt8(code.rawValue & 0xFF)])

@@ -1,7 +1,7 @@
 import Foundation
 
-/// One open web socket as RFC 6455 has it, without anything that reads or writes: which bytes mean what, which frames are
-/// due, and how it closes.
+/// One open web socket as RFC 6455 has it, without anything that reads or writes: which bytes mean what, which frames
+/// are due, and how it closes.
 struct WebSocketMachine: Sendable {
     /// Something for the socket's user.
     enum Event: Hashable, Sendable {
@@ -31,7 +31,8 @@ struct WebSocketMachine: Sendable {
     private var decoder: WebSocketDecoder
     /// Draws the key that masks a frame.
     private let nextKey: @Sendable () -> UInt32
-    /// The data of the pings to answer: of many the last (§5.5.3), so that a server that does nothing else fills no memory.
+    /// The data of the pings to answer: of many the last (§5.5.3), so that a server that does nothing else fills no
+    /// memory.
     private var dueEchoes: [[UInt8]] = []
     private var duePings: [UInt64] = []
     private var lastPing: UInt64 = 0
