@@ -137,7 +137,7 @@ extension Call {
         _ beginning: CallBeginning
     ) async throws(HttpError) -> CallOutcome {
         let clock = service.clock
-        let deadline = earliest(request.deadline, CallDeadline.remaining)
+        let deadline = earliest(service.deadline(of: request), CallDeadline.remaining)
         // Time is measured from here, before the deadline's timer starts: when it fires, the deadline has passed.
         let stopwatch = Stopwatch(clock)
         guard let deadline, deadline > .zero else {
@@ -196,7 +196,7 @@ extension Call {
         guard !Task.isCancelled else {
             throw recorder.failed(failure(CancellationError(), in: .hook, delivery: .notSent))
         }
-        if let own = request.deadline, own <= .zero {
+        if let own = service.deadline(of: request), own <= .zero {
             let refusal = InvalidRequest.notPositive(parameter: "deadline")
             throw recorder.failed(failure(refusal, in: .build, delivery: .notSent))
         }

@@ -59,7 +59,7 @@ public protocol Request<Result>: Sendable {
     /// call has left. A task that a call starts without waiting for it is not bound by this, and a refresh that calls
     /// share has a limit of its own, ``RefreshLimits/timeLimit``.
     ///
-    /// Default: nil, no limit, since most callers end a call by cancelling it.
+    /// Default: the service's, ``HttpService/deadline``, unless the response's body is read as it arrives; nil for no limit.
     var deadline: Duration? { get }
 
     /// Whether the body is read as it arrives, by ``decode(_:)-(HttpResponse<HttpBodyStream>)``, rather than once all
@@ -140,7 +140,7 @@ extension Request {
     /// The service's.
     public var timeout: Duration? { .ofService }
     /// No limit.
-    public var deadline: Duration? { nil }
+    public var deadline: Duration? { .ofService }
     /// False.
     public var streamsResponse: Bool { false }
     /// False.
@@ -208,8 +208,8 @@ package protocol RequestOfAnother {
 }
 
 extension Duration {
-    /// The timeout of a request that declares none, standing for the service's ``HttpService/timeout``. As a plain
-    /// duration, it is 60 s.
+    /// The timeout or deadline of a request that declares none, standing for the service's ``HttpService/timeout`` or
+    /// ``HttpService/deadline``. As a plain duration, it is 60 s.
     ///
     /// It is one attosecond more than 60 s, too little for any clock to measure, so that it differs from a declared
     /// minute.

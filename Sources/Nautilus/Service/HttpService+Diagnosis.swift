@@ -43,7 +43,7 @@ extension HttpService {
         let descriptions = retrierFactory.descriptions
         let (attempts, delays) = (descriptions.maxAttempts, descriptions.shortestDelays)
         var findings: [PolicyFinding] = []
-        if let deadline = request.deadline {
+        if let deadline = deadline(of: request) {
             // A request that is not repeated after a timeout needs the time for only one.
             if attempts > 1, mayRepeat(request, by: descriptions), let timeout = timeout(of: request),
                 (timeout.clampedToCentury * attempts.clampedToThousand + delays) > deadline
@@ -60,7 +60,7 @@ extension HttpService {
             }
         }
         if request.allowsHedging, let delay = hedging?.delay.shortest,
-            let limit = [timeout(of: request), request.deadline].compactMap({ $0 }).min(), delay >= limit
+            let limit = [timeout(of: request), deadline(of: request)].compactMap({ $0 }).min(), delay >= limit
         {
             findings.append(.hedgeTooLate(after: delay, limit: limit))
         }
@@ -198,13 +198,6 @@ public enum PolicyFinding: Hashable, Sendable {
     ///   - of: The type that has it, a service or a request.
     ///   - rule: The rule, with the type to declare it with.
     case notTheRule(property: String, of: String, rule: String)
-    /// A stored property of a service has the name of a rule that each request declares, and so has no effect on calls.
-    ///
-    /// - Parameters:
-    ///   - property: The stored property, with its type.
-    ///   - of: The type of the service.
-    ///   - rule: The request's rule, with its type.
-    case ruleOfRequests(property: String, of: String, rule: String)
     /// An interceptor comes before another one that has to come before it.
     ///
     /// - Parameters:
@@ -292,11 +285,6 @@ extension PolicyFinding: CustomStringConvertible {
             """
             `\(property)` of \(owner) is not the rule `\(rule)`, whose default stays in force: declare it with that name \
             and type
-            """
-        case .ruleOfRequests(let property, let owner, let rule):
-            """
-            `\(property)` of \(owner) is no rule of a service, and no call follows it: declare `\(rule)` in each request, \
-            or once for all in an extension of a protocol of your own
             """
         case .interceptorOrder(let outer, let inner, let reason):
             "\(inner) belongs before \(outer) in `interceptors`: \(reason)"

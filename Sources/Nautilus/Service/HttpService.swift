@@ -55,6 +55,12 @@ public protocol HttpService<RequestError>: Sendable {
     ///
     /// Default: 60 s, as in URL loading systems, since a silent server must not hold a call for ever.
     var timeout: Duration? { get }
+    /// How long a whole call may take, with all its attempts and delays, if its request declares no ``Request/deadline`` of
+    /// its own. It does not apply to a request whose body is read as it arrives, such as a download or a feed.
+    ///
+    /// Default: nil, no limit, since most callers end a call by cancelling it. With the default timeout and four attempts, a
+    /// server that is silent holds a call for four minutes.
+    var deadline: Duration? { get }
     /// How JSON is written and read in bodies, results, events, messages and the refusals that
     /// ``HttpError/responseBody(as:decoder:)`` reads. Read once for each call. Default: ``JsonCoders/standard``.
     ///
@@ -103,6 +109,8 @@ extension HttpService {
     public var maxAttempts: Int { 100 }
     /// 60 s.
     public var timeout: Duration? { .seconds(60) }
+    /// No limit.
+    public var deadline: Duration? { nil }
     /// Foundation's defaults.
     public var coders: JsonCoders { .standard }
     /// No other service.
@@ -121,6 +129,13 @@ extension HttpService {
     func timeout(of request: some Request) -> Duration? {
         let timeout = request.timeout
         return timeout == .ofService ? self.timeout : timeout
+    }
+
+    /// The deadline of the calls of `request`.
+    func deadline(of request: some Request) -> Duration? {
+        let deadline = request.deadline
+        guard deadline == .ofService else { return deadline }
+        return request.streamsResponse ? nil : self.deadline
     }
 
     /// The platform's transport for web sockets.

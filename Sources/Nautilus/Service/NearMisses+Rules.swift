@@ -33,7 +33,7 @@ extension NearMisses {
             Rule("timeout", Duration?.self, otherNames: ["timeoutInterval"]) {
                 isTime($0) && service.timeout == .seconds(60)
             },
-            Rule(name: "deadline", type: "Duration?", isOfRequests: true) { isTime($0) },
+            Rule("deadline", Duration?.self) { isTime($0) && service.deadline == nil },
         ]
     }
 

@@ -15,8 +15,6 @@ struct NearMisses {
         let type: String
         /// Other names that people give the rule.
         var otherNames: [String] = []
-        /// Whether only requests have the rule, and services do not.
-        var isOfRequests = false
         /// Whether the value of a property with the rule's name shows that it does not fulfil the rule.
         let isMissed: (Any) -> Bool
         /// Whether the value of a property with one of the other names was meant for the rule, which still has its
@@ -76,10 +74,7 @@ struct NearMisses {
                 return nil
             }
             let property = "\(label): \(type(of: child.value))"
-            let text = "\(rule.name): \(rule.type)"
-            return rule.isOfRequests
-                ? .ruleOfRequests(property: property, of: "\(owner)", rule: text)
-                : .notTheRule(property: property, of: "\(owner)", rule: text)
+            return .notTheRule(property: property, of: "\(owner)", rule: "\(rule.name): \(rule.type)")
         }
     }
 }

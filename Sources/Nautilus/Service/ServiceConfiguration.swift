@@ -82,6 +82,11 @@ public struct ServiceConfiguration: Sendable {
         get { own.timeout ?? base.timeout }
         set { own.timeout = .some(newValue) }
     }
+    /// How long a whole call may take if its request declares no deadline of its own; nil for no limit.
+    public var deadline: Duration? {
+        get { own.deadline ?? base.deadline }
+        set { own.deadline = .some(newValue) }
+    }
     /// How JSON is written and read.
     public var coders: JsonCoders {
         get { own.coders ?? base.coders }
@@ -128,6 +133,7 @@ private struct Overrides {
     var clock: (any Clock<Duration>)?
     var maxAttempts: Int?
     var timeout: Duration??
+    var deadline: Duration??
     var coders: JsonCoders?
 }
 
@@ -159,6 +165,7 @@ private struct OverridingService<RequestError: Error>: ForwardingService {
     var clock: any Clock<Duration> { own.clock ?? forwarded.clock }
     var maxAttempts: Int { own.maxAttempts ?? forwarded.maxAttempts }
     var timeout: Duration? { own.timeout ?? forwarded.timeout }
+    var deadline: Duration? { own.deadline ?? forwarded.deadline }
     var coders: JsonCoders { own.coders ?? forwarded.coders }
 
     var selectedService: AnyHttpService<RequestError>? {

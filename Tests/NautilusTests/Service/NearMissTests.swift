@@ -161,7 +161,7 @@ struct NearMissTests {
 
     class Base: HttpService, @unchecked Sendable {
         let timeout: Duration = .seconds(5)
-        let deadline: Duration? = .seconds(20)
+        let deadline: Duration = .seconds(20)
         let baseURL = "https://www.example.com"
         var apiUrl: any UrlConvertible { "api.example.com" }
     }
@@ -216,8 +216,8 @@ struct NearMissTests {
         #expect(lines.withLock { $0.count } == 6 + 4 + 4)
     }
 
-    @Test("what only a request can rule is found in a service, its superclass included")
-    func ofRequests() {
+    @Test("what a superclass of a service has is found")
+    func superclass() {
         #expect(
             Derived().diagnose().map(\.description) == [
                 """
@@ -225,8 +225,8 @@ struct NearMissTests {
                 with that name and type
                 """,
                 """
-                `deadline: Optional<Duration>` of Derived is no rule of a service, and no call follows it: declare \
-                `deadline: Duration?` in each request, or once for all in an extension of a protocol of your own
+                `deadline: Duration` of Derived is not the rule `deadline: Duration?`, whose default stays in force: \
+                declare it with that name and type
                 """,
             ]
         )
