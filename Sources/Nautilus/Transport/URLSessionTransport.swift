@@ -27,7 +27,7 @@ import Foundation
 ///   Of `Set-Cookie` lines that differ in the case of their name, only one is kept.
 /// - On Linux, libcurl itself repeats a request, even a POST, if its kept connection turns out to be closed before any
 ///   byte of an answer came. The body is not sent again, so that such a POST runs into its timeout; a request without a
-///   body may run twice, so give it an `Idempotency-Key`.
+///   body may run twice, unless it carries an `Idempotency-Key`.
 /// - On Linux, up to Swift 6.3 at least, Foundation keeps a core busy while a request on a new connection waits for its
 ///   answer, since it keeps asking whether the socket can be written. Long polls are costly there.
 /// - On Linux, up to Swift 6.3 at least, Foundation ends the process when a response breaks off within its header,
