@@ -16,7 +16,8 @@ static enum nautilus_curl_binding binding = NAUTILUS_CURL_NO_LIBRARY;
 static struct nautilus_curl_version bound_version = {0, 0, "", 0};
 
 static void *open_library(void) {
-    // Foundation's networking has it loaded; no second copy, with a TLS library of its own, is to come beside it.
+    // Foundation's networking has usually loaded it; a second copy, with a TLS library of its own, must not be loaded
+    // as well.
     void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_NOLOAD);
     return library ? library : dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
 }
@@ -51,7 +52,7 @@ static void bind_all(void) {
     for (size_t index = 0; index < sizeof symbols / sizeof *symbols; index++) {
         void *symbol = dlsym(library, symbols[index].name);
         if (!symbol) return;
-        // POSIX has functions fit into pointers to data (dlsym).
+        // POSIX guarantees that a pointer to data can hold a function (dlsym).
         *(void **)symbols[index].target = symbol;
     }
     struct curl_version_data *data = nautilus_curl.version_info(0);

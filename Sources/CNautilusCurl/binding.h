@@ -1,4 +1,4 @@
-// The library's functions, as they are bound.
+// The library's functions, once they are bound.
 
 #ifndef NAUTILUS_CURL_BINDING_H
 #define NAUTILUS_CURL_BINDING_H
@@ -29,7 +29,7 @@ struct curl_address {
     struct sockaddr address;
 };
 
-// The beginning, which has stayed the same since 2004.
+// The beginning of libcurl's structure, which has stayed the same since 2004.
 struct curl_version_data {
     int age;
     const char *version;
@@ -60,7 +60,7 @@ struct curl_functions {
     struct curl_message *(*multi_info_read)(curl_multi *, int *left);
 };
 
-// Bytes that are put together, in memory that is kept.
+// Bytes that are collected, in memory that is reused.
 struct bytes {
     char *bytes;
     size_t count, capacity;
@@ -74,18 +74,18 @@ struct line {
 
 struct nautilus_easy {
     curl_easy *curl;
-    // The transfer's, for the functions.
+    // The transfer's context, passed to the functions.
     void *context;
-    // The loop whose sockets it uses; null while it has not been told of one.
+    // The loop whose sockets the handle uses; null before it has a loop.
     struct nautilus_loop *loop;
-    // The socket that it last wanted something of; -1 for none.
+    // The socket for which the handle last wanted events; -1 for none.
     int socket;
-    // Whether the header of the response has come, so that lines are those of trailers.
+    // Whether the response's header is complete, so that further lines are trailers.
     int has_head;
-    // The header as far as it has come, and from how many bytes on it is too large.
+    // The part of the header that has arrived, and the number of bytes above which it is too large.
     struct bytes head;
     size_t head_limit;
-    // The lines of the request, a zero behind each, and their list.
+    // The lines of the request, each ending with a zero, and their list.
     struct bytes lines;
     size_t line_count;
     struct line *nodes;
@@ -94,7 +94,7 @@ struct nautilus_easy {
 };
 
 extern struct curl_functions nautilus_curl;
-// Written before any transfer is made.
+// Set before any transfer is made.
 extern struct nautilus_easy_functions nautilus_functions;
 
 #endif

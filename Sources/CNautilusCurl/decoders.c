@@ -1,4 +1,4 @@
-// Undoes the codings of bodies (RFC 9110 §8.4.1): gzip and deflate by zlib, br by Brotli's decoder, zstd by Zstandard's.
+// Decodes bodies (RFC 9110 §8.4.1): gzip and deflate with zlib, br with Brotli's decoder, zstd with Zstandard's.
 
 #if defined(__linux__)
 
@@ -38,7 +38,7 @@ static struct {
 static pthread_once_t bound = PTHREAD_ONCE_INIT;
 
 static void *open_library(const char *name) {
-    // Where libcurl knows the coding, it has it loaded.
+    // If libcurl supports the coding, it has loaded the library already.
     void *library = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
     return library ? library : dlopen(name, RTLD_NOW | RTLD_LOCAL);
 }
@@ -75,7 +75,7 @@ struct nautilus_decoder {
 };
 
 static void *create_zstd(void) {
-    // A server must not make us hold more than 8 MiB of what came before (RFC 9659 §3).
+    // A server must not make us keep a window of more than 8 MiB (RFC 9659 §3).
     const int window_log_max = 100, eight_megabytes = 23;
     void *state = zstd.create();
     if (!state || !zstd.is_error(zstd.set(state, window_log_max, eight_megabytes))) return state;
@@ -95,7 +95,7 @@ static void *create_state(enum nautilus_coding coding) {
 }
 
 struct nautilus_decoder *nautilus_decoder_create(enum nautilus_coding coding) {
-    // It binds the libraries as well.
+    // This also binds the libraries.
     if (!nautilus_decoder_exists(coding)) return NULL;
     struct nautilus_decoder *decoder = malloc(sizeof *decoder);
     if (!decoder) return NULL;
@@ -117,7 +117,7 @@ void nautilus_decoder_destroy(struct nautilus_decoder *decoder) {
 int nautilus_decoder_reset(struct nautilus_decoder *decoder) {
     switch (decoder->coding) {
     case NAUTILUS_CODING_GZIP: return inflater_reset(decoder->state);
-    // One frame may follow another, and the decoder goes on by itself (RFC 8878 §3.1).
+    // Another frame may follow, and the decoder continues by itself (RFC 8878 §3.1).
     case NAUTILUS_CODING_ZSTD: return 1;
     default: return 0;
     }
@@ -144,7 +144,7 @@ static enum nautilus_coding_state run_zstd(
     *input_count = in.position;
     *output_count = out.position;
     if (zstd.is_error(result)) return NAUTILUS_CODING_FAILED;
-    // Otherwise it is a guess at how many bytes are still to come.
+    // Any other result is a guess at how many bytes are still to come.
     return result == 0 ? NAUTILUS_CODING_ENDED : NAUTILUS_CODING_GOES_ON;
 }
 

@@ -1,4 +1,4 @@
-// One transfer's handle: options by the type of their argument, and the functions that the library calls.
+// A transfer's handle: setters for options by the type of their argument, and the functions that the library calls.
 
 #if defined(__linux__)
 
@@ -108,7 +108,7 @@ static int append(struct bytes *target, const char *bytes, size_t count) {
     return 1;
 }
 
-// Hands over what has been collected of a header; 0 to end the transfer.
+// Hands over the part of a header that has been collected; returns 0 to end the transfer.
 static int hand_over(nautilus_easy *easy) {
     enum nautilus_head_answer answer = nautilus_functions.header(easy->head.bytes, easy->head.count, easy->context);
     easy->head.count = 0;
@@ -121,7 +121,7 @@ static size_t take_line(char *bytes, size_t size, size_t count, void *context) {
     size_t length = size * count;
     if (!append(&easy->head, bytes, length)) return 0;
     int is_empty = (length == 1 && bytes[0] == '\n') || (length == 2 && bytes[0] == '\r' && bytes[1] == '\n');
-    // One too large is refused before its end, and trailers have none.
+    // Not only at the end: a header that is too large is refused before that, and trailers have no empty line.
     if (!is_empty && !easy->has_head && easy->head.count <= easy->head_limit) return length;
     return hand_over(easy) ? length : 0;
 }

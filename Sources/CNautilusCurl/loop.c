@@ -1,4 +1,4 @@
-// The event loop: what the library wants to be told of sockets and timers, through epoll.
+// The event loop, which tells the library about sockets and timers through epoll.
 
 #if defined(__linux__)
 
@@ -43,22 +43,22 @@ struct nautilus_loop {
     struct sockets sockets;
     int wake;
     int timer;
-    // Whether the library has changed its mind about its next timer since it was asked.
+    // Whether the library may have changed its next timer since it was last asked.
     int timer_changed;
-    // Whether a transfer was added that has not been given a connection yet.
+    // Whether a transfer has been added for which the library has not chosen a connection yet.
     int is_choosing;
     // When `timer` fires, in milliseconds of the monotonic clock; 0 when it does not.
     int64_t armed;
     struct epoll_event events[events_at_once];
-    // The lent sockets that the last step has found to be ready.
+    // The lent sockets that the last step has found ready.
     int ready[events_at_once];
     int ready_count;
-    // The handles whose connections the last step has found to be ended while the library wants nothing of them.
+    // The handles whose connections the last step has found ended while the library was not waiting for them.
     nautilus_easy *left[events_at_once];
     int left_count;
 };
 
-// The handle that we have made of the library's; null for none of ours.
+// Our handle for one of the library's; null if it is not ours.
 static nautilus_easy *own(curl_easy *curl) {
     nautilus_easy *easy = NULL;
     return nautilus_curl.easy_getinfo(curl, info_private, &easy) == 0 ? easy : NULL;
@@ -87,7 +87,7 @@ static int timer_changed(curl_multi *multi, long milliseconds, void *context) {
 static int open_socket(void *context, int purpose, struct curl_address *address) {
     (void)purpose;
     struct nautilus_loop *loop = context;
-    // No child process inherits a connection.
+    // Child processes must not inherit a connection.
     int opened = socket(address->family, address->type | SOCK_CLOEXEC, address->protocol);
     if (opened >= 0 && !sockets_own(&loop->sockets, opened)) {
         close(opened);
@@ -125,7 +125,7 @@ struct nautilus_loop *nautilus_loop_create(long kept_connections) {
 }
 
 void nautilus_loop_destroy(struct nautilus_loop *loop) {
-    // Closes the kept connections, by way of close_socket.
+    // This closes the kept connections, through close_socket.
     if (loop->multi) nautilus_curl.multi_cleanup(loop->multi);
     if (loop->timer >= 0) close(loop->timer);
     if (loop->wake >= 0) close(loop->wake);
@@ -142,7 +142,7 @@ int32_t nautilus_loop_wait(struct nautilus_loop *loop) {
 
 void nautilus_loop_wake(struct nautilus_loop *loop) {
     uint64_t one = 1;
-    // It fails only when the counter is full, and then the loop wakes anyway.
+    // Fails only if the counter is full, and then the loop wakes anyway.
     ssize_t ignored = write(loop->wake, &one, sizeof one);
     (void)ignored;
 }
@@ -161,7 +161,8 @@ static int64_t now(void) {
 
 static void arm(struct nautilus_loop *loop, long milliseconds) {
     int64_t deadline = now() + milliseconds;
-    // A timer that fires too early costs less than setting it for every transfer: then the library is asked again.
+    // Keeps an earlier timer, since letting it fire too early and asking the library again costs less than setting it
+    // for every transfer.
     if (loop->armed && loop->armed <= deadline) return;
     struct itimerspec time = {
         .it_value = {.tv_sec = milliseconds / 1000, .tv_nsec = milliseconds % 1000 * 1000000},
@@ -169,8 +170,8 @@ static void arm(struct nautilus_loop *loop, long milliseconds) {
     if (timerfd_settime(loop->timer, 0, &time, NULL) == 0) loop->armed = deadline;
 }
 
-// Ends the kept connections on which something has come since the last wait: the library would use them for the transfers
-// that have been added.
+// Ends the kept connections on which something has arrived since the last wait, or the library would use them for the
+// transfers that have been added.
 static void end_spoiled(struct nautilus_loop *loop) {
     if (!loop->is_choosing) return;
     loop->is_choosing = 0;
@@ -181,14 +182,15 @@ static void end_spoiled(struct nautilus_loop *loop) {
             sockets_end(&loop->sockets, events[index].data.fd);
 }
 
-// Lets the library do what is due, and sets the timer for what is not.
+// Lets the library do what is due, and sets the timer for what is due later.
 static void run_timers(struct nautilus_loop *loop) {
     const int most_rounds = 100;
     end_spoiled(loop);
     for (int round = 0; loop->timer_changed; round++) {
         loop->timer_changed = 0;
         long milliseconds = -1;
-        // Asked, and not taken from what it was told: after a timer that fires early it does not tell again.
+        // The library is asked for its timeout, since after a timer that fired too early it does not report the timeout
+        // again.
         if (nautilus_curl.multi_timeout(loop->multi, &milliseconds) != 0 || milliseconds < 0) return;
         if (milliseconds > 0) return arm(loop, milliseconds);
         if (round == most_rounds) return arm(loop, 1);
@@ -198,8 +200,8 @@ static void run_timers(struct nautilus_loop *loop) {
     }
 }
 
-// A paused transfer's socket: the library asks for it again. But when it has read its end, it waits for the rest of a body
-// that is to be sent, however long that is in coming.
+// Stops watching a paused transfer's socket, which the library will ask for again. But at the end of the connection,
+// the library would wait for the rest of the body to send, however long that takes, so the handle is noted as left.
 static void leave_alone(struct nautilus_loop *loop, int descriptor) {
     if (!(sockets_flags(&loop->sockets, descriptor) & socket_watched)) return;
     sockets_unwatch(&loop->sockets, descriptor);
@@ -216,11 +218,11 @@ static void handle(struct nautilus_loop *loop, int descriptor, uint32_t events) 
         loop->timer_changed = 1;
         return;
     }
-    // Looked at now, and not when the event came: an earlier one may have changed it, or closed the socket.
+    // Read now and not when the event came, since an earlier event may have changed the flags, or closed the socket.
     uint8_t flags = sockets_flags(&loop->sockets, descriptor);
     if (flags & socket_resting) return sockets_end(&loop->sockets, descriptor);
     if (flags & socket_lent) {
-        // One that does not fit in is found again.
+        // If it does not fit, the next step finds it again.
         if (loop->ready_count < events_at_once) loop->ready[loop->ready_count++] = descriptor;
         return;
     }
@@ -234,7 +236,8 @@ static void handle(struct nautilus_loop *loop, int descriptor, uint32_t events) 
 }
 
 void nautilus_loop_step(struct nautilus_loop *loop, int32_t count) {
-    // Before the events: with the first of them, whosever it is, the library begins what has been added.
+    // Before the events, since with the first event, whatever its socket, the library begins the transfers that have
+    // been added.
     end_spoiled(loop);
     for (int32_t index = 0; index < count; index++)
         handle(loop, loop->events[index].data.fd, loop->events[index].events);
@@ -242,7 +245,7 @@ void nautilus_loop_step(struct nautilus_loop *loop, int32_t count) {
 }
 
 void nautilus_loop_begin(struct nautilus_loop *loop) {
-    // Threads that the library makes, to look names up, inherit the mask: no signal handler is to run on them.
+    // Threads that the library makes to look up names inherit the mask, so that no signal handler runs on them.
     sigset_t all, before;
     sigfillset(&all);
     int is_masked = pthread_sigmask(SIG_SETMASK, &all, &before) == 0;
@@ -264,16 +267,17 @@ int nautilus_loop_add(struct nautilus_loop *loop, nautilus_easy *easy) {
     return nautilus_curl.multi_add_handle(loop->multi, easy->curl) == 0;
 }
 
-// The socket of its connection, which outlives the transfer where it is kept; -1 for none.
+// The socket of a transfer's connection, which outlives the transfer if the connection is kept; -1 for none.
 static int active_socket(struct nautilus_loop *loop, nautilus_easy *easy) {
     int socket = easy->socket;
-    // Remembered, since the library looks through all connections for it. Nobody has had one of this number since.
+    // The remembered socket saves the library a search through all connections. It is valid if no other handle has used
+    // this descriptor since.
     if (socket >= 0 && sockets_user(&loop->sockets, socket) == easy) return socket;
     return nautilus_curl.easy_getinfo(easy->curl, info_active_socket, &socket) == 0 ? socket : -1;
 }
 
 int nautilus_loop_remove(struct nautilus_loop *loop, nautilus_easy *easy) {
-    // Before, while the library knows.
+    // Before the removal, while the library still knows it.
     int socket = active_socket(loop, easy);
     int is_removed = nautilus_curl.multi_remove_handle(loop->multi, easy->curl) == 0;
     if (socket >= 0) sockets_rest(&loop->sockets, socket);

@@ -40,13 +40,15 @@ int sockets_own(struct sockets *sockets, int socket) {
     uint8_t before = sockets->flags[socket];
     sockets->flags[socket] = socket_owned;
     if (!(before & socket_wanted)) sockets->users[socket] = NULL;
-    // The library has closed a socket of this number without telling, and takes what it wanted of that for told.
+    // The library has closed an earlier socket with this descriptor without telling us, and will not ask again for what
+    // it wanted of that one.
     if (before & socket_wanted)
         return sockets_want(sockets, socket, (before & socket_watched_read ? 1 : 0) | (before & socket_watched_write ? 2 : 0));
     return 1;
 }
 
-// Only where it `knows` is it certain that epoll's view is ours: the library closes some sockets without telling.
+// Has epoll watch a socket. Only if the caller `knows` is it certain that the flags agree with epoll's state, since the
+// library closes some sockets without telling us.
 static int watch(struct sockets *sockets, int socket, int interest, int knows) {
     uint8_t *flags = &sockets->flags[socket];
     uint8_t wanted = socket_watched;
@@ -77,14 +79,15 @@ int sockets_want(struct sockets *sockets, int socket, int interest) {
 void sockets_unwant(struct sockets *sockets, int socket) {
     if (sockets_flags(sockets, socket) == 0) return;
     sockets->flags[socket] &= (uint8_t)~socket_wanted;
-    // Of our own, the next transfer mostly wants the same again, which spares two system calls for each.
+    // Sockets that we have opened stay watched: the next transfer usually wants the same again, which saves two system
+    // calls.
     if (!(sockets->flags[socket] & socket_owned)) sockets_unwatch(sockets, socket);
 }
 
 int sockets_lend(struct sockets *sockets, int socket, int interest) {
     if (!make_room(sockets, socket)) return 0;
     int knows = sockets->flags[socket] & socket_lent;
-    // epoll tells of an end even where nothing else is asked for, again and again.
+    // With no interest, epoll would still report the end of a connection, again and again.
     if (interest == 0) sockets_unwatch(sockets, socket);
     else if (!watch(sockets, socket, interest, knows)) return 0;
     sockets->flags[socket] |= socket_lent;
@@ -94,9 +97,9 @@ int sockets_lend(struct sockets *sockets, int socket, int interest) {
 void sockets_rest(struct sockets *sockets, int socket) {
     if (sockets_flags(sockets, socket) & socket_lent) sockets->flags[socket] &= (uint8_t)~socket_lent;
     uint8_t flags = sockets_flags(sockets, socket);
-    // Where it is wanted still, other transfers use it (HTTP/2).
+    // A socket that is still wanted is used by other transfers (HTTP/2).
     if (!(flags & socket_owned) || flags & socket_wanted) return;
-    // It is open, and of this number still.
+    // The flags agree with epoll, since the socket is still open with this descriptor.
     if (watch(sockets, socket, 1, 1)) sockets->flags[socket] |= socket_resting;
 }
 
@@ -107,12 +110,12 @@ void sockets_unwatch(struct sockets *sockets, int socket) {
 }
 
 void sockets_end(struct sockets *sockets, int socket) {
-    // The library looks at the socket alone before it uses a connection again. An unread byte, such as TLS's own farewell,
-    // makes it look alive, and the transfer then waits for ever.
+    // Before the library uses a connection again, it only checks the socket. An unread byte, such as TLS's closing
+    // message, makes the connection look alive, and the transfer would then wait for ever.
     char scratch[4096];
     for (int reads = 0; reads < 64; reads++) {
         ssize_t count = recv(socket, scratch, sizeof scratch, MSG_DONTWAIT);
-        // An answer's event, and another thread has read the answer before this one could: nothing has come since.
+        // The event belonged to an answer that another thread has read before, and nothing has arrived since.
         if (reads == 0 && count < 0 && errno == EAGAIN) return;
         if (count <= 0) break;
     }
@@ -122,7 +125,7 @@ void sockets_end(struct sockets *sockets, int socket) {
 }
 
 int sockets_close(struct sockets *sockets, int socket) {
-    // Closing alone would do, but for a child process that has inherited it.
+    // Closing would be enough if no child process had inherited the socket.
     sockets_unwatch(sockets, socket);
     if (socket >= 0 && socket < sockets->capacity) {
         sockets->flags[socket] = 0;

@@ -1,4 +1,4 @@
-// The sockets of a loop, and which of them epoll watches.
+// The sockets of a loop, and what epoll watches of them.
 
 #ifndef NAUTILUS_CURL_SOCKETS_H
 #define NAUTILUS_CURL_SOCKETS_H
@@ -8,17 +8,17 @@
 #include <stdint.h>
 
 enum socket_flag {
-    // Opened by us, so that we hear when it is closed: what epoll watches of it may be left as it is meanwhile.
+    // We have opened the socket and will be told when it is closed, so until then epoll may go on watching it.
     socket_owned = 1,
-    // epoll watches for it to be read, or to be written.
+    // epoll watches the socket: for reading, for writing, at all.
     socket_watched_read = 2,
     socket_watched_write = 4,
     socket_watched = 8,
-    // The library wants to hear of it.
+    // The library wants events of the socket.
     socket_wanted = 16,
-    // Of a kept connection that no transfer uses.
+    // The socket belongs to a kept connection that no transfer uses.
     socket_resting = 32,
-    // Of a connection whose bytes are not the library's to move.
+    // The socket belongs to a connection whose bytes the library does not move.
     socket_lent = 64,
 };
 
@@ -26,28 +26,30 @@ struct sockets {
     int epoll;
     // Flags by descriptor.
     uint8_t *flags;
-    // By descriptor, the handle that last wanted something of it, as long as it is open; stale for a resting one.
+    // By descriptor, the handle that last wanted events of an open socket; stale for a resting socket.
     void **users;
     int capacity;
 };
 
-// The flags of a socket; 0 for an unknown one.
+// The flags of a socket; 0 for an unknown socket.
 uint8_t sockets_flags(const struct sockets *sockets, int socket);
-// The handle that last wanted something of a socket that we have opened; null for none.
+// The handle that last wanted events of a socket that we have opened; null for none.
 void *sockets_user(const struct sockets *sockets, int socket);
-// Takes a socket in that we have opened; 0 where there is no memory.
+// Adds a socket that we have opened; returns 0 if there is no memory.
 int sockets_own(struct sockets *sockets, int socket);
-// Watches a socket for what the library wants of it (bits: 1 to read, 2 to write); 0 where the system refuses.
+// Watches a socket for the events that the library wants (bits: 1 to read, 2 to write); returns 0 if the system
+// refuses.
 int sockets_want(struct sockets *sockets, int socket, int interest);
-// The library wants nothing of it any more, for now.
+// Notes that the library wants no more events of a socket for now.
 void sockets_unwant(struct sockets *sockets, int socket);
-// Watches a connection whose bytes are moved from outside (bits as above, 0 for not at all); 0 where the system refuses.
+// Watches a connection whose bytes the library does not move (bits as above, or 0 for no events); returns 0 if the
+// system refuses.
 int sockets_lend(struct sockets *sockets, int socket, int interest);
-// No transfer uses the connection: whatever comes now is its end.
+// Notes that no transfer uses the connection, so that anything that arrives ends it.
 void sockets_rest(struct sockets *sockets, int socket);
-// Stops watching.
+// Stops watching a socket.
 void sockets_unwatch(struct sockets *sockets, int socket);
-// Ends a resting connection on which something has come, or its end, so that the library takes it for dead as well.
+// Ends a resting connection on which bytes or the end have arrived, so that the library takes it for dead, too.
 void sockets_end(struct sockets *sockets, int socket);
 // Forgets and closes a socket.
 int sockets_close(struct sockets *sockets, int socket);

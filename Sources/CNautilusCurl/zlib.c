@@ -1,4 +1,4 @@
-// zlib's compression and decompression, by its stable interface of 1995.
+// zlib's compression and decompression, through its interface, which has been stable since 1995.
 
 #if defined(__linux__)
 
@@ -37,7 +37,7 @@ static int (*deflate_init)(
 static int (*deflate)(struct zlib_stream *, int flush);
 static int (*deflate_end)(struct zlib_stream *);
 
-// zlib compares only the first digit of it.
+// zlib compares only the first digit of the version.
 static const char version[] = "1";
 
 static pthread_once_t bound = PTHREAD_ONCE_INIT;
@@ -82,7 +82,7 @@ struct inflater {
 };
 
 struct inflater *inflater_create(enum inflater_kind kind) {
-    // It binds zlib as well.
+    // This also binds zlib.
     if (!inflater_exists()) return NULL;
     struct inflater *inflater = calloc(1, sizeof *inflater);
     if (!inflater) return NULL;
@@ -118,7 +118,7 @@ struct nautilus_deflater {
 
 struct nautilus_deflater *nautilus_deflater_create(void) {
     const int default_level = -1, deflated = 8, gzip_window = 31, default_memory = 8, default_strategy = 0;
-    // It binds zlib as well.
+    // This also binds zlib.
     if (!nautilus_deflater_exists()) return NULL;
     struct nautilus_deflater *deflater = calloc(1, sizeof *deflater);
     if (!deflater) return NULL;

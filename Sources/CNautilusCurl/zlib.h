@@ -8,12 +8,12 @@
 #include "CNautilusCurl.h"
 
 struct inflater;
-// zlib's own numbers: how large the window is, and what stands around it.
+// zlib's own numbers for the size of the window and the format around the data.
 enum inflater_kind { inflate_gzip = 31, inflate_zlib = 15, inflate_raw = -15 };
 
-// Whether zlib is there; thread-safe.
+// Whether zlib is available; thread-safe.
 int inflater_exists(void);
-// Null where there is no zlib, or no memory left.
+// Null if there is no zlib, or no memory left.
 struct inflater *inflater_create(enum inflater_kind kind);
 void inflater_destroy(struct inflater *inflater);
 int inflater_reset(struct inflater *inflater);

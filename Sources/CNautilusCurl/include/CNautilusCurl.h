@@ -1,7 +1,7 @@
-// libcurl, bound when the process runs, and an event loop for its transfers.
+// libcurl, bound at run time, and an event loop for its transfers.
 //
-// Declarations of our own for the few functions and numbers that are used, so that nothing but a compiler is needed to build:
-// libcurl's interface has been stable since 2006, and whoever links Foundation's networking on Linux has it loaded.
+// The few functions and numbers that are used are declared here, so that building needs only a compiler. libcurl's
+// interface has been stable since 2006, and a program that links Foundation's networking on Linux has libcurl loaded.
 // Swift cannot call variadic functions, so each kind of argument has a wrapper.
 
 #ifndef NAUTILUS_CURL_H
@@ -16,7 +16,8 @@
 extern "C" {
 #endif
 
-// Nothing here is safe to call before this has returned NAUTILUS_CURL_BOUND.
+// The result of nautilus_curl_bind and nautilus_curl_initialize. Before both have returned NAUTILUS_CURL_BOUND, nothing
+// that uses libcurl is safe to call.
 enum nautilus_curl_binding {
     NAUTILUS_CURL_BOUND = 0,
     NAUTILUS_CURL_NO_LIBRARY = 1,
@@ -36,13 +37,13 @@ struct nautilus_curl_version {
 // Binds the library, once in a process; thread-safe. `version` is filled unless the library or a symbol is missing.
 enum nautilus_curl_binding nautilus_curl_bind(struct nautilus_curl_version *_Nonnull version);
 
-// A function's word for the lines of a header.
+// What a function answers to the lines of a header.
 enum nautilus_head_answer {
-    // The transfer is ended.
+    // End the transfer.
     NAUTILUS_HEAD_REFUSED,
-    // Others are to come: they were an interim response's, or trailers.
+    // More lines follow: these were an interim response's, or trailers.
     NAUTILUS_HEAD_TAKEN,
-    // They were the response's own; trailers come line by line from here on.
+    // These were the response's own; from here on, trailers come line by line.
     NAUTILUS_HEAD_COMPLETE,
 };
 
@@ -51,22 +52,22 @@ typedef size_t (*nautilus_data_function)(
     char *_Null_unspecified bytes, size_t count, void *_Null_unspecified context
 );
 struct nautilus_easy_functions {
-    // Called with whole headers, and with one that is too large, or breaks off, as far as it has come.
+    // Called with whole headers, and with the part that has arrived of a header that is too large or breaks off.
     enum nautilus_head_answer (*_Nonnull header)(
         const char *_Null_unspecified bytes, size_t count, void *_Null_unspecified context
     );
-    // How many bytes it has taken, or a nautilus_curl_answer.
+    // Returns how many bytes it has taken, or a nautilus_curl_answer.
     nautilus_data_function _Nonnull write;
-    // How many bytes it has put into `bytes`, or a nautilus_curl_answer.
+    // Returns how many bytes it has put into `bytes`, or a nautilus_curl_answer.
     nautilus_data_function _Nonnull read;
-    // Whether the body can be read from its beginning again.
+    // Returns whether the body can be read from its beginning again.
     int (*_Nonnull rewind)(void *_Null_unspecified context);
-    // Whether the request may be written now: to a new connection, or to one that was kept.
+    // Returns whether the request may be written now, to a new or a kept connection.
     int (*_Nonnull admit)(void *_Null_unspecified context);
 };
 
-// Initializes the library, with the functions of all transfers. Called once in a process; not thread-safe beside other
-// users of a library that lacks NAUTILUS_CURL_FEATURE_THREAD_SAFE.
+// Initializes the library, with the functions of all transfers. Called once in a process. If the library lacks
+// NAUTILUS_CURL_FEATURE_THREAD_SAFE, this is not thread-safe with other users of the library.
 enum nautilus_curl_binding nautilus_curl_initialize(struct nautilus_easy_functions functions);
 
 enum nautilus_curl_feature {
@@ -137,13 +138,13 @@ enum nautilus_curl_answer {
     NAUTILUS_CURL_PAUSE = 0x10000001,
 };
 
-// One transfer's handle, and memory for what it is told and tells.
+// A transfer's handle, with memory for its request's lines and its response's header.
 typedef struct nautilus_easy nautilus_easy;
 
-// With the number of bytes from which on a header is too large.
+// The argument is the number of bytes above which a header is too large.
 nautilus_easy *_Nullable nautilus_easy_create(size_t head_limit);
 void nautilus_easy_destroy(nautilus_easy *_Nonnull easy);
-// Forgets every option.
+// Resets every option.
 void nautilus_easy_reset(nautilus_easy *_Nonnull easy);
 
 // Each returns whether the library took the value.
@@ -158,15 +159,16 @@ long nautilus_easy_number(nautilus_easy *_Nonnull easy, int32_t info);
 int64_t nautilus_easy_microseconds(nautilus_easy *_Nonnull easy, int32_t info);
 // Has the functions called, until the handle is reset.
 void nautilus_easy_set_functions(nautilus_easy *_Nonnull easy);
-// What they are called with from here on.
+// Sets the context with which the functions are called from here on.
 void nautilus_easy_set_context(nautilus_easy *_Nonnull easy, void *_Nullable context);
-// Has the function called with the header that has come in part. Returns whether it has taken it.
+// Has the function called with the part of a header that has arrived. Returns whether the function accepted it.
 int nautilus_easy_flush(nautilus_easy *_Nonnull easy);
-// Lets whatever has been paused go on.
+// Resumes whatever has been paused.
 void nautilus_easy_resume(nautilus_easy *_Nonnull easy);
 
-// The bytes of a connection, once its handle has ended with CONNECT_ONLY and as long as it is in its loop. Each returns the
-// library's word for it, which is one of these or a failure, and how many bytes it has moved; to receive 0 is the end.
+// Send and receive the bytes of a connection, after its handle has ended with CONNECT_ONLY and as long as the handle is
+// in its loop. Each returns the library's code, one of these or a failure, and how many bytes it has moved; receiving 0
+// bytes means the end.
 enum nautilus_curl_result { NAUTILUS_CURL_OK = 0, NAUTILUS_CURL_AGAIN = 81 };
 int32_t nautilus_easy_send(
     nautilus_easy *_Nonnull easy, const void *_Nonnull bytes, size_t count, size_t *_Nonnull sent
@@ -175,57 +177,58 @@ int32_t nautilus_easy_receive(
     nautilus_easy *_Nonnull easy, void *_Nonnull bytes, size_t count, size_t *_Nonnull received
 );
 
-// The lines of its header, in memory that is used again: they stay until others are begun. To set them returns whether there
-// was memory for all, and the library took them.
+// The lines of a request's header, in memory that is reused: they stay until others are begun. Setting them returns
+// whether there was memory for all of them and the library accepted them.
 void nautilus_easy_begin_lines(nautilus_easy *_Nonnull easy);
 void nautilus_easy_add_to_line(nautilus_easy *_Nonnull easy, const void *_Nonnull bytes, size_t count);
 void nautilus_easy_end_line(nautilus_easy *_Nonnull easy);
 int nautilus_easy_set_lines(nautilus_easy *_Nonnull easy, int32_t option);
 
-// A list of one line; null where there is no memory.
+// A list of one line; null if there is no memory.
 typedef void nautilus_list;
 nautilus_list *_Nullable nautilus_list_create(const char *_Nonnull text);
 void nautilus_list_destroy(nautilus_list *_Nullable list);
 
-// The sockets, timers and kept connections of many transfers. All but wait and wake is called by one thread at a time.
+// The sockets, timers and kept connections of many transfers. Everything except wait and wake must be called by one
+// thread at a time.
 struct nautilus_loop;
 
-// Null where the system has no descriptor or no memory left.
+// Null if the system has no descriptor or no memory left.
 struct nautilus_loop *_Nullable nautilus_loop_create(long kept_connections);
 void nautilus_loop_destroy(struct nautilus_loop *_Nonnull loop);
-// Waits until something is to be done; by the loop's own thread only, which then steps.
+// Waits until there is something to do. Called only by the loop's own thread, which then steps.
 int32_t nautilus_loop_wait(struct nautilus_loop *_Nonnull loop);
-// Ends the wait; from any thread.
+// Ends the wait. May be called from any thread.
 void nautilus_loop_wake(struct nautilus_loop *_Nonnull loop);
 // Does what is due: what `wait` has found, and timers.
 void nautilus_loop_step(struct nautilus_loop *_Nonnull loop, int32_t count);
-// Does what is due of timers, such as beginning a transfer; on any thread.
+// Does what timers have made due, such as beginning a transfer. May be called on any thread.
 void nautilus_loop_begin(struct nautilus_loop *_Nonnull loop);
 // Each returns whether the library agreed.
 int nautilus_loop_add(struct nautilus_loop *_Nonnull loop, nautilus_easy *_Nonnull easy);
 int nautilus_loop_remove(struct nautilus_loop *_Nonnull loop, nautilus_easy *_Nonnull easy);
-// The next transfer that has ended, and how; null when none has.
+// The next transfer that has ended, and how; null if there is none.
 nautilus_easy *_Nullable nautilus_loop_ended(struct nautilus_loop *_Nonnull loop, int32_t *_Nonnull result);
 
-// The next transfer whose connection a step has found to be ended by the server, while the transfer is paused; null when
-// none is. One that has ended since may be among them, and its handle be another's.
+// The next transfer whose connection a step has found ended by the server while the transfer was paused; null if there
+// is none. The transfer may have ended since, and its handle may belong to another one.
 nautilus_easy *_Nullable nautilus_loop_left(struct nautilus_loop *_Nonnull loop);
 
-// Watches such a connection, to read it (1), to write to it (2), for both or for nothing (0). Returns its descriptor; -1
-// where the system refuses.
+// Watches the connection of a handle that ended with CONNECT_ONLY, for reading (1), writing (2), both (3) or nothing
+// (0). Returns its descriptor; -1 if the system refuses.
 int32_t nautilus_loop_watch(struct nautilus_loop *_Nonnull loop, nautilus_easy *_Nonnull easy, int32_t interest);
-// The descriptor of the next one that a step has found to be ready; -1 when none is.
+// The descriptor of the next watched connection that a step has found ready; -1 if there is none.
 int32_t nautilus_loop_ready(struct nautilus_loop *_Nonnull loop);
 
-// Starts a thread that is not waited for, with all signals blocked. Returns whether it could.
+// Starts a detached thread with all signals blocked. Returns whether it could.
 int nautilus_thread_start(void (*_Nonnull run)(void *_Nonnull context), void *_Nonnull context);
 
-// The codings of bodies, undone by libraries that are bound like libcurl, which brings them along. Of `input` and `output`
-// each run takes and gives as much as it can, and tells of both how much; neither has more than 4 GiB.
+// Decoding of bodies, by libraries that are bound like libcurl, which usually brings them along. Each run reads from
+// `input` and writes to `output` as much as it can, and reports both amounts; neither may have more than 4 GiB.
 enum nautilus_coding_state { NAUTILUS_CODING_GOES_ON, NAUTILUS_CODING_ENDED, NAUTILUS_CODING_FAILED };
 enum nautilus_coding {
     NAUTILUS_CODING_GZIP,
-    // The two that are called deflate: with the header of RFC 1950, and without.
+    // The two formats that are called deflate: with the header of RFC 1950, and without.
     NAUTILUS_CODING_ZLIB,
     NAUTILUS_CODING_DEFLATE,
     NAUTILUS_CODING_BROTLI,
@@ -233,12 +236,12 @@ enum nautilus_coding {
 };
 
 struct nautilus_decoder;
-// Whether the library for it is there; thread-safe.
+// Whether the library for a coding is available; thread-safe.
 int nautilus_decoder_exists(enum nautilus_coding coding);
-// Null where there is no library for it, or no memory left.
+// Null if there is no library for the coding, or no memory left.
 struct nautilus_decoder *_Nullable nautilus_decoder_create(enum nautilus_coding coding);
 void nautilus_decoder_destroy(struct nautilus_decoder *_Nonnull decoder);
-// Begins again, with the bytes that follow an end; 0 where nothing may follow.
+// Begins again with the bytes that follow an end; returns 0 if nothing may follow.
 int nautilus_decoder_reset(struct nautilus_decoder *_Nonnull decoder);
 enum nautilus_coding_state nautilus_decoder_run(
     struct nautilus_decoder *_Nonnull decoder,
@@ -246,13 +249,13 @@ enum nautilus_coding_state nautilus_decoder_run(
     uint8_t *_Nonnull output, size_t *_Nonnull output_count
 );
 
-// Whether zlib is there; thread-safe.
+// Whether zlib is available; thread-safe.
 int nautilus_deflater_exists(void);
-// Compresses as gzip has it (RFC 1952); null where there is no zlib, or no memory left.
+// Creates a compressor for gzip (RFC 1952); null if there is no zlib, or no memory left.
 struct nautilus_deflater;
 struct nautilus_deflater *_Nullable nautilus_deflater_create(void);
 void nautilus_deflater_destroy(struct nautilus_deflater *_Nonnull deflater);
-// With `is_last`, again and again until it says that it has ended.
+// With `is_last`, has to be called repeatedly until it reports the end.
 enum nautilus_coding_state nautilus_deflater_run(
     struct nautilus_deflater *_Nonnull deflater, int is_last,
     const uint8_t *_Nullable input, size_t *_Nonnull input_count,

@@ -13,20 +13,20 @@
         private var frame = GzipFrame()
 
         init() throws {
-            // The framework's `.zlib` is DEFLATE alone.
+            // `.zlib` in Apple's framework is plain DEFLATE, without a frame.
             filter = try OutputFilter(.compress, using: .zlib) { [output] in
                 if let bytes = $0 { output.bytes += bytes }
             }
         }
 
-        /// The compressed bytes that are ready; often none.
+        /// Compresses more bytes, and returns the compressed bytes that are ready, often none.
         func encode(_ bytes: Data) throws -> Data {
             frame.take(bytes)
             try filter.write(bytes)
             return take()
         }
 
-        /// The rest of them.
+        /// Ends the compression, and returns the remaining compressed bytes.
         func finish() throws -> Data {
             try filter.finalize()
             return take() + frame.tail
@@ -55,17 +55,17 @@
             nautilus_deflater_destroy(stream)
         }
 
-        /// The part of the compressed bytes that is ready; often nothing.
+        /// Compresses more bytes, and returns the compressed bytes that are ready, often none.
         func encode(_ bytes: Data) throws(GzipUnavailable) -> Data {
             var output = Data()
-            // zlib counts in 32 bits.
+            // zlib counts bytes in 32 bits.
             for start in stride(from: 0, to: bytes.count, by: 1 << 30) {
                 try run(bytes.dropFirst(start).prefix(1 << 30), isLast: false, &output)
             }
             return output
         }
 
-        /// The rest of them.
+        /// Ends the compression, and returns the remaining compressed bytes.
         func finish() throws(GzipUnavailable) -> Data {
             var output = Data()
             try run(Data(), isLast: true, &output)
@@ -87,13 +87,13 @@
                 }
                 offset += taken
                 guard state != NAUTILUS_CODING_FAILED else { throw GzipUnavailable() }
-                // An output that is full may have left something behind.
+                // If the output was full, there may be more to fetch.
                 guard state != NAUTILUS_CODING_ENDED, made == 65_536 || offset < bytes.count else { return }
             }
         }
     }
 
-    /// There is no zlib that can be loaded, or no memory for it.
+    /// The failure to compress a body, since zlib cannot be loaded or there is no memory for it.
     public struct GzipUnavailable: Error, Hashable, CustomStringConvertible {
         /// The missing library, and the remedy.
         public var description: String {

@@ -2,11 +2,12 @@ import Foundation
 
 #if canImport(Compression) || os(Linux)
     extension HttpBody {
-        /// This body, compressed, with `Content-Encoding: gzip`: for servers that are known to take it, since a request
-        /// cannot ask (RFC 9110 §8.4.1).
+        /// This body, compressed, with `Content-Encoding: gzip`. Use it for servers known to accept it, since a request
+        /// cannot find out (RFC 9110 §8.4.1).
         ///
-        /// Bytes in memory stay in one piece; a stream is compressed while it is sent. On Linux zlib compresses, which
-        /// comes with libcurl: where it cannot be loaded the request cannot be encoded, with `GzipUnavailable` beneath.
+        /// Bytes in memory stay in one piece; a stream is compressed while it is sent. On Linux, zlib compresses, which
+        /// comes with libcurl; if it cannot be loaded, the request cannot be encoded, and `GzipUnavailable` is the
+        /// underlying error.
         public func gzipped() -> HttpBody {
             HttpBody(contentType: contentType, contentEncoding: "gzip") { encoder in
                 switch try payload(encoder) {
@@ -50,14 +51,14 @@ import Foundation
     }
 #else
     extension HttpBody {
-        /// There is no compressor on this platform: compress the bytes with a library, and name the encoding in the
-        /// request's header.
+        /// Unavailable, since this platform has no compressor: compress the bytes with a library, and name the encoding
+        /// in the request's header.
         @available(*, unavailable, message: "this platform has no compressor; compress the bytes with a library")
         public func gzipped() -> HttpBody { self }
     }
 #endif
 
-/// The frame of compressed bytes: head and tail of a gzip member (RFC 1952 §2.3).
+/// The frame around compressed bytes: head and tail of a gzip member (RFC 1952 §2.3).
 struct GzipFrame: Sendable {
     /// The head: DEFLATE, no name, no time, no system.
     static let head = Data([0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF])
@@ -65,7 +66,7 @@ struct GzipFrame: Sendable {
     private var checksum = UInt32.max
     private var count: UInt32 = 0
 
-    /// Takes note of bytes before they are compressed.
+    /// Adds bytes, before they are compressed, to the checksum and the length.
     mutating func take(_ bytes: Data) {
         count &+= UInt32(truncatingIfNeeded: bytes.count)
         checksum = bytes.reduce(checksum) { sum, byte in
@@ -73,7 +74,7 @@ struct GzipFrame: Sendable {
         }
     }
 
-    /// The tail, behind the compressed bytes.
+    /// The tail, which follows the compressed bytes.
     var tail: Data {
         [~checksum, count].reduce(into: Data()) { tail, number in
             withUnsafeBytes(of: number.littleEndian) { tail.append(contentsOf: $0) }

@@ -3,10 +3,10 @@ import Foundation
 extension HttpBody {
     /// This body, with a report of how much of it has been sent.
     ///
-    /// - Parameter progress: Told after each part, on a thread of the transport's that must not be held up, never twice
-    ///   at the same time within an attempt. A new attempt, and a redirect that takes the body along, begins at 0
-    ///   again. A transport that reads the body chunk by chunk counts the bytes that it has taken; `URLSession` counts,
-    ///   of files and of bytes in memory, those that have left.
+    /// - Parameter progress: Called after each part, on a thread of the transport that must not be blocked; never
+    ///   concurrently within an attempt. A new attempt, or a redirect that takes the body along, begins at 0 again. A
+    ///   transport that reads the body chunk by chunk counts the bytes that it has taken; for files and bytes in
+    ///   memory, `URLSession` counts the bytes that it has sent.
     public func reporting(_ progress: @escaping @Sendable (HttpProgress) -> Void) -> HttpBody {
         HttpBody(contentType: contentType, contentEncoding: contentEncoding) { encoder in
             switch try payload(encoder) {
@@ -19,18 +19,18 @@ extension HttpBody {
 }
 
 extension HttpBody.Payload {
-    /// This body, with a report of each part of a stream that has been sent; of bytes in memory only the transport
+    /// This body, with a report after each part of a stream that has been sent; for bytes in memory, only the transport
     /// knows.
     func reportingParts(_ report: @escaping @Sendable () -> Void) -> Self {
         guard case .stream(let stream) = self else { return self }
-        // A transport may take it for what it is.
+        // These are bytes in memory, which a transport may send as one piece.
         if case .bytes? = stream.whole, stream.onSent == nil { return self }
         return .stream(stream.reporting { _ in report() })
     }
 }
 
 extension HttpBodyStream {
-    /// The same chunks, which tell how many of them have been taken.
+    /// The same chunks, with reports of how many bytes have been taken.
     func reporting(_ progress: @escaping @Sendable (HttpProgress) -> Void) -> HttpBodyStream {
         let (total, inner) = (length, onSent)
         let report: @Sendable (Int64) -> Void = { progress(HttpProgress(completed: $0, total: total)) }
@@ -47,7 +47,7 @@ extension HttpBodyStream {
     }
 }
 
-/// Chunks that are counted when the next one is asked for: until then the last one is still under way.
+/// Chunks, each counted when the next one is asked for, since until then it is still being sent.
 private struct ReportedChunks: AsyncSequence, Sendable {
     typealias Element = Data
 
@@ -76,11 +76,11 @@ private struct ReportedChunks: AsyncSequence, Sendable {
     }
 }
 
-/// How far a body has come.
+/// How much of a body has been sent or received.
 public struct HttpProgress: Hashable, Sendable {
     /// How many bytes have been sent or received.
     public let completed: Int64
-    /// How many they are in all; nil when that is unknown.
+    /// The total number of bytes; nil if it is unknown.
     public let total: Int64?
 
     /// Creates a state of progress, in bytes.
@@ -89,13 +89,13 @@ public struct HttpProgress: Hashable, Sendable {
         self.total = total
     }
 
-    /// From 0 to 1; nil when the total is unknown. Nothing of nothing is all of it.
+    /// From 0 to 1; nil when the total is unknown. 1 for an empty body.
     public var fraction: Double? {
         total.map { $0 > 0 ? min(1, Double(completed) / Double($0)) : 1 }
     }
 }
 
-/// Bytes in memory, 64 KiB at a time, so that each part can be told of.
+/// Bytes in memory, 64 KiB at a time, so that each part can be reported.
 private struct ByteChunks: AsyncSequence, Sendable {
     typealias Element = Data
 
@@ -114,11 +114,11 @@ private struct ByteChunks: AsyncSequence, Sendable {
     }
 }
 
-/// The bytes of a file, 64 KiB at a time, so that a file of any size needs no more memory than that.
+/// The bytes of a file, 64 KiB at a time, so that a file of any size needs no more memory.
 struct FileChunks: AsyncSequence, Sendable {
     typealias Element = Data
 
-    /// 64 KiB: as much as an upload passes on at once, and large enough for a disk.
+    /// The size of a chunk: 64 KiB, as much as an upload passes on at once, and enough to read a disk efficiently.
     static let size = 65_536
 
     private let file: LocalFile
@@ -150,14 +150,16 @@ struct FileChunks: AsyncSequence, Sendable {
 }
 
 extension HttpBodyStream {
-    /// Bytes that are there already, for a transport that takes one part after the other.
+    /// Creates a stream of bytes in memory, for a transport that takes one part after the other.
     fileprivate convenience init(sending bytes: Data) {
         self.init(length: Int64(bytes.count), whole: .bytes(bytes)) { ByteChunks(bytes: bytes) }
     }
 
-    /// A file's bytes, read anew by every reader of the stream, with the length that the file has now.
+    /// Creates a stream of a file's bytes, with the length that the file has now. Every reader of the stream reads the
+    /// file anew.
     ///
-    /// - Throws: ``HttpFileError`` when it cannot be read. A file that becomes shorter later is the reader's error.
+    /// - Throws: ``HttpFileError`` if the file cannot be read. If the file becomes shorter later, the reader gets an
+    ///   error.
     public convenience init(file url: URL) throws(HttpFileError) {
         let length = try LocalFile(reading: url).size()
         self.init(length: length, whole: .file(url)) { try FileChunks(url, length: length) }

@@ -7,11 +7,11 @@ import Foundation
 /// type?.essence         // "text/html"
 /// type?["charset"]      // "utf-8"
 /// ```
-/// Type, subtype and the names of parameters are compared and printed in small letters; values stay as they are.
+/// Type, subtype and the names of parameters are compared and printed in lower case; values stay as they are.
 public struct HttpMimeType: Hashable, Sendable, LosslessStringConvertible {
     /// A name and its value, without the quotes.
     public struct Parameter: Hashable, Sendable {
-        /// The name, in small letters.
+        /// The name, in lower case.
         public let name: String
         /// The value.
         public let value: String
@@ -27,15 +27,15 @@ public struct HttpMimeType: Hashable, Sendable, LosslessStringConvertible {
     public let type: String
     /// `png` in `image/png`.
     public let subtype: String
-    /// The parameters behind the semicolons, in order.
+    /// The parameters after the semicolons, in order.
     public var parameters: [Parameter]
 
-    /// Creates a media type. Nothing is checked before a request with it is built.
+    /// Creates a media type. It is checked only when a request with it is built.
     ///
     /// - Parameters:
-    ///   - type: `image`, say.
-    ///   - subtype: `png`, say.
-    ///   - parameters: The parameters behind the semicolons. Default: none.
+    ///   - type: The type, such as `image`.
+    ///   - subtype: The subtype, such as `png`.
+    ///   - parameters: The parameters after the semicolons. Default: none.
     public init(_ type: String, _ subtype: String, parameters: [Parameter] = []) {
         self.type = type.lowercased()
         self.subtype = subtype.lowercased()
@@ -53,7 +53,7 @@ public struct HttpMimeType: Hashable, Sendable, LosslessStringConvertible {
             field.skipBlanks()
             guard field.skip(";") || field.isAtEnd else { return nil }
             field.skipBlanks()
-            // RFC 9110 §5.6.6 allows empty parameters, a semicolon at the end, say.
+            // RFC 9110 §5.6.6 allows empty parameters, such as a semicolon at the end.
             if field.isAtEnd || field.current == UInt8(ascii: ";") { continue }
             let name = field.readToken()
             guard !name.isEmpty, field.skip("="), let value = Self.value(&field) else { return nil }
@@ -61,7 +61,7 @@ public struct HttpMimeType: Hashable, Sendable, LosslessStringConvertible {
         }
     }
 
-    /// A token or a quoted text; nil for none, and for one without an end.
+    /// Reads a token or a quoted string; returns nil if there is none, or no closing quote.
     private static func value(_ field: inout FieldReader) -> String? {
         guard field.current == UInt8(ascii: "\"") else {
             let token = field.readToken()
@@ -74,20 +74,20 @@ public struct HttpMimeType: Hashable, Sendable, LosslessStringConvertible {
     /// Type and subtype, without parameters, for comparisons.
     public var essence: String { "\(type)/\(subtype)" }
 
-    /// The value of a parameter, by its name in any case; nil when there is none.
+    /// The value of a parameter, whose name may be in any case; nil if there is none.
     public subscript(name: String) -> String? {
         let name = name.lowercased()
         return parameters.first { $0.name == name }?.value
     }
 
-    /// This type with one parameter more.
+    /// This type with one more parameter.
     public func with(_ name: String, _ value: String) -> HttpMimeType {
         var copy = self
         copy.parameters.append(Parameter(name, value))
         return copy
     }
 
-    /// As it stands in `Content-Type`; values that are no tokens are quoted.
+    /// The type as written in `Content-Type`; values that are not tokens are quoted.
     public var description: String {
         parameters.reduce(into: essence) { text, parameter in
             let value = parameter.value
@@ -98,8 +98,8 @@ public struct HttpMimeType: Hashable, Sendable, LosslessStringConvertible {
 }
 
 extension String {
-    /// The text with its quotes and backslashes escaped (RFC 9110 §5.6.4). By scalars: a quote with an accent combined
-    /// is another character, and still ends the quotes.
+    /// The text with its quotes and backslashes escaped (RFC 9110 §5.6.4). Works by scalars, since a quote with a
+    /// combining accent is another character, but still ends the quoted string.
     fileprivate var escapedInQuotes: String {
         unicodeScalars.reduce(into: "") { escaped, scalar in
             if scalar == "\"" || scalar == "\\" { escaped.unicodeScalars.append("\\") }
@@ -111,7 +111,7 @@ extension String {
 extension HttpMimeType {
     /// `application/json`.
     public static let json = HttpMimeType("application", "json")
-    /// `application/x-ndjson`: one JSON value a line.
+    /// `application/x-ndjson`: one JSON value per line.
     public static let jsonLines = HttpMimeType("application", "x-ndjson")
     /// `application/x-www-form-urlencoded`.
     public static let form = HttpMimeType("application", "x-www-form-urlencoded")
@@ -158,10 +158,10 @@ extension HttpMimeType {
     /// `video/quicktime`.
     public static let quickTime = HttpMimeType("video", "quicktime")
 
-    /// Creates the type of a file name's extension, given without its dot and in any case; nil for one that is not
-    /// listed here.
+    /// Creates the type for a file name's extension, given without its dot and in any case; nil for an extension that
+    /// is not listed here.
     ///
-    /// Text is taken for UTF-8 only where the extension is `txt`: the encoding of other kinds of text is unknown.
+    /// Only `txt` is taken for UTF-8; the encoding of other kinds of text is unknown.
     public init?(fileExtension: String) {
         guard let type = Self.byExtension[fileExtension.lowercased()] else { return nil }
         self = type
@@ -177,15 +177,15 @@ extension HttpMimeType {
 }
 
 extension HttpBody {
-    /// A file, read from the disk while it is sent, never whole in memory; read again by each attempt.
+    /// A file, read from the disk while it is sent, and never held in memory as a whole. Each attempt reads it again.
     ///
-    /// The platform's transport sends it with its `Content-Length`. A file that cannot be read fails the attempt as
-    /// ``InvalidRequest/file(_:)``, before anything is sent.
+    /// The platform's transport sends it with its `Content-Length`. If the file cannot be read, the attempt fails with
+    /// ``InvalidRequest/file(_:)`` before anything is sent.
     ///
     /// - Parameters:
     ///   - url: Where the file is.
-    ///   - contentType: The media type. Default: nil, that of the name's extension, and `application/octet-stream`
-    ///     where the extension is unknown.
+    ///   - contentType: The media type. Default: nil, the type for the name's extension, or `application/octet-stream`
+    ///     if the extension is unknown.
     public static func file(_ url: URL, contentType: HttpMimeType? = nil) -> HttpBody {
         let type = contentType ?? HttpMimeType(fileExtension: url.pathExtension) ?? .octetStream
         return HttpBody(contentType: type.description) { _ in .stream(try HttpBodyStream(file: url)) }

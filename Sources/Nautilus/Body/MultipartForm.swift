@@ -7,8 +7,8 @@ import Foundation
 ///     .multipart([.text("Holiday", named: "title"), .file(photo, named: "photo")])
 /// }
 /// ```
-/// Files are read from the disk while they are sent, and never whole in memory. It can be sent again as long as each of
-/// its parts can.
+/// Files are read from the disk while they are sent, and never held in memory as a whole. A form can be sent again as
+/// long as each of its parts can.
 public struct MultipartForm: Sendable, ExpressibleByArrayLiteral {
     /// One field of a form.
     public struct Part: Sendable {
@@ -20,11 +20,11 @@ public struct MultipartForm: Sendable, ExpressibleByArrayLiteral {
 
         /// The field's name.
         public let name: String
-        /// The file's name, for a field that is one; nil for any other.
+        /// The file's name, if the field is a file; otherwise nil.
         public let fileName: String?
         /// The media type of the content; nil for text, which has none.
         public let contentType: HttpMimeType?
-        /// Further fields of the part's header; they win over those that the form writes. Default: none.
+        /// Further fields of the part's header; they override those that the form writes. Default: none.
         public var header: HttpHeader = [:]
         let content: Content
     }
@@ -34,7 +34,7 @@ public struct MultipartForm: Sendable, ExpressibleByArrayLiteral {
 
     /// Creates a form.
     ///
-    /// - Parameter parts: The parts. Default: none, to append to.
+    /// - Parameter parts: The parts. Default: none; append them later.
     public init(_ parts: [Part] = []) {
         self.parts = parts
     }
@@ -60,8 +60,8 @@ extension MultipartForm.Part {
     /// - Parameters:
     ///   - data: The bytes.
     ///   - name: The field's name.
-    ///   - fileName: The name of the file for the server. Default: nil, it is no file.
-    ///   - contentType: Their media type. Default: bytes of any kind.
+    ///   - fileName: The file's name for the server. Default: nil, since the content is not a file.
+    ///   - contentType: The media type. Default: bytes of any kind.
     public static func data(
         _ data: Data,
         named name: String,
@@ -74,10 +74,11 @@ extension MultipartForm.Part {
     /// A file, read while it is sent.
     ///
     /// - Parameters:
-    ///   - url: Where the file is. One that cannot be read fails the attempt as ``InvalidRequest/file(_:)``, unsent.
+    ///   - url: Where the file is. If it cannot be read, the attempt fails with ``InvalidRequest/file(_:)``, and
+    ///     nothing is sent.
     ///   - name: The field's name.
-    ///   - fileName: Its name for the server. Default: nil, its own name.
-    ///   - contentType: Its media type. Default: nil, that of its name's extension.
+    ///   - fileName: The file's name for the server. Default: nil, its own name.
+    ///   - contentType: The media type. Default: nil, the type for the extension of the file's name.
     public static func file(
         _ url: URL,
         named name: String,
@@ -92,13 +93,13 @@ extension MultipartForm.Part {
         )
     }
 
-    /// Chunks as they come. Where they come only once, so does the form.
+    /// Chunks, sent as they are made. If they can be read only once, the form can be sent only once.
     ///
     /// - Parameters:
     ///   - stream: The chunks.
     ///   - name: The field's name.
-    ///   - fileName: The name of the file for the server. Default: nil, it is no file.
-    ///   - contentType: Their media type. Default: bytes of any kind.
+    ///   - fileName: The file's name for the server. Default: nil, since the content is not a file.
+    ///   - contentType: The media type. Default: bytes of any kind.
     public static func stream(
         _ stream: HttpBodyStream,
         named name: String,
@@ -124,14 +125,14 @@ extension MultipartForm.Part: Redacted {
 extension HttpBody {
     /// A form with files in it, as `multipart/form-data`.
     ///
-    /// A form whose parts are all in memory, and 8 MiB at most, is sent as one piece; any other is a stream of chunks.
-    /// ``URLSessionTransport`` puts such a form together in a temporary file before it sends it. A part's header that
-    /// must not go on the wire fails the attempt as ``InvalidRequest``, unsent.
+    /// A form of at most 8 MiB whose parts are all in memory is sent as one piece; any other form is a stream of
+    /// chunks, which ``URLSessionTransport`` writes to a temporary file before it sends them. If a part's header is not
+    /// allowed, the attempt fails with ``InvalidRequest``, and nothing is sent.
     ///
     /// - Parameters:
     ///   - form: The parts.
-    ///   - random: The source of the boundary. Default: the system's generator, since a boundary that can be foreseen
-    ///     could end a part from within.
+    ///   - random: The source of the boundary. Default: the system's generator, since a predictable boundary could be
+    ///     put into a part to end it early.
     public static func multipart(
         _ form: MultipartForm,
         random: any RandomSource = SystemRandomSource()
@@ -148,8 +149,8 @@ extension HttpBody {
 
 /// Puts a form together for the wire (RFC 7578 §4).
 struct MultipartEncoder {
-    /// Up to here a form in memory is sent as one piece, with its length: 8 MiB, since the copy is made for each
-    /// attempt.
+    /// The size up to which a form in memory is sent as one piece, with its length: 8 MiB, since each attempt makes a
+    /// copy.
     static let pieceLimit: Int64 = 8_388_608
 
     let form: MultipartForm
@@ -175,7 +176,7 @@ struct MultipartEncoder {
 
     private func sections() throws -> [Section] {
         var sections: [Section] = []
-        // Everything between two contents is one piece.
+        // The text between two contents is put together as one piece.
         var between = ""
         for part in form.parts {
             between += "--\(boundary.text)\r\n" + (try header(of: part)) + "\r\n"
@@ -203,7 +204,7 @@ struct MultipartEncoder {
 }
 
 extension MultipartEncoder {
-    /// A stretch of the body.
+    /// A section of the body.
     enum Section: Sendable {
         case bytes(Data)
         case stream(HttpBodyStream)
@@ -248,8 +249,9 @@ private struct JoinedChunks: AsyncSequence, Sendable {
 }
 
 extension String {
-    /// The text in quotes as browsers write it, since that is what servers read (WHATWG HTML, "multipart/form-data
-    /// encoding algorithm"; RFC 7578 §4.2 leaves it open): line breaks and quotes percent-encoded, a `%` as it is.
+    /// The text for use in quotes, written as browsers write it, since servers expect that (WHATWG HTML,
+    /// "multipart/form-data encoding algorithm"; RFC 7578 §4.2 leaves it open): line breaks and quotes are
+    /// percent-encoded, a `%` stays as it is.
     fileprivate var formEscaped: String {
         unicodeScalars.reduce(into: "") { escaped, scalar in
             switch scalar {
@@ -262,14 +264,14 @@ extension String {
     }
 }
 
-/// The line between the parts of a form, which is in none of them (RFC 2046 §5.1.1).
+/// The boundary between the parts of a form, which must not occur in any part (RFC 2046 §5.1.1).
 struct MultipartBoundary: Hashable {
     let text: String
 
-    /// Draws boundaries until one is in no part that is in memory. With 24 characters out of 62, one in a file would be
-    /// more of a coincidence than two equal keys.
+    /// Draws boundaries until one occurs in none of the parts in memory. Files and streams are not searched: 24 random
+    /// characters out of 62 are less likely to occur in one than two random keys are to be equal.
     ///
-    /// - Returns: Nil when none was found, as from a source that always draws the same.
+    /// - Returns: Nil if none was found, for instance from a source that always draws the same.
     init?(for form: MultipartForm, from random: any RandomSource) {
         let contents = form.parts.compactMap { part in
             if case .data(let data) = part.content { data } else { nil }

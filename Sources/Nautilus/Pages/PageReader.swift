@@ -1,8 +1,8 @@
 import Foundation
 
-/// The position of a reader of pages: what comes next, and why it may end.
+/// The position of a reader of pages: what comes next, or why the reading ends.
 ///
-/// It asks for nothing itself, so that a page may be fetched elsewhere and ahead.
+/// It makes no calls itself, so that pages can be fetched elsewhere and ahead of time.
 struct PageReader<R: PaginatedRequest, Failure: Error>: Sendable {
     /// The next page, the failure to report, or the end.
     enum Position: Sendable {
@@ -24,7 +24,7 @@ struct PageReader<R: PaginatedRequest, Failure: Error>: Sendable {
         if let identity = PageTarget.request(first).identity(with: service) { _ = loops.visit(identity) }
     }
 
-    /// Moves to the page after one that was read.
+    /// Moves to the page after `target`, whose response was read.
     mutating func advance(from target: PageTarget<R>, after page: HttpResponse<R.Result>) {
         number += 1
         position = .end
@@ -41,20 +41,20 @@ struct PageReader<R: PaginatedRequest, Failure: Error>: Sendable {
         }
     }
 
-    /// Moves to the end, for good: after a failure, or once one has been reported, nothing more is read.
+    /// Moves to the end for good: once a failure is reported, nothing more is read.
     mutating func end() {
         position = .end
     }
 
-    /// Moves to the end, because of what the pages up to `page` are.
+    /// Moves to the end, because of an error in the pages up to `page`.
     ///
-    /// - Returns: The service's own error for it.
+    /// - Returns: The service's own error for `error`.
     mutating func fail(_ error: PaginationError, after page: HttpResponse<R.Result>) -> Failure {
         end()
         return service.mapped(failure(error, after: page))
     }
 
-    /// The page's call went well; what it leads to did not.
+    /// The failure to find the next page, after the call for `page` succeeded.
     private func failure(_ thrown: any Error, after page: HttpResponse<R.Result>) -> HttpError {
         var error = HttpError(wrapping: thrown, stage: .decode, delivery: .notSent)
         error.request = page.trace.request
@@ -63,17 +63,17 @@ struct PageReader<R: PaginatedRequest, Failure: Error>: Sendable {
     }
 }
 
-/// Tells when pages lead back to where they have been, in memory that does not grow.
+/// Detects when pages lead back to an earlier page, in bounded memory.
 ///
-/// A circle of up to ``window`` pages is found at its first repetition. A larger one is found by Brent's algorithm (R.
-/// P. Brent, "An improved Monte Carlo factorization algorithm", BIT 20, 1980): each page is compared with one earlier
-/// page, which moves up after twice as many pages each time.
+/// A loop of up to ``window`` pages is found at its first repetition. A longer one is found by Brent's algorithm (R. P.
+/// Brent, "An improved Monte Carlo factorization algorithm", BIT 20, 1980): each page is compared with one earlier
+/// page, which is replaced after twice as many pages each time.
 struct PageLoops: Sendable {
     /// How many pages are remembered one by one: 8 KiB, and searched in less than a microsecond.
     static let window = 1_024
 
-    /// Hashes of the pages visited last, the oldest of which is overwritten. Of 64 bits and with a seed of its own in
-    /// each process: two different pages out of a million meet once in ten billion runs.
+    /// Hashes of the pages visited last; the oldest is overwritten. They have 64 bits and a different seed in each
+    /// process: a false match among a million pages occurs only once in ten billion runs.
     private var recent: [Int] = []
     private var oldest = 0
     private var mark: Int?
@@ -83,7 +83,7 @@ struct PageLoops: Sendable {
     /// How many pages are remembered now.
     var memory: Int { recent.count }
 
-    /// Notes a visit.
+    /// Notes a visit to a page.
     ///
     /// - Returns: Whether the page is known to have been visited before.
     mutating func visit(_ page: Int) -> Bool {

@@ -1,17 +1,17 @@
-/// The pages of a list, one after the other, each a call of its own with its own retrier.
+/// The pages of a list in order, each fetched by a call of its own with its own retrier.
 ///
 /// ```swift
 /// for try await page in ListNotes().pages(with: service) { print(page.body.notes.count, page.header["X-Total-Count"]) }
 /// ```
-/// Nothing is asked for before the first page is waited for, nor after the reader has left the loop. A reader gets all
-/// pages from the first one; several readers make calls of their own. After an error, and after the last page, comes
-/// nil.
+/// No call is made before a reader waits for the first page, nor after it has left the loop. Each reader gets all pages
+/// from the first one, by calls of its own. After an error or the last page, the reader gets nil.
 ///
-/// A list belongs to the session in which its first page was asked for. When that is over, it ends with the service's
-/// error for ``RefreshError/superseded``, also when the next page has come already: it is not the next user's.
+/// A list belongs to the session in which its first page was asked for. When that session is over, the sequence ends
+/// with the service's error for ``RefreshError/superseded``, even if the next page has already arrived: that page is
+/// not for the next user.
 ///
-/// It throws `Failure`: `next()` says so everywhere, a loop where the system's sequences can (macOS 15, iOS 18 and
-/// Linux), and before that the error is one by its type all the same.
+/// Errors are of type `Failure`. `next()` is typed so everywhere, and a loop on systems with typed sequences (macOS 15,
+/// iOS 18 and Linux); in a loop on older systems, the error has that type, too, but the compiler does not know it.
 public struct PageSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, Sendable {
     /// A page, with its status, its header and the trace of its call.
     public typealias Element = HttpResponse<R.Result>
@@ -21,9 +21,9 @@ public struct PageSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, 
     let limit: Int?
     let isPrefetching: Bool
 
-    /// A reader that begins with the first page.
+    /// Creates a reader that begins with the first page.
     public func makeAsyncIterator() -> Iterator {
-        // All pages come from where the first one does.
+        // All pages come from the service that is selected now.
         let service = service.final
         return Iterator(
             reader: PageReader(first: first, service: service, limit: limit),
@@ -32,7 +32,7 @@ public struct PageSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, 
         )
     }
 
-    /// A reader of pages; a value that may be read on any actor, by one reader at a time.
+    /// A reader of pages; a value that may be used on any actor, by one task at a time.
     public struct Iterator: AsyncIteratorProtocol, Sendable {
         private var reader: PageReader<R, Failure>
         private let service: AnyHttpService<Failure>
@@ -46,7 +46,7 @@ public struct PageSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, 
             self.isPrefetching = isPrefetching
         }
 
-        /// The next page; nil when there is none, and after an error.
+        /// Returns the next page; nil when there is none, and after an error.
         ///
         /// - Throws: The service's own error, made by ``HttpService/mapError(_:)`` from the page's call, or from a
         ///   ``PaginationError`` underneath an `HttpError` of kind `custom`.
@@ -60,7 +60,7 @@ public struct PageSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, 
             case .page(let target):
                 let page: Element
                 do throws(Failure) {
-                    // Neither a page that is here already nor one that comes now is for the next user's screen.
+                    // A page must not be shown to the next user, whether it is here already or arrives now.
                     try checkSession()
                     page = try await self.page(at: target)
                     try checkSession()
@@ -78,14 +78,14 @@ public struct PageSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, 
             }
         }
 
-        /// Whether a page is to be asked for next.
+        /// Whether there is another page to fetch.
         var hasMore: Bool {
             if case .page = reader.position { true } else { false }
         }
 
-        /// Looks whether the session goes on that the first page was read in.
+        /// Checks that the session in which the first page was read still goes on.
         ///
-        /// - Throws: The service's own error of its end.
+        /// - Throws: The service's own error for the end of the session.
         func checkSession() throws(Failure) {
             if let end = calls.endOfSession { throw service.mapped(end) }
         }
@@ -96,7 +96,7 @@ public struct PageSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, 
             reader.end()
         }
 
-        /// Ends the reading, because of what has come so far.
+        /// Ends the reading, because of an error in the pages so far.
         ///
         /// - Returns: The service's own error for it.
         mutating func end(_ error: PaginationError, after page: Element) -> Failure {
@@ -112,33 +112,33 @@ public struct PageSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, 
     }
 }
 
-/// The items of a list, page by page: those of one page at once, then the next page's call.
+/// The items of a list: when those of one page have been read, the next page is called for.
 ///
 /// ```swift
 /// for try await note in ListNotes().items(with: service) { print(note.title) }
 /// ```
-/// A page without items is passed over; after 1 000 in a row a ``PaginationError`` is thrown, since a server that sends
-/// empty pages for ever would never release its reader. Everything else is as in ``PageSequence``.
+/// Pages without items are skipped. After 1 000 of them in a row a ``PaginationError`` is thrown, since otherwise a
+/// server that sends empty pages for ever would never release its reader. Everything else is as in ``PageSequence``.
 public struct ItemSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, Sendable {
     /// An item of a page.
     public typealias Element = R.Item
 
     let pages: PageSequence<R, Failure>
 
-    /// A reader that begins with the first page.
+    /// Creates a reader that begins with the first page.
     public func makeAsyncIterator() -> Iterator {
         Iterator(pages: pages.makeAsyncIterator(), request: pages.first)
     }
 
-    /// A reader of items; a value that may be read on any actor, by one reader at a time.
+    /// A reader of items; a value that may be used on any actor, by one task at a time.
     public struct Iterator: AsyncIteratorProtocol, Sendable {
         private var pages: PageSequence<R, Failure>.Iterator
         private let request: R
         private var items: ArraySlice<R.Item> = []
-        /// How many pages without items have come one after the other.
+        /// How many pages without items have come in a row.
         private var emptyCount = 0
 
-        /// The most pages without items that are passed over: more than a filtered list has.
+        /// The most pages without items in a row: more than a filtered list has.
         private static var maxEmptyCount: Int { 1_000 }
 
         init(pages: PageSequence<R, Failure>.Iterator, request: R) {
@@ -146,9 +146,10 @@ public struct ItemSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, 
             self.request = request
         }
 
-        /// The next item; nil when there is none, and after an error.
+        /// Returns the next item; nil when there is none, and after an error.
         ///
-        /// - Throws: As the pages do, and of a ``PaginationError`` after too many pages without items.
+        /// - Throws: The errors of the pages, and the service's own error for a ``PaginationError`` after too many
+        ///   pages without items.
         public mutating func next() async throws(Failure) -> R.Item? {
             while true {
                 if !items.isEmpty {
@@ -161,7 +162,7 @@ public struct ItemSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, 
                     }
                 }
                 if let item = items.popFirst() { return item }
-                // Releases the page that was read before the next one comes.
+                // Releases the page that was read, before the next one arrives.
                 items = []
                 guard let page = try await pages.next() else { return nil }
                 items = request.items(of: page.body)[...]
@@ -174,13 +175,13 @@ public struct ItemSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, 
     }
 }
 
-/// One page on its way while the one before is being read; releasing it cancels the call.
+/// A call for the next page while the current one is being read. Releasing the object cancels the call.
 final class PagePrefetch<Page: Sendable, Failure: Error>: Sendable {
     private let outcome: Locked<Result<Page, Failure>?>
     private let task: Task<Void, Never>
 
     init(_ fetch: @escaping @Sendable () async throws(Failure) -> Page) {
-        // Not the object itself, so that the task does not keep it.
+        // The task captures the outcome and not the object, so that it does not keep the object alive.
         let outcome = Locked<Result<Page, Failure>?>(nil)
         self.outcome = outcome
         self.task = BackgroundTask.startForCaller {
@@ -193,7 +194,7 @@ final class PagePrefetch<Page: Sendable, Failure: Error>: Sendable {
         task.cancel()
     }
 
-    /// The page, once it is there. Cancelling the caller's task cancels the call.
+    /// Waits for the page. Cancelling the caller's task cancels the call.
     func page() async throws(Failure) -> Page {
         await withTaskCancellationHandler {
             await task.value
@@ -201,7 +202,7 @@ final class PagePrefetch<Page: Sendable, Failure: Error>: Sendable {
             task.cancel()
         }
         guard let outcome = outcome.withLock({ $0 }) else {
-            // The task's last act was to set it.
+            // The task sets the outcome before it ends.
             preconditionFailure("the call ended without an outcome")
         }
         return try outcome.get()

@@ -1,11 +1,11 @@
 import Foundation
 
-/// The target of a page: a request of the user's, or a URL that the server has named.
+/// What a page is fetched by: a request that the author has made, or a URL that the server has named.
 enum PageTarget<R: PaginatedRequest>: Sendable {
     case request(R)
     case link(LinkedRequest<R>)
 
-    /// The request that the page belongs to, which says what follows it.
+    /// The request that the page belongs to, which tells what follows the page.
     var request: R {
         switch self {
         case .request(let request): request
@@ -13,7 +13,7 @@ enum PageTarget<R: PaginatedRequest>: Sendable {
         }
     }
 
-    /// A call of its own for the page.
+    /// Fetches the page, by a call of its own.
     ///
     /// - Parameter sequence: The calls for all pages of the list.
     func response<S: HttpService>(
@@ -27,8 +27,8 @@ enum PageTarget<R: PaginatedRequest>: Sendable {
         }
     }
 
-    /// A hash that tells this page from others, of all that a cursor may be hidden in. Nil for a request that cannot be
-    /// built, whose call says why, and for one that streams its body, which is not examined.
+    /// A hash that tells this page from others, made from everything in which a cursor may be. Nil for a request that
+    /// cannot be built, whose call reports why, and for a request with a streamed body, which is not examined.
     func identity<S: HttpService>(with service: S) -> Int? {
         switch self {
         case .request(let request): Self.identity(of: request, with: service)
@@ -36,10 +36,10 @@ enum PageTarget<R: PaginatedRequest>: Sendable {
         }
     }
 
-    /// The target that `next` leads to from this page.
+    /// The target to which `next` leads from this page.
     ///
-    /// - Parameter number: This page's, for the error.
-    /// - Throws: ``PaginationError``; ``InvalidRequest`` when not even the page itself is at a URL.
+    /// - Parameter number: This page's number, for the error.
+    /// - Throws: ``PaginationError``; ``InvalidRequest`` if this page's own URL cannot be built.
     func following<S: HttpService>(
         _ next: NextPage<R>,
         after page: HttpResponse<R.Result>,
@@ -54,16 +54,16 @@ enum PageTarget<R: PaginatedRequest>: Sendable {
             guard let target = URL(string: link.urlReference, relativeTo: place)?.absoluteURL.withoutFragment,
                 let origin = HttpOrigin(target), origin.scheme == "http" || origin.scheme == "https"
             else { throw PaginationError.invalidLink(page: number) }
-            // Anybody could read the cursor in it, and the page.
+            // Over plain `http`, anybody could read the cursor in the link, and the page.
             guard HttpOrigin(place)?.scheme != "https" || origin.scheme == "https" else {
                 throw PaginationError.insecureLink(page: number)
             }
-            // The server has chosen where it leads, not the author of the request.
+            // The server has chosen where the link leads, not the author of the request.
             return .link(LinkedRequest(base: request, target: target, isTrusted: origin == own.origin))
         }
     }
 
-    /// The requested URL, for a response that did not come over the wire.
+    /// The requested URL, for a response that did not come from the network.
     private func placeAsked<S: HttpService>(with service: S) throws(InvalidRequest) -> URL {
         switch self {
         case .request(let request): try request.builtUrl(with: service)
@@ -102,6 +102,6 @@ extension Request {
 }
 
 extension URL {
-    /// The URL without its fragment, which is not sent and does not make it another place.
+    /// The URL without its fragment, which is not sent and makes no difference.
     fileprivate var withoutFragment: URL? { URL(string: String(absoluteString.prefix { $0 != "#" })) }
 }

@@ -1,4 +1,4 @@
-/// A request for one page of many, whose response tells how to ask for the page after it.
+/// A request for one page of many, whose response tells how to ask for the next page.
 ///
 /// ```swift
 /// struct FindNotes: JsonRequest, PaginatedRequest {
@@ -14,22 +14,22 @@
 /// }
 /// for try await note in FindNotes().items(with: service) { … }
 /// ```
-/// For the usual ways of asking there is less to write: ``NumberPaginatedRequest``, ``CursorPaginatedRequest`` and
+/// The usual ways of asking need less code: ``NumberPaginatedRequest``, ``CursorPaginatedRequest`` and
 /// ``LinkPaginatedRequest``.
 public protocol PaginatedRequest: Request {
     /// An item of a page.
     associatedtype Item: Sendable
 
-    /// The items of a page, in order; empty when it holds none. An empty page is not the end: only ``next(after:)``
-    /// says where that is.
+    /// Returns the items of a page, in order; empty if there are none. An empty page is not the end of the list, which
+    /// only ``next(after:)`` tells.
     func items(of page: Result) -> [Item]
 
-    /// How to ask for the page after this request's own; nil when that is the last.
+    /// Tells how to ask for the page after this request's own; nil if this is the last page.
     ///
-    /// Asked once for each page, of the request that the page answers.
+    /// Called once for each page, on the request that the page answers.
     ///
     /// - Parameter page: The response, with its header.
-    /// - Throws: Any error; it surfaces in place of the next page, of kind `custom`.
+    /// - Throws: Any error; it is thrown in place of the next page, with kind `custom`.
     func next(after page: HttpResponse<Result>) throws -> NextPage<Self>?
 }
 
@@ -39,12 +39,12 @@ extension PaginatedRequest where Result: Sequence, Result.Element: Sendable {
 }
 
 extension PaginatedRequest {
-    /// The pages from this one on, one call each, as they are waited for.
+    /// The pages from this one on, each fetched by a call when it is waited for.
     ///
     /// - Parameters:
     ///   - service: Where the calls go.
-    ///   - pageLimit: The most pages that are asked for; the sequence ends with them. Default: nil, all there are.
-    ///   - prefetching: Whether the next page's call is made while a page is being read: one page ahead, never more,
+    ///   - pageLimit: The most pages to fetch; the sequence ends after them. Default: nil, all pages.
+    ///   - prefetching: Whether the next page is fetched while a page is being read: never more than one page ahead,
     ///     and cancelled when the reader leaves. Default: false, so that a reader who needs one page costs one request.
     public func pages<S: HttpService>(
         with service: S,
@@ -59,13 +59,13 @@ extension PaginatedRequest {
         )
     }
 
-    /// The items of all pages from this one on, one call for each page, made when its first item is waited for.
+    /// The items of all pages from this one on. Each page is fetched by a call when its first item is waited for.
     ///
     /// - Parameters:
     ///   - service: Where the calls go.
-    ///   - pageLimit: The most pages that are asked for; the sequence ends with them. Default: nil, all there are.
-    ///   - prefetching: Whether the next page's call is made while the items of a page are being read: one page ahead,
-    ///     never more, and cancelled when the reader leaves. Default: false, so that a reader who needs one page costs
+    ///   - pageLimit: The most pages to fetch; the sequence ends after them. Default: nil, all pages.
+    ///   - prefetching: Whether the next page is fetched while the items of a page are being read: never more than one
+    ///     page ahead, and cancelled when the reader leaves. Default: false, so that a reader who needs one page costs
     ///     one request.
     public func items<S: HttpService>(
         with service: S,
@@ -76,20 +76,20 @@ extension PaginatedRequest {
     }
 }
 
-/// How the page after another one is asked for.
+/// How to ask for the next page.
 public enum NextPage<R: Request>: Sendable {
-    /// With a request of its own: another number, another cursor.
+    /// By a request of its own, with another number or another cursor.
     case request(R)
-    /// With the same request at a URL that the server has named, absolute or relative to the page's; the URL takes the
-    /// place of base URL, route and query.
+    /// By the same request at a URL that the server has named, absolute or relative to the page's URL. It replaces base
+    /// URL, route and query.
     ///
-    /// On another origin it is asked for without credentials, as a redirect would be. It must not lead from `https` to
+    /// On another origin it is requested without credentials, as after a redirect. It must not lead from `https` to
     /// `http`.
     case link(String)
 }
 
 extension NextPage: Redacted {
-    /// The kind of page, without the link, in which a token may be, and without the request.
+    /// The kind, without the link, which may contain a token, and without the request.
     public var description: String {
         switch self {
         case .request: "the next request"
@@ -98,18 +98,19 @@ extension NextPage: Redacted {
     }
 }
 
-/// Why there is no next page although the server names one. It lies underneath the `HttpError` that surfaces.
+/// Why there is no next page although the server names one. It is the underlying error of the `HttpError` that is
+/// thrown.
 public enum PaginationError: PrintableError, Hashable {
-    /// The page of this number, from 1, leads back to one that has been read before.
+    /// The page of this number, from 1, leads back to a page that has been read before.
     ///
-    /// Pages are the same when method, URL, the request's header and its body are. A circle of up to 1024 pages is
-    /// found at its first repetition, a longer one before its pages have been read three times.
+    /// Pages are the same if the method, URL, header and body of their requests are the same. A loop of up to 1024
+    /// pages is found at its first repetition, a longer one before its pages have been read three times.
     case loop(page: Int)
-    /// The page of this number, from 1, has a link that is no `http` or `https` URL.
+    /// The page of this number, from 1, has a link that is not an `http` or `https` URL.
     case invalidLink(page: Int)
     /// The page of this number, from 1, came by `https` and leads to `http`.
     case insecureLink(page: Int)
-    /// This many pages in a row held nothing.
+    /// This many pages in a row had no items.
     case onlyEmptyPages(count: Int)
 
     /// A description of the failure, and what to do about it.

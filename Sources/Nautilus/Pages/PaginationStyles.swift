@@ -1,6 +1,6 @@
 import Foundation
 
-/// A request for a page by its number, the next of which is one higher.
+/// A request for a page by its number, which is one higher for the next page.
 ///
 /// ```swift
 /// struct ListNotes: JsonRequest, NumberPaginatedRequest {
@@ -14,8 +14,8 @@ public protocol NumberPaginatedRequest: PaginatedRequest {
     /// The number of the page that is asked for; whether the first is 0 or 1 is the server's choice.
     var page: Int { get set }
 
-    /// Whether no page comes after this one. Default: whether it is empty, since that is what servers answer behind the
-    /// last. Where the page says how many there are, compare with that: it saves the request for the empty one.
+    /// Whether no page comes after this one. Default: whether the page is empty, which is what servers answer after the
+    /// last page. If the page tells how many there are, compare with that, which saves the request for the empty page.
     func isLast(_ page: HttpResponse<Result>) -> Bool
 }
 
@@ -23,7 +23,7 @@ extension NumberPaginatedRequest {
     /// Whether the page is empty.
     public func isLast(_ page: HttpResponse<Result>) -> Bool { items(of: page.body).isEmpty }
 
-    /// The same request for the next number, unless the page was the last.
+    /// The same request with the next number, unless the page was the last.
     public func next(after page: HttpResponse<Result>) -> NextPage<Self>? {
         guard !isLast(page) else { return nil }
         let (number, isTooLarge) = self.page.addingReportingOverflow(1)
@@ -34,7 +34,7 @@ extension NumberPaginatedRequest {
     }
 }
 
-/// A request for the page at a cursor, which comes from the page before.
+/// A request for the page at a cursor, which the previous page names.
 ///
 /// ```swift
 /// struct ListNotes: JsonRequest, CursorPaginatedRequest {
@@ -72,7 +72,8 @@ extension CursorPaginatedRequest {
 }
 
 extension CursorPaginatedRequest where Cursor == String {
-    /// The same request at the next cursor; nil without one, and for an empty one, by which many servers mean the end.
+    /// The same request at the next cursor; nil without one, or if the cursor is empty, by which many servers mean the
+    /// end.
     public func next(after page: HttpResponse<Result>) -> NextPage<Self>? {
         cursor(after: page).flatMap { $0.isEmpty ? nil : following($0) }
     }
@@ -108,7 +109,7 @@ struct LinkedRequest<Base: Request>: ForwardingRequest {
 
     let base: Base
     let target: URL
-    /// Whether the base's own credentials may go there.
+    /// Whether the base request's own credentials may be sent to the target.
     let isTrusted: Bool
 
     var forwarded: any Request { base }
@@ -116,7 +117,8 @@ struct LinkedRequest<Base: Request>: ForwardingRequest {
     var url: (any UrlConvertible)? { target }
     var route: HttpRoute { [] }
     var query: HttpQuery { [:] }
-    // The builder leaves out the service's fields; these would be taken for deliberate.
+    // The builder leaves out the service's sensitive fields by itself, but would take the request's own fields for
+    // deliberate.
     var header: HttpHeader { isTrusted ? base.header : base.header.withoutSensitiveFields }
 
     func decode(_ data: Data) throws -> Base.Result { try base.decode(data) }

@@ -1,26 +1,26 @@
 import Foundation
 
-/// A checked base URL: everything a request's own path and query are appended to.
+/// A checked base URL, to which a request's own path and query are appended.
 package final class BaseUrl: Sendable {
-    /// The text and the default scheme that it was made of.
+    /// The text and the default scheme that it was made from.
     fileprivate let text: String
     fileprivate let isSecure: Bool
     /// Scheme and authority.
     private let root: String
-    /// The path as it was written, a slash at its end included; empty for none.
+    /// The path as written, including a trailing slash; empty for none.
     private let path: String
-    /// The part that a route is appended to: root and path, without the slashes at their end.
+    /// The part that a route is appended to: root and path, without trailing slashes.
     private let stem: String
     /// The query of the base, without `?`; empty for none.
     private let query: String
     /// Scheme, host and port.
     package let origin: HttpOrigin
-    /// Origin and path: the same for each way to write them. The query is none of it, since it may be a signature.
+    /// Origin and path, equal for all spellings of the same place. The query is left out, since it may be a signature.
     package let place: String
 
     /// Reads a base URL.
     ///
-    /// - Parameter isSecure: Whether a missing scheme means `https`; a scheme that is there wins.
+    /// - Parameter isSecure: Whether a missing scheme means `https`; a scheme in the URL overrides it.
     /// - Throws: ``InvalidRequest/baseUrl(reason:)``; no reason repeats the URL, which may hold a password.
     package init(_ convertible: any UrlConvertible, isSecure: Bool) throws(InvalidRequest) {
         let text = convertible.urlString
@@ -32,7 +32,7 @@ package final class BaseUrl: Sendable {
         guard scheme == "http" || scheme == "https" else { throw .baseUrl(reason: "only http and https are spoken") }
 
         (self.text, self.isSecure) = (text, isSecure)
-        // Bytes, not characters: a slash with a combining accent is one character, and still ends the host.
+        // By bytes, not characters: a slash with a combining accent is one character, but still ends the host.
         let bytes = rest.utf8
         let authorityEnd = bytes.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? bytes.endIndex
         let pathEnd = bytes[authorityEnd...].firstIndex(of: UInt8(ascii: "?")) ?? bytes.endIndex
@@ -47,7 +47,7 @@ package final class BaseUrl: Sendable {
         self.place = "\(origin)\(path.withoutTrailingSlashes)"
     }
 
-    /// The URL of a request below this base; without a route it is the base as it was written.
+    /// The URL of a request below this base. Without a route, the path of the base stays as written.
     ///
     /// - Throws: ``InvalidRequest``, for a route with an empty component.
     package func appending(_ route: HttpRoute, query own: HttpQuery) throws(InvalidRequest) -> URL {
@@ -61,7 +61,7 @@ package final class BaseUrl: Sendable {
         return url
     }
 
-    /// Whether another one has the same origin and path.
+    /// Whether another base has the same origin and path.
     package func isSamePlace(as other: BaseUrl) -> Bool {
         place == other.place
     }
@@ -75,7 +75,7 @@ package final class BaseUrl: Sendable {
     /// A path or a query with characters that do not belong in a URL percent-encoded, and encoded ones left as they
     /// are.
     ///
-    /// Left to Foundation, one such character would have it encode every `%` of the URL a second time.
+    /// Foundation would respond to one such character by encoding every `%` of the URL a second time.
     private static func encode(_ text: Substring) throws(InvalidRequest) -> String {
         let pieces = text.utf8.split(separator: UInt8(ascii: "%"), omittingEmptySubsequences: false)
         guard pieces.dropFirst().allSatisfy({ $0.prefix(2).count == 2 && $0.prefix(2).allSatisfy(\.isHexDigit) }) else {
@@ -97,7 +97,8 @@ extension String {
 final class BaseUrlMemo: Sendable {
     static let shared = BaseUrlMemo()
 
-    /// More than the services of any app; a base made anew for every call must not fill the memory.
+    /// More than any app has services; the limit keeps an app that makes a new base for every call from filling the
+    /// memory.
     static let limit = 32
 
     private struct Key: Hashable {
@@ -122,7 +123,7 @@ final class BaseUrlMemo: Sendable {
         before last: BaseUrl? = nil
     ) throws(InvalidRequest) -> BaseUrl {
         let key = Key(text: convertible.urlString, isSecure: isSecure)
-        // Nearly always it is as before, which is told in less time than the text is hashed in.
+        // The base nearly always stays the same, and comparing the text takes less time than hashing it.
         if let last, last.isSecure == isSecure, last.text.hasSameBytes(as: key.text) { return last }
         if let base = known.withLock({ $0[key] }) { return base }
         let base = try BaseUrl(key.text, isSecure: isSecure)
@@ -133,7 +134,7 @@ final class BaseUrlMemo: Sendable {
         return base
     }
 
-    /// How many are known now.
+    /// How many bases are known now.
     var count: Int { known.withLock { $0.count } }
 }
 

@@ -1,14 +1,14 @@
 import Foundation
 
-/// The field lines of a header as they came over the wire, read where they lie: of most answers, most fields are never
-/// asked for, and a text for each would cost more than all the questions.
+/// The field lines of a header as received, searched in place: most fields of most answers are never read, and making a
+/// string for each would cost more than all the searches.
 struct FieldLines: Sendable {
     /// The lines, with their ends.
     fileprivate let bytes: [UInt8]
 
-    /// - Parameter bytes: Complete lines, each with a colon behind a name, or a continuation of the one before.
-    /// - Returns: Nil for lines that do not read as they lie: a value that goes on in the next line (RFC 9112 §5.2), a
-    ///   blank before a colon, anything but ASCII.
+    /// - Parameter bytes: Complete lines, each either a name followed by a colon, or a continuation of the line before.
+    /// - Returns: Nil for lines that cannot be read in place: a value that continues in the next line (RFC 9112 §5.2),
+    ///   a blank before a colon, anything but ASCII.
     init?(_ bytes: [UInt8]) {
         guard bytes.reduce(0, |) < 0x80 else { return nil }
         self.bytes = bytes
@@ -23,10 +23,10 @@ struct FieldLines: Sendable {
 
     var isEmpty: Bool { bytes.isEmpty }
 
-    /// All of them, as texts.
+    /// All fields, as strings.
     var fields: [HttpHeader.Field] { Self.fields(of: bytes) }
 
-    /// The values of `name`, in their order.
+    /// The values of `name`, in order.
     func values(of name: HttpHeader.Name) -> [String] {
         var values: [String] = []
         forEachValue(of: name) { values.append($0) }
@@ -43,7 +43,7 @@ struct FieldLines: Sendable {
     private func forEachValue(of name: HttpHeader.Name, _ take: (String) -> Void) {
         var name = name.rawValue
         name.withUTF8 { name in
-            // No name has one: what looks like it is the beginning of a value.
+            // No valid name contains a colon; such a name could only match into a value.
             guard !name.contains(0x3A) else { return }
             bytes.withUnsafeBytes { bytes in
                 for line in bytes.lines {
@@ -57,14 +57,14 @@ struct FieldLines: Sendable {
         }
     }
 
-    /// Whether both are the same lines in the same place of memory.
+    /// Whether both are the same lines at the same address in memory.
     func isIdentical(to other: FieldLines) -> Bool {
         bytes.withUnsafeBytes { own in other.bytes.withUnsafeBytes { own.baseAddress == $0.baseAddress } }
     }
 
-    /// The fields of any lines, in their order.
+    /// The fields of any lines, in order.
     ///
-    /// A value is UTF-8 where it can be, and Latin-1 otherwise, as it once was (RFC 9110 §5.5).
+    /// A value is read as UTF-8 if it is valid UTF-8, and otherwise as Latin-1, the former encoding (RFC 9110 §5.5).
     static func fields(of bytes: [UInt8]) -> [HttpHeader.Field] {
         var fields: [HttpHeader.Field] = []
         fields.reserveCapacity(16)
@@ -89,7 +89,7 @@ extension FieldLines: Equatable {
 }
 
 extension UnsafeRawBufferPointer {
-    /// The lines in it, with their ends.
+    /// The lines of the buffer, with their ends.
     fileprivate var lines: UnfoldSequence<Slice<UnsafeRawBufferPointer>, Int> {
         sequence(state: startIndex) { start in
             guard start < endIndex, let base = baseAddress else { return nil }
@@ -102,7 +102,7 @@ extension UnsafeRawBufferPointer {
 }
 
 extension Slice<UnsafeRawBufferPointer> {
-    /// Without the blanks and line ends around it.
+    /// The slice without the blanks and line ends around it.
     var trimmed: Slice<UnsafeRawBufferPointer> {
         var rest = self
         while let first = rest.first, first <= 0x20 { rest = rest.dropFirst() }
@@ -110,7 +110,7 @@ extension Slice<UnsafeRawBufferPointer> {
         return rest
     }
 
-    /// Whether it is `name`, but for case, and as long.
+    /// Whether the slice, which is as long as `name`, equals it without regard to case.
     fileprivate func isSameName(as name: UnsafeBufferPointer<UInt8>) -> Bool {
         zip(self, name).allSatisfy { $0 == $1 || $0.asciiLowercased == $1.asciiLowercased }
     }
@@ -120,14 +120,14 @@ extension Slice<UnsafeRawBufferPointer> {
         if bytes.count > 15, let known = Self.knownTexts.first(where: { $0.utf8.elementsEqual(bytes) }) { return known }
         let text = String(decoding: bytes, as: UTF8.self)
         guard !bytes.allSatisfy({ $0 < 0x80 }) else { return text }
-        // What is not UTF-8 has become another text, of other bytes.
+        // Decoding has changed the bytes if they were not UTF-8.
         guard text.utf8.count == bytes.count, text.utf8.elementsEqual(bytes) else {
             return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
         }
         return text
     }
 
-    /// Names and values that are too long to be kept without memory of their own, and common.
+    /// Common names and values that are too long for a string without memory of its own.
     private static let knownTexts = [
         "application/json", "application/json; charset=utf-8", "Content-Encoding", "Transfer-Encoding",
         "Strict-Transport-Security",

@@ -4,7 +4,7 @@
 package struct FieldReader {
     private let bytes: [UInt8]
     package private(set) var position = 0
-    /// How many bytes have been read, counted again where they were read again: the cost of a hostile field.
+    /// How many bytes have been read, counting those that were read again: what a hostile field has cost.
     package private(set) var steps = 0
 
     /// - Parameter maxLength: How many bytes of the text are read. Default: all.
@@ -16,14 +16,14 @@ package struct FieldReader {
     /// The byte that is read next; nil at the end.
     package var current: UInt8? { isAtEnd ? nil : bytes[position] }
 
-    /// Goes on by one byte; at the end, nothing.
+    /// Skips one byte; does nothing at the end.
     package mutating func skip() {
         guard !isAtEnd else { return }
         position += 1
         steps += 1
     }
 
-    /// Goes on if `expected` stands here; false if not.
+    /// Skips `expected` if it is the current byte; returns false if it is not.
     package mutating func skip(_ expected: Unicode.Scalar) -> Bool {
         guard current == UInt8(ascii: expected) else { return false }
         skip()
@@ -45,14 +45,16 @@ package struct FieldReader {
         return text(from: start)
     }
 
-    /// A token (RFC 9110 §5.6.2); empty when none stands here.
+    /// Reads a token (RFC 9110 §5.6.2); returns an empty string if there is none here.
     package mutating func readToken() -> String {
         read(while: \.isTokenCharacter)
     }
 
-    /// A quoted string (RFC 9110 §5.6.4) without its quotes and backslashes, the first quote standing here.
+    /// Reads a quoted string (RFC 9110 §5.6.4), whose opening quote is the current byte, without its quotes and
+    /// backslashes.
     ///
-    /// - Returns: Whether its second quote was there, too; without it, the text goes to the end of the field.
+    /// - Returns: The text, and whether there was a closing quote; without one, the text extends to the end of the
+    ///   field.
     package mutating func readQuoted() -> (text: String, isClosed: Bool) {
         skip()
         var text: [UInt8] = []
@@ -74,7 +76,7 @@ package struct FieldReader {
         String(decoding: bytes[start..<position], as: UTF8.self)
     }
 
-    /// Goes back to where it was before, to read the same again.
+    /// Goes back to an earlier position, to read the same bytes again.
     package mutating func goBack(to start: Int) {
         position = start
     }

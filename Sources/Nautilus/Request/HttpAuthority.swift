@@ -1,9 +1,9 @@
 /// Host and port of a base URL.
 ///
-/// Read by hand: Foundation decodes, maps and refuses hosts differently from one system to the next, and on the host
-/// hangs where credentials go.
+/// Parsed by hand, since Foundation decodes, maps and refuses hosts differently on different systems, and the host
+/// decides where credentials go.
 struct HttpAuthority: CustomStringConvertible {
-    /// The host as it goes into a URL, an IPv6 address in brackets.
+    /// The host as it appears in a URL, with an IPv6 address in brackets.
     let host: String
     /// The port; nil when there is none.
     let port: Int?
@@ -16,7 +16,8 @@ struct HttpAuthority: CustomStringConvertible {
         guard !text.utf8.contains(UInt8(ascii: "@")) else {
             throw .baseUrl(reason: "credentials do not belong in a URL; put them into the header")
         }
-        // Mapping is left to the author: systems differ in it, and two names that look the same are two hosts.
+        // Mapping an international name is left to the author: systems map differently, and two names that look the
+        // same may be two hosts.
         guard text.utf8.allSatisfy({ $0 < 0x80 }) else {
             throw .baseUrl(reason: "its host is not ASCII; write an international name as xn--…")
         }
@@ -49,9 +50,10 @@ struct HttpAuthority: CustomStringConvertible {
         return text.lowercased()
     }
 
-    /// Labels of letters, digits and hyphens (RFC 1123 §2.1), and the underscore that some names have all the same.
+    /// A name of labels with letters, digits and hyphens (RFC 1123 §2.1), and with underscores, which some names have
+    /// in spite of the RFC.
     private static func checkedName(_ text: Substring) -> String? {
-        // The dot at the end of an absolute name (RFC 1034 §3.1).
+        // An absolute name ends in a dot (RFC 1034 §3.1).
         let name = text.utf8.last == UInt8(ascii: ".") ? text.dropLast() : text
         let labels = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard name.utf8.count <= 253, labels.allSatisfy({ (1...63).contains($0.count) }),
@@ -71,7 +73,7 @@ struct HttpAuthority: CustomStringConvertible {
 }
 
 extension UInt8 {
-    /// Whether it occurs in an IPv6 address, one that ends in an IPv4 address included.
+    /// Whether the byte occurs in IPv6 addresses, including those that end in an IPv4 address.
     fileprivate var isAddressCharacter: Bool { isHexDigit || self == UInt8(ascii: ":") || self == UInt8(ascii: ".") }
 }
 

@@ -2,15 +2,15 @@ import Foundation
 
 /// The body of a request.
 ///
-/// It is declared, not encoded: encoding happens while the request is built, never on the caller's actor.
+/// The body is only declared; it is encoded when the request is built, never on the caller's actor.
 public struct HttpBody: Sendable {
     /// A body ready for the wire.
     public enum Payload: Sendable {
         /// No body at all.
         case empty
-        /// Bytes in memory; sent again as often as needed.
+        /// Bytes in memory, which can be sent as often as needed.
         case data(Data)
-        /// Chunks as they come.
+        /// Chunks, sent as they are made.
         case stream(HttpBodyStream)
     }
 
@@ -33,7 +33,7 @@ public struct HttpBody: Sendable {
     /// No body.
     public static let empty = HttpBody(contentType: nil) { _ in .empty }
 
-    /// Bytes, as they are.
+    /// Bytes, sent as they are.
     ///
     /// - Parameters:
     ///   - data: The bytes.
@@ -52,13 +52,14 @@ public struct HttpBody: Sendable {
         HttpBody(contentType: "application/x-www-form-urlencoded") { _ in .data(Data(fields.encoded.utf8)) }
     }
 
-    /// Chunks that come once: an attempt that has begun to read them cannot be repeated, and its error surfaces.
+    /// Chunks that can be read only once: an attempt that has begun to read them is not repeated, and its error is the
+    /// call's.
     ///
-    /// They belong to one call: a second call with the same chunks finds nothing left of them.
+    /// The chunks belong to one call; a second call with the same chunks finds none left.
     ///
     /// - Parameters:
-    ///   - chunks: The chunks. An error that they end with fails the attempt.
-    ///   - length: How many bytes they are together. Default: nil, unknown.
+    ///   - chunks: The chunks. If they end with an error, the attempt fails with it.
+    ///   - length: The total number of bytes. Default: nil, unknown.
     ///   - contentType: The media type. Default: `application/octet-stream`, bytes of any kind (RFC 2046 §4.5.1).
     public static func stream<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks,
@@ -69,12 +70,12 @@ public struct HttpBody: Sendable {
         return HttpBody(contentType: contentType) { _ in .stream(stream) }
     }
 
-    /// Chunks that can be made again for every attempt.
+    /// Chunks that are made anew for every attempt.
     ///
     /// - Parameters:
-    ///   - length: How many bytes they are together. Default: nil, unknown.
+    ///   - length: The total number of bytes. Default: nil, unknown.
     ///   - contentType: The media type. Default: `application/octet-stream`, bytes of any kind (RFC 2046 §4.5.1).
-    ///   - make: Makes the chunks anew, from the beginning. An error that it throws fails the attempt.
+    ///   - make: Makes the chunks anew, from the beginning. If it throws, the attempt fails with the error.
     public static func stream<Chunks: AsyncSequence & Sendable>(
         length: Int64? = nil,
         contentType: String = "application/octet-stream",
@@ -96,28 +97,28 @@ extension HttpBody.Payload: Redacted {
 }
 
 extension HttpBody.Payload {
-    /// Whether it can be sent once more: false only for a one-shot stream that has been read.
+    /// Whether the body can still be sent: false only for a one-shot stream that has been read.
     public var isReplayable: Bool {
         guard case .stream(let stream) = self else { return true }
         return stream.isReplayable
     }
 
-    /// Whether it comes in chunks, which may be waited for.
+    /// Whether the body comes in chunks, which may have to be waited for.
     var isStream: Bool {
         if case .stream = self { true } else { false }
     }
 
-    /// Whether there is no body at all; a body of zero bytes is one.
+    /// Whether there is no body at all; a body of zero bytes counts as a body.
     public var isEmpty: Bool {
         if case .empty = self { true } else { false }
     }
 
-    /// The whole body in memory, for a transport that does not stream.
+    /// Reads the whole body into memory, for a transport that does not stream.
     ///
-    /// - Parameter limit: The most bytes to take from a stream; bytes that are in memory already are not measured.
+    /// - Parameter limit: The most bytes to take from a stream; bytes already in memory are not limited.
     /// - Returns: Nil for an empty body.
-    /// - Throws: ``HttpBodyStream/ReadError``: a one-shot stream has been read, or is larger than `limit`; or the error
-    ///   that the stream ends with.
+    /// - Throws: ``HttpBodyStream/ReadError`` if a one-shot stream has been read before or a stream is larger than
+    ///   `limit`; otherwise the error that the stream ends with.
     public func collected(limit: Int) async throws -> Data? {
         switch self {
         case .empty: nil

@@ -1,24 +1,24 @@
 import Foundation
 
-/// A body that comes in chunks, and remembers whether it can come again: of a request or of a response.
+/// A body of a request or a response that comes in chunks, and knows whether it can be read again.
 ///
 /// ```swift
 /// for try await chunk in try await Export().schedule(with: service) { try file.write(contentsOf: chunk) }
 /// ```
-/// Chunks are made or taken when they are asked for; how far a transport runs ahead of its reader is its own matter.
+/// Chunks are made or taken on demand; how far a transport reads ahead is up to the transport.
 public final class HttpBodyStream: AsyncSequence, Sendable {
-    /// One chunk; never empty when a response brings it.
+    /// One chunk; never empty if it comes from a response.
     public typealias Element = Data
 
     /// Why a stream cannot be read.
     public enum ReadError: Error, Hashable, Sendable {
         /// A one-shot stream was read before; declare the body with a factory to make it replayable.
         case alreadyRead
-        /// The chunks, or a line or an event in them, added up to more than the reader takes, in bytes.
+        /// The chunks, or a line or an event in them, had more bytes than the reader takes.
         case tooLarge(limit: Int)
     }
 
-    /// A body that is there in one piece.
+    /// A body that is available in one piece.
     enum Whole {
         case bytes(Data)
         case file(URL)
@@ -31,22 +31,25 @@ public final class HttpBodyStream: AsyncSequence, Sendable {
     }
 
     private let source: Locked<Source>
-    /// Whether the chunks come only once.
+    /// Whether the chunks can be read only once.
     public let isOneShot: Bool
-    /// How many bytes they are together; nil when that is unknown before they have come.
+    /// The total number of bytes; nil if it is not known in advance.
     public let length: Int64?
-    /// The source of the chunks, for a transport that sends such by itself; nil when they are made one by one.
+    /// The bytes or the file behind the chunks, for a transport that can send it directly; nil if chunks are made one
+    /// by one.
     let whole: Whole?
-    /// The coders of the service that it comes from; nil for the standard ones, and for a body of one's own.
+    /// The coders of the service that a response's body comes from; nil for the standard coders, and for any other
+    /// body.
     package let coders: JsonCoders.Carried?
-    /// Called by such a transport with how many bytes it has sent; nil when that is not observed.
+    /// Called with the number of bytes sent so far by a transport that sends ``whole`` directly; nil if nobody observes
+    /// it.
     let onSent: (@Sendable (Int64) -> Void)?
 
-    /// A stream that comes once.
+    /// Creates a stream that can be read only once.
     ///
     /// - Parameters:
-    ///   - chunks: The chunks. Their errors reach the reader.
-    ///   - length: How many bytes they are together. Default: nil, unknown.
+    ///   - chunks: The chunks. The reader gets their errors.
+    ///   - length: The total number of bytes. Default: nil, unknown.
     public init<Chunks: AsyncSequence & Sendable>(once chunks: Chunks, length: Int64? = nil)
     where Chunks.Element == Data {
         self.source = Locked(.once { AsyncIterator(chunks) })
@@ -55,11 +58,11 @@ public final class HttpBodyStream: AsyncSequence, Sendable {
         (self.whole, self.onSent, self.coders) = (nil, nil, nil)
     }
 
-    /// A stream that comes once, chunk by chunk as it is asked for.
+    /// Creates a stream that can be read only once, and that takes each chunk on demand.
     ///
     /// - Parameters:
-    ///   - length: How many bytes the chunks are together. Default: nil, unknown.
-    ///   - take: Takes the next chunk; nil after the last. Its errors reach the reader.
+    ///   - length: The total number of bytes. Default: nil, unknown.
+    ///   - take: Returns the next chunk; nil after the last. The reader gets its errors.
     public convenience init(length: Int64? = nil, _ take: @escaping @Sendable () async throws -> Data?) {
         self.init(length: length, coders: nil, take)
     }
@@ -71,7 +74,7 @@ public final class HttpBodyStream: AsyncSequence, Sendable {
         (self.whole, self.onSent, self.coders) = (nil, nil, coders)
     }
 
-    /// A stream with bytes that are there already.
+    /// Creates a stream of bytes in memory.
     public convenience init(_ bytes: Data) { self.init(bytes, coders: nil) }
 
     init(_ bytes: Data, coders: JsonCoders.Carried?) {
@@ -81,11 +84,11 @@ public final class HttpBodyStream: AsyncSequence, Sendable {
         (self.whole, self.onSent, self.coders) = (.bytes(bytes), nil, coders)
     }
 
-    /// A stream that is made anew for every reader.
+    /// Creates a stream that is made anew for every reader.
     ///
     /// - Parameters:
-    ///   - length: How many bytes the chunks are together. Default: nil, unknown.
-    ///   - make: Makes the chunks, from the beginning. Its errors reach the reader.
+    ///   - length: The total number of bytes. Default: nil, unknown.
+    ///   - make: Makes the chunks, from the beginning. The reader gets its errors.
     public convenience init<Chunks: AsyncSequence & Sendable>(
         length: Int64? = nil,
         from make: @escaping @Sendable () throws -> Chunks
@@ -105,14 +108,14 @@ public final class HttpBodyStream: AsyncSequence, Sendable {
         (self.whole, self.onSent, self.coders) = (whole, onSent, nil)
     }
 
-    /// Whether the chunks can still be read: false only for a one-shot stream that has been.
+    /// Whether the chunks can still be read: false only for a one-shot stream that has been read.
     public var isReplayable: Bool {
         source.withLock { if case .spent = $0 { false } else { true } }
     }
 
-    /// The chunks from the beginning. A transport calls this once per attempt.
+    /// Returns the chunks from the beginning. A transport calls this once per attempt.
     ///
-    /// - Throws: ``ReadError/alreadyRead``; the errors of a factory.
+    /// - Throws: ``ReadError/alreadyRead``; the errors of the factory.
     public func chunks() throws -> AsyncIterator {
         let source = source.withLock { source in
             let taken = source
@@ -126,7 +129,7 @@ public final class HttpBodyStream: AsyncSequence, Sendable {
         }
     }
 
-    /// The chunks from the beginning; an error of ``chunks()`` comes with the first.
+    /// Returns the chunks from the beginning; an error of ``chunks()`` is thrown in place of the first chunk.
     public func makeAsyncIterator() -> AsyncIterator {
         do {
             return try chunks()
@@ -135,7 +138,7 @@ public final class HttpBodyStream: AsyncSequence, Sendable {
         }
     }
 
-    /// The chunks as one value.
+    /// Reads all chunks into one value.
     ///
     /// - Parameter limit: The most bytes to take.
     /// - Throws: ``ReadError``; the errors of the chunks.
@@ -151,7 +154,7 @@ public final class HttpBodyStream: AsyncSequence, Sendable {
 }
 
 extension HttpBodyStream {
-    /// Takes one chunk after the other.
+    /// Iterates over the chunks.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let take: () async throws -> Data?
 

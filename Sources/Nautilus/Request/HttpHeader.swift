@@ -1,4 +1,4 @@
-/// Header fields: names without case, in order, with as many values per name as there are.
+/// Header fields, in order. Names ignore case, and a name may have several values.
 ///
 /// ```swift
 /// var header: HttpHeader = ["Accept": "application/json"]
@@ -13,7 +13,7 @@ public struct HttpHeader: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         /// The value, as it was written.
         public let value: String
 
-        /// Creates a field; nothing is checked before the request is built.
+        /// Creates a field; it is checked only when the request is built.
         public init(name: Name, value: String) {
             self.name = name
             self.value = value
@@ -22,7 +22,7 @@ public struct HttpHeader: Hashable, Sendable, ExpressibleByDictionaryLiteral {
 
     private enum Storage: Sendable {
         case fields([Field])
-        /// As they came over the wire.
+        /// The lines as received.
         case lines(FieldLines)
     }
 
@@ -38,7 +38,7 @@ public struct HttpHeader: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         }
         _modify {
             var changed = fields
-            // It is changed in its place where nothing else holds it.
+            // Drops the stored copy, so that the array is changed in place unless something else holds it.
             storage = .fields([])
             defer { storage = .fields(changed) }
             yield &changed
@@ -55,7 +55,7 @@ public struct HttpHeader: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         storage = .fields(elements.map { Field(name: $0.0, value: $0.1) })
     }
 
-    /// Creates a header from the lines of one, with their ends, as they came over the wire.
+    /// Creates a header from its lines as received, with their ends.
     init(lines: [UInt8]) {
         storage = FieldLines(lines).map(Storage.lines) ?? .fields(FieldLines.fields(of: lines))
     }
@@ -68,9 +68,9 @@ public struct HttpHeader: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// The value of `name`: several are joined by `", "` (RFC 9110 §5.3); nil when there is none.
+    /// The value of `name`, several joined by `", "` (RFC 9110 §5.3); nil when there is none.
     ///
-    /// Setting replaces every value of `name` by one, in the place of the first; setting nil removes them.
+    /// Setting a value replaces all values of `name`, in the place of the first; setting nil removes them.
     public subscript(name: Name) -> String? {
         get {
             if case .lines(let lines) = storage { return lines.joinedValues(of: name) }
@@ -95,8 +95,8 @@ public struct HttpHeader: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         return fields.compactMap { $0.name == name ? $0.value : nil }
     }
 
-    /// The cookies in one value: the one list that is no more than one line (RFC 6265 §5.4), and is not joined by
-    /// commas.
+    /// The cookies in one value. `Cookie` is the only list that must be a single line (RFC 6265 §5.4), and the only one
+    /// that is not joined by commas.
     var joinedCookies: String { values(of: .cookie).joined(separator: "; ") }
 
     /// Adds a field and keeps those that are already there.
@@ -120,22 +120,23 @@ public struct HttpHeader: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         fields += other.fields
     }
 
-    /// Up to so many fields are compared one by one, which is cheaper than a set; a server may send thousands.
+    /// The number of fields up to which names are compared one by one, which is cheaper than a set; a server may send
+    /// thousands.
     private static let fewFields = 16
 
-    /// This header with the fields of `other`, which win.
+    /// This header with the fields of `other`, which replace those of the same name.
     public func merging(_ other: HttpHeader) -> HttpHeader {
         var merged = self
         merged.merge(other)
         return merged
     }
 
-    /// Whether both are the same fields in the same place of memory: equal without a look at one of them. False tells
-    /// nothing.
+    /// Whether both are the same fields at the same address in memory, and so equal without comparing any. False does
+    /// not mean that they differ.
     func isIdentical(to other: HttpHeader) -> Bool {
         switch (storage, other.storage) {
         case (.fields(let own), .fields(let others)):
-            // A change of either moves it, as long as both are held.
+            // While both are held, changing one of them moves it.
             own.withUnsafeBufferPointer { own in
                 others.withUnsafeBufferPointer { own.baseAddress == $0.baseAddress && own.count == $0.count }
             }
@@ -174,7 +175,7 @@ extension HttpHeader: Redacted {
 }
 
 extension HttpHeader.Field: Redacted {
-    /// The field, its value replaced by `‹redacted›` when its name is sensitive, and cut where a URL's query would
+    /// The field, its value replaced by `‹redacted›` when its name is sensitive, or cut off where a URL's query would
     /// begin.
     public var description: String {
         "\(name): \(name.isSensitive ? "‹redacted›" : value.withoutUrlSecrets)"
@@ -187,13 +188,13 @@ extension HttpHeader.Field: Redacted {
 }
 
 extension String {
-    /// The text up to the first `?` or `#`, since a value may be a URL (`Location`, `Referer`) with a token in it;
-    /// nothing of one with user and password.
+    /// The text up to the first `?` or `#`, since a value may be a URL (`Location`, `Referer`) with a token in it; a
+    /// URL with user and password is hidden altogether.
     fileprivate var withoutUrlSecrets: String {
         let end = unicodeScalars.firstIndex { $0 == "?" || $0 == "#" }
         let kept = end.map { unicodeScalars[...$0] } ?? unicodeScalars[...]
         let segments = kept.split(separator: "/", omittingEmptySubsequences: false)
-        // Between `//` and the next slash stands the authority.
+        // The authority is between `//` and the next slash.
         let hasUser = zip(segments, segments.dropFirst()).contains { $0.isEmpty && $1.contains("@") }
         if hasUser { return "‹redacted›" }
         return end == nil ? self : String(kept) + "…"
@@ -201,12 +202,12 @@ extension String {
 }
 
 extension HttpHeader {
-    /// A field name: compared without regard to case (RFC 9110 §5.1), sent as it was written.
+    /// A field name, compared without regard to case (RFC 9110 §5.1) and sent as it was written.
     public struct Name: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
         /// The name as it was written.
         public let rawValue: String
 
-        /// Creates a name; one that is not a token is refused when the request is built.
+        /// Creates a name; a name that is not a token is refused when the request is built.
         public init(_ rawValue: String) {
             self.rawValue = rawValue
         }
@@ -216,14 +217,14 @@ extension HttpHeader {
             self.rawValue = value
         }
 
-        /// Whether two names are the same but for case.
+        /// Whether two names are the same, without regard to case.
         public static func == (left: Name, right: Name) -> Bool {
             let (left, right) = (left.rawValue.utf8, right.rawValue.utf8)
             return left.count == right.count
                 && zip(left, right).allSatisfy { $0 == $1 || $0.asciiLowercased == $1.asciiLowercased }
         }
 
-        /// Hashes the name without its case.
+        /// Hashes the name without regard to case.
         public func hash(into hasher: inout Hasher) {
             for byte in rawValue.utf8 { hasher.combine(byte.asciiLowercased) }
         }
@@ -234,8 +235,8 @@ extension HttpHeader {
         /// Whether a value under this name may be a secret: such values are never printed, and never follow a
         /// redirect to another origin.
         ///
-        /// A name counts when it contains a word that credentials go by, since every vendor's `X-…-Token` cannot be
-        /// listed. `Idempotency-Key` is no credential and is exempt.
+        /// A name counts if it contains a word that is common in the names of credentials, since not every vendor's
+        /// `X-…-Token` can be listed. `Idempotency-Key` is not a credential, and so is exempt.
         public var isSensitive: Bool {
             Self.sensitiveWords.contains { rawValue.utf8.contains(word: $0.utf8) } && self != .idempotencyKey
         }
@@ -248,13 +249,13 @@ extension HttpHeader {
 }
 
 extension HttpHeader.Name {
-    /// The media types that the client can take.
+    /// The media types that the client accepts.
     public static let accept = HttpHeader.Name("Accept")
     /// Which languages the user reads.
     public static let acceptLanguage = HttpHeader.Name("Accept-Language")
     /// The credential.
     public static let authorization = HttpHeader.Name("Authorization")
-    /// How the body is encoded: `gzip`, say.
+    /// How the body is encoded, for instance `gzip`.
     public static let contentEncoding = HttpHeader.Name("Content-Encoding")
     /// The body's size in bytes.
     public static let contentLength = HttpHeader.Name("Content-Length")
@@ -266,19 +267,19 @@ extension HttpHeader.Name {
     public static let cookie = HttpHeader.Name("Cookie")
     /// When the server made the response.
     public static let date = HttpHeader.Name("Date")
-    /// The version of what the body shows.
+    /// The version of the resource that the body represents.
     public static let etag = HttpHeader.Name("ETag")
     /// The key under which a server recognises a repeated request.
     public static let idempotencyKey = HttpHeader.Name("Idempotency-Key")
     /// The versions that need not be sent again.
     public static let ifNoneMatch = HttpHeader.Name("If-None-Match")
-    /// The event from which a feed goes on.
+    /// The event after which a feed continues.
     public static let lastEventId = HttpHeader.Name("Last-Event-ID")
     /// Where a redirect leads.
     public static let location = HttpHeader.Name("Location")
     /// The part of a file that is asked for.
     public static let range = HttpHeader.Name("Range")
-    /// When to come back.
+    /// How long to wait before another request.
     public static let retryAfter = HttpHeader.Name("Retry-After")
     /// Cookies set by the server.
     public static let setCookie = HttpHeader.Name("Set-Cookie")
@@ -289,7 +290,8 @@ extension HttpHeader.Name {
 }
 
 extension String.UTF8View {
-    /// Whether `word`, in small letters, occurs in any case. No copy is made: every field of a redirect is asked.
+    /// Whether `word`, given in lower case, occurs in any case. Makes no copy, since every field of a redirect is
+    /// checked.
     fileprivate func contains(word: String.UTF8View) -> Bool {
         var rest = self[...]
         while rest.count >= word.count {
@@ -301,7 +303,7 @@ extension String.UTF8View {
 }
 
 extension UInt8 {
-    /// The byte, with `A`…`Z` made small.
+    /// The byte, with `A`…`Z` in lower case.
     var asciiLowercased: UInt8 {
         (0x41...0x5A).contains(self) ? self | 0x20 : self
     }

@@ -3,7 +3,7 @@ public struct HttpMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
     /// The method as it goes on the wire.
     public let rawValue: String
 
-    /// Creates a method from any token; one that is not a token is refused when the request is built.
+    /// Creates a method from any token; a method that is not a token is refused when the request is built.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
@@ -28,7 +28,7 @@ public struct HttpMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
     /// Asks what the resource can do.
     public static let options = HttpMethod(rawValue: "OPTIONS")
 
-    /// Whether sending it twice has the effect of sending it once (RFC 9110 §9.2.2).
+    /// Whether sending the request twice has the same effect as sending it once (RFC 9110 §9.2.2).
     public var isIdempotent: Bool {
         switch self {
         case .get, .head, .put, .delete, .options, "TRACE": true
@@ -36,7 +36,7 @@ public struct HttpMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
         }
     }
 
-    /// Whether it only reads, so that sending it twice changes no later answer (RFC 9110 §9.2.1).
+    /// Whether the method only reads, so that sending the request again changes no later answer (RFC 9110 §9.2.1).
     public var isSafe: Bool {
         switch self {
         case .get, .head, .options, "TRACE": true

@@ -2,14 +2,15 @@ import Foundation
 
 /// Scheme, host and port: the unit that credentials and pauses belong to (RFC 6454).
 public struct HttpOrigin: Hashable, Sendable, CustomStringConvertible {
-    /// `http` or `https`, `ws` or `wss` below the opening of a web socket; in small letters.
+    /// The scheme, in lower case: `http` or `https`, or `ws` or `wss` underneath the opening of a web socket.
     public var scheme: String { parts.scheme }
-    /// The host, in small letters; an IPv6 address without its brackets.
+    /// The host, in lower case; an IPv6 address without its brackets.
     public var host: String { parts.host }
-    /// The port; the scheme's own (80, 443 for `https` and `wss`) when the URL names none.
+    /// The port; if the URL names none, the scheme's default (443 for `https` and `wss`, otherwise 80).
     public var port: Int { parts.port }
 
-    /// Requests, errors and contexts carry one, and are copied more often than it is read.
+    /// Behind a reference, since requests, errors and contexts carry an origin, and are copied more often than it is
+    /// read.
     private let parts: Parts
 
     private final class Parts: Sendable {
@@ -24,8 +25,8 @@ public struct HttpOrigin: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The origin of `url`; nil when it has no scheme or no host, as a relative one, and when an encoded delimiter
-    /// hides in its host.
+    /// Creates the origin of `url`; nil if the URL has no scheme or no host (is relative, say), or has an encoded
+    /// delimiter in its host.
     public init?(_ url: URL) {
         guard let scheme = url.scheme?.lowercased(), var host = url.host?.lowercased(),
             !host.utf8.contains(where: { "/?#@\\".utf8.contains($0) })
@@ -42,7 +43,7 @@ public struct HttpOrigin: Hashable, Sendable, CustomStringConvertible {
         return left === right || left.port == right.port && left.host == right.host && left.scheme == right.scheme
     }
 
-    /// Hashes host and port: origins hardly ever differ in the scheme alone.
+    /// Hashes host and port, since origins hardly ever differ in the scheme alone.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(parts.host)
         hasher.combine(parts.port)
@@ -60,7 +61,8 @@ public struct HttpOrigin: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension HttpOrigin {
-    /// Whether it is this machine itself, whose traffic cannot be read elsewhere: `localhost`, 127.0.0.0/8, `::1`.
+    /// Whether the origin is this machine itself, whose traffic cannot be read elsewhere: `localhost`, 127.0.0.0/8,
+    /// `::1`.
     ///
     /// Other spellings of these addresses do not count: systems differ in how they read them.
     package var isLoopback: Bool {
@@ -71,7 +73,8 @@ extension HttpOrigin {
 }
 
 extension Substring {
-    /// Whether it is a number from 0 to 255, without leading zeros, which some systems read as octal.
+    /// Whether the text is a number from 0 to 255 without leading zeros, which would make some systems read it as
+    /// octal.
     fileprivate var isByte: Bool {
         utf8.allSatisfy { (0x30...0x39).contains($0) } && UInt8(self).map { String($0) == self } == true
     }

@@ -6,7 +6,7 @@ import Foundation
 /// var query: HttpQuery { ["page": page, "tags": ["sea", "shell"], "draft": false, "author": author] }  // nil: left out
 /// ```
 public struct HttpQuery: Sendable, ExpressibleByDictionaryLiteral {
-    /// How arrays and booleans are written; servers disagree, so it is a choice.
+    /// How arrays and booleans are written, on which servers disagree.
     public struct Style: Hashable, Sendable {
         /// How several values of one name are written.
         public enum Arrays: Hashable, Sendable {
@@ -56,14 +56,14 @@ public struct HttpQuery: Sendable, ExpressibleByDictionaryLiteral {
         pairs.append((name: name, value: value))
     }
 
-    /// The same pairs, written another way.
+    /// The same pairs, written in another style.
     public func styled(_ style: Style) -> HttpQuery {
         var copy = self
         copy.style = style
         return copy
     }
 
-    /// `name=value&…`: everything but unreserved characters (RFC 3986 §2.3) percent-encoded.
+    /// The query as `name=value&…`, with everything but unreserved characters (RFC 3986 §2.3) percent-encoded.
     public var encoded: String {
         pairs.isEmpty ? "" : pairs.flatMap(encodedItems).joined(separator: "&")
     }
@@ -81,22 +81,22 @@ public struct HttpQuery: Sendable, ExpressibleByDictionaryLiteral {
 }
 
 extension HttpQuery: Redacted {
-    /// The names, without the values: these may be tokens, or a form's password.
+    /// The names without the values, which may be tokens or a form's password.
     public var description: String {
         pairs.map { "\($0.name.percentEncoded)=…" }.joined(separator: "&")
     }
 }
 
-/// A value that can stand in a query or a form: strings, numbers, booleans, UUIDs, arrays and optionals of them.
+/// A value that can be used in a query or a form: strings, numbers, booleans, UUIDs, arrays and optionals of them.
 public protocol QueryConvertible: Sendable {
-    /// The value as text, one element per item: none for nil, several for an array.
+    /// Returns the value as strings, one per item: none for nil, several for an array.
     func queryItems(_ style: HttpQuery.Style) -> [String]
-    /// Whether several items may follow, so that the name is written as the style writes arrays.
+    /// Whether the type may have several items, so that its name is written as the style writes arrays.
     static var isQueryArray: Bool { get }
 }
 
 extension QueryConvertible {
-    /// Most values are single.
+    /// False, since most types have one item.
     public static var isQueryArray: Bool { false }
 }
 
@@ -111,7 +111,7 @@ extension QueryConvertible where Self: RawRepresentable, RawValue: QueryConverti
 }
 
 extension QueryConvertible where Self: RawRepresentable & CustomStringConvertible, RawValue: QueryConvertible {
-    /// The items of the raw value: a description is for people.
+    /// The items of the raw value, since a description is meant for people.
     public func queryItems(_ style: HttpQuery.Style) -> [String] { rawValue.queryItems(style) }
 }
 
@@ -133,7 +133,7 @@ extension Decimal: QueryConvertible {}
 extension UUID: QueryConvertible {}
 
 extension Bool: QueryConvertible {
-    /// `true` and `false`, or `1` and `0`, as the style has it.
+    /// `true` and `false`, or `1` and `0`, depending on the style.
     public func queryItems(_ style: HttpQuery.Style) -> [String] {
         switch style.booleans {
         case .literal: [self ? "true" : "false"]
@@ -145,13 +145,13 @@ extension Bool: QueryConvertible {
 extension Optional: QueryConvertible where Wrapped: QueryConvertible {
     /// The items of the value; none for nil, so that the name is left out.
     public func queryItems(_ style: HttpQuery.Style) -> [String] { self?.queryItems(style) ?? [] }
-    /// As the wrapped type has it.
+    /// The wrapped type's.
     public static var isQueryArray: Bool { Wrapped.isQueryArray }
 }
 
 extension Array: QueryConvertible where Element: QueryConvertible {
     /// The items of all elements.
     public func queryItems(_ style: HttpQuery.Style) -> [String] { flatMap { $0.queryItems(style) } }
-    /// An array is one.
+    /// True.
     public static var isQueryArray: Bool { true }
 }

@@ -1,15 +1,16 @@
 import Foundation
 
 extension HttpRequest {
-    /// The request as a command of `curl` for a POSIX shell, to be tried by hand.
+    /// The request as a `curl` command for a POSIX shell, to try it by hand.
     ///
     /// ```text
     /// curl --request POST --header 'Authorization: ‹redacted›' --data-binary '‹19 bytes›' 'https://api.example.com/notes?…'
     /// ```
     /// - Parameter showsSecrets: Whether queries, the values of sensitive fields, and the body are shown. Default:
-    ///   false, since such a command ends in logs and tickets; it cannot be run then where one of them matters.
-    /// - Returns: The command, on one line unless the body has several. A body that is a stream, or no text, is told by
-    ///   its size in any case.
+    ///   false, since such commands end up in logs and tickets; if the hidden parts matter, the command cannot be run
+    ///   as it is.
+    /// - Returns: The command, on one line unless the body has several. A stream, or a body that is not text, is never
+    ///   shown, only described.
     public func curlCommand(showsSecrets: Bool = false) -> String {
         var words = ["curl", "--request", method.rawValue]
         for field in header.fields {
@@ -26,7 +27,7 @@ extension HttpRequest {
         return words.joined(separator: " ")
     }
 
-    /// The text as one word of a shell.
+    /// The text quoted as one word for the shell.
     private func quoted(_ text: String) -> String {
         "'\(text.replacingOccurrences(of: "'", with: #"'\''"#))'"
     }

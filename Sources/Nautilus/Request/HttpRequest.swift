@@ -8,25 +8,27 @@ public struct HttpRequest: Sendable, Redacted {
     public var url: URL {
         didSet { origin = HttpOrigin(url) }
     }
-    /// Where it goes; nil for a URL without a host.
+    /// The origin that the request goes to; nil for a URL without a host.
     ///
-    /// Kept beside the URL: everything that calls share asks for it, and taking a URL apart costs more than they do.
+    /// Kept beside the URL, since everything that calls share needs it, and parsing the URL costs more than those parts
+    /// do.
     public private(set) var origin: HttpOrigin?
-    /// The header, `Content-Type` included; `Host` and `Content-Length` are the transport's.
+    /// The header, including `Content-Type`; the transport adds `Host` and `Content-Length`.
     public var header: HttpHeader
     /// The body.
     public var body: HttpBody.Payload
-    /// How urgent it is; a hint that a transport may ignore.
+    /// How urgent the request is; a hint that a transport may ignore.
     public var priority: RequestPriority
-    /// Whether a redirect may have the body sent to another origin; a request's own word, which an interceptor may
-    /// change. Default: true.
+    /// Whether a redirect may have the body sent to another origin. The declared request sets it, and an interceptor
+    /// may change it. Default: true.
     public var allowsBodyAcrossOrigins = true
-    /// Whether a retrier has put the user's credential on it, under whichever name: an answer to it is no other user's.
+    /// Whether a retrier has put the user's credential into the request, in whichever field, so that the answer is for
+    /// this user only.
     public private(set) var isStamped = false
-    /// The fields that the credential was put into, besides those whose names say so (``HttpHeader/Name/isSensitive``):
-    /// they are not printed either.
+    /// The fields with the credential whose names do not show it (by ``HttpHeader/Name/isSensitive``). They are not
+    /// printed either.
     public private(set) var stampedNames: [HttpHeader.Name] = []
-    /// Whether a call has built it, or it was made of such a one by changing it.
+    /// Whether a call has built the request, possibly changed since.
     var isBuilt = false
 
     /// Creates a request as it will be sent.
@@ -36,7 +38,7 @@ public struct HttpRequest: Sendable, Redacted {
     ///   - url: The absolute URL, query included.
     ///   - header: All fields, `Content-Type` included. Default: none.
     ///   - body: The body, ready for the wire. Default: none, as GET has it.
-    ///   - priority: How urgent it is. Default: normal.
+    ///   - priority: How urgent the request is. Default: normal.
     public init(
         method: HttpMethod = .get,
         url: URL,
@@ -47,7 +49,7 @@ public struct HttpRequest: Sendable, Redacted {
         self.init(method: method, url: url, origin: HttpOrigin(url), header: header, body: body, priority: priority)
     }
 
-    /// Creates a request whose origin is known already.
+    /// Creates a request whose origin is already known.
     init(
         method: HttpMethod,
         url: URL,
@@ -64,22 +66,22 @@ public struct HttpRequest: Sendable, Redacted {
         self.priority = priority
     }
 
-    /// Notes that the request carries the user's credential by now. ``CredentialLease`` does it; a retrier that stamps
-    /// by itself has to.
+    /// Notes that the request now carries the user's credential. ``CredentialLease`` calls this; a retrier that puts a
+    /// credential on by itself has to call it, too.
     ///
-    /// - Parameter names: The fields that it is in, where their names do not say so. Default: none.
+    /// - Parameter names: The fields with the credential whose names do not show it. Default: none.
     public mutating func noteStamp(in names: [HttpHeader.Name] = []) {
         isStamped = true
         if !names.isEmpty { stampedNames += names }
     }
 
-    /// Notes a stamp, in the fields that `before` did not have.
+    /// Notes a credential in the fields that `before` did not have.
     mutating func noteStamp(since before: HttpHeader) {
         let fresh = header.fields.filter { $0.name != .authorization && !before.fields.contains($0) }
         noteStamp(in: fresh.map(\.name).filter { !$0.isSensitive })
     }
 
-    /// A field fit for a log.
+    /// A field as text that is safe to log.
     func redacted(_ field: HttpHeader.Field) -> String {
         stampedNames.contains(field.name) ? "\(field.name): ‹redacted›" : field.description
     }
@@ -94,7 +96,7 @@ public struct HttpRequest: Sendable, Redacted {
 }
 
 extension URL {
-    /// The URL fit for a log: no user, no password, no query, no fragment.
+    /// The URL as text that is safe to log: without user, password, query and fragment.
     package var withoutSecrets: String {
         guard var components = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return "‹URL›" }
         let hasQuery = components.query != nil
@@ -104,20 +106,20 @@ extension URL {
 }
 
 extension HttpRequest {
-    /// Refuses a request that must not go on the wire.
+    /// Refuses a request that must not be sent.
     ///
-    /// Asked more than once on a request's way: interceptors and retriers add fields, and a transport may be used
-    /// alone. A transport asks before it sends anything.
+    /// Called more than once for a request, since interceptors and retriers add fields. A transport calls it before it
+    /// sends anything, since it may be used without a service.
     ///
-    /// - Throws: ``InvalidRequest``: the method or a name is no token, a value would split the header, or the method
-    ///   carries no body.
+    /// - Throws: ``InvalidRequest``: the method or a field name is not a token, a value would split the header, or
+    ///   there is a body that the method does not allow.
     public func validate() throws(InvalidRequest) {
         try validate(trusting: nil)
     }
 
-    /// Refuses a request that must not go on the wire, without another look at a header that has been checked before.
+    /// Refuses a request that must not be sent, without checking again a header that has been checked before.
     ///
-    /// - Parameter checked: That header; nil when none has been.
+    /// - Parameter checked: The header that has been checked; nil for none.
     /// - Throws: The errors of ``validate()``.
     func validate(trusting checked: HttpHeader?) throws(InvalidRequest) {
         guard method.rawValue.isToken else { throw .method }
@@ -129,7 +131,7 @@ extension HttpRequest {
 }
 
 extension HttpHeader {
-    /// Refuses fields that would not stay a header.
+    /// Refuses fields that would break the header.
     func validate() throws(InvalidRequest) {
         for field in fields {
             guard field.name.rawValue.isToken else { throw .headerName }
@@ -158,11 +160,11 @@ public enum InvalidRequest: Error, Hashable, Sendable, CustomStringConvertible {
     case headerName
     /// The value of the field `name` has a character that a header must not contain: CR, LF or NUL.
     case headerValue(name: HttpHeader.Name)
-    /// The body's value cannot be encoded; the place is a path of coding keys.
+    /// The body's value cannot be encoded; `at` is the path of coding keys to the place.
     case bodyNotEncodable(at: String)
     /// A file that is to be sent cannot be read.
     case file(HttpFileError)
-    /// The parts of a form contain every boundary that was drawn to part them.
+    /// The parts of a form contain every boundary that was drawn to separate them.
     case multipartBoundary
     /// The method does not take a body.
     case bodyNotAllowed(HttpMethod)
@@ -203,7 +205,7 @@ public enum RequestPriority: Int, Hashable, Sendable, CaseIterable, Comparable {
     case low
     /// The default.
     case normal
-    /// A person waits.
+    /// Work that a person waits for.
     case high
 
     /// Orders by urgency.

@@ -3,7 +3,7 @@
 /// ```swift
 /// var route: HttpRoute { ["users", userId, "notes", 7] }
 /// ```
-/// A component is data, never a path of its own: `/`, `%`, unicode, and a lone `.` or `..` are percent-encoded.
+/// A component is data, never a path: `/`, `%`, Unicode, and a component `.` or `..` are percent-encoded.
 public struct HttpRoute: Hashable, Sendable, ExpressibleByArrayLiteral {
     /// The components as they were given, before encoding.
     public let components: [String]
@@ -15,7 +15,7 @@ public struct HttpRoute: Hashable, Sendable, ExpressibleByArrayLiteral {
     /// - Parameters:
     ///   - components: The components, not encoded. An empty one is refused when the request is built, since `/users/`
     ///     addresses something else than `/users/{id}`.
-    ///   - trailingSlash: Whether the path ends in `/`. Default: false: with it, most servers see another
+    ///   - trailingSlash: Whether the path ends in `/`. Default: false, since with a slash most servers see another
     ///     resource.
     public init(_ components: [String], trailingSlash: Bool = false) {
         self.components = components
@@ -27,7 +27,7 @@ public struct HttpRoute: Hashable, Sendable, ExpressibleByArrayLiteral {
         self.init(components.map(\.description))
     }
 
-    /// The path with a leading `/` before every component; empty for no components.
+    /// The path, with `/` before every component; empty for no components.
     ///
     /// - Throws: ``InvalidRequest/emptyRouteComponent(index:)``.
     func encoded() throws(InvalidRequest) -> String {
@@ -42,7 +42,7 @@ public struct HttpRoute: Hashable, Sendable, ExpressibleByArrayLiteral {
     }
 
     private static func encode(_ component: String) -> String {
-        // A dot is unreserved, but a component of dots alone would be resolved away as a path of its own.
+        // A dot is unreserved, but a component of one or two dots would be resolved as a relative path.
         switch component {
         case ".": "%2E"
         case "..": "%2E%2E"
@@ -54,23 +54,24 @@ public struct HttpRoute: Hashable, Sendable, ExpressibleByArrayLiteral {
 extension String {
     /// The string with every byte but the unreserved ones of RFC 3986 §2.3 percent-encoded.
     package var percentEncoded: String {
-        // Most components need nothing.
+        // Most strings need no encoding.
         hasOnly(\.isUnreserved) ? self : Self.percentEncoding(utf8) { $0.isUnreserved }
     }
 
-    /// A reference as servers write it, with characters that do not belong in a URL percent-encoded, and encoded ones
-    /// left as they are: Foundation refuses it on older systems, and on newer ones encodes every `%` of it again.
+    /// A reference that a server has written, with characters that do not belong in a URL percent-encoded, and encoded
+    /// ones left as they are. Foundation refuses such a reference on older systems; on newer ones, it encodes every `%`
+    /// in it again.
     package var urlReference: String {
         let segments = utf8.split(separator: UInt8(ascii: "/"), maxSplits: 2, omittingEmptySubsequences: false)
         guard segments.count == 3, segments[1].isEmpty else {
             return Self.percentEncoding(utf8) { $0.isUrlCharacter }
         }
-        // Between `//` and the path stands the authority, whose brackets and international names are Foundation's.
+        // The authority is between `//` and the path; its brackets and international names are left to Foundation.
         let end = segments[2].firstIndex { "/?#".utf8.contains($0) } ?? utf8.endIndex
         return self[..<end] + Self.percentEncoding(utf8[end...]) { $0.isUrlCharacter }
     }
 
-    /// `bytes` as text, those that are not `allowed` percent-encoded.
+    /// `bytes` as text, percent-encoded where they are not `allowed`.
     static func percentEncoding(_ bytes: some Collection<UInt8>, allowed: (UInt8) -> Bool) -> String {
         guard !bytes.allSatisfy(allowed) else { return String(decoding: bytes, as: UTF8.self) }
         var encoded: [UInt8] = []
@@ -106,8 +107,8 @@ extension UInt8 {
         }
     }
 
-    /// Whether it occurs in a URL behind its authority: unreserved and reserved characters but brackets, and encoded
-    /// bytes.
+    /// Whether the byte may occur in a URL after the authority: unreserved characters, reserved ones except brackets,
+    /// and `%`.
     package var isUrlCharacter: Bool {
         switch Unicode.Scalar(self) {
         case "!", "$", "&", "'", "(", ")", "*", "+", ",", ";", "=", ":", "@", "/", "?", "#", "%": true
@@ -115,7 +116,7 @@ extension UInt8 {
         }
     }
 
-    /// Whether it occurs in methods and field names: `tchar` of RFC 9110 §5.6.2.
+    /// Whether the byte may occur in methods and field names: `tchar` of RFC 9110 §5.6.2.
     package var isTokenCharacter: Bool {
         switch Unicode.Scalar(self) {
         case "!", "#", "$", "%", "&", "'", "*", "+", "-", ".", "^", "_", "`", "|", "~": true

@@ -7,7 +7,7 @@ public struct HttpStatusCodes: Hashable, Sendable, ExpressibleByArrayLiteral, Ex
     private let ranges: [ClosedRange<Int>]
 
     private init(ranges: [ClosedRange<Int>]) {
-        // Sorted and merged, so that equal sets are equal, however they were written.
+        // Sorted and merged, so that sets of the same codes are equal, however they were written.
         self.ranges = ranges.sorted { $0.lowerBound < $1.lowerBound }.reduce(into: []) { merged, range in
             guard let last = merged.last, last.upperBound == .max || range.lowerBound <= last.upperBound + 1 else {
                 merged.append(range)
@@ -17,17 +17,17 @@ public struct HttpStatusCodes: Hashable, Sendable, ExpressibleByArrayLiteral, Ex
         }
     }
 
-    /// Every code of `range`.
+    /// Creates the set of all codes in `range`.
     public init(_ range: ClosedRange<Int>) {
         self.ranges = [range]
     }
 
-    /// One code.
+    /// Creates a set of one code.
     public init(integerLiteral code: Int) {
         self.ranges = [code...code]
     }
 
-    /// Everything in any of the sets.
+    /// Creates the union of sets.
     public init(arrayLiteral sets: HttpStatusCodes...) {
         self.init(ranges: sets.flatMap(\.ranges))
     }
@@ -35,7 +35,7 @@ public struct HttpStatusCodes: Hashable, Sendable, ExpressibleByArrayLiteral, Ex
     /// 200…299: the request was received, understood and accepted (RFC 9110 §15.3).
     public static let success = HttpStatusCodes(200...299)
 
-    /// Whether `code` is one of them.
+    /// Whether the set contains `code`.
     public func contains(_ code: Int) -> Bool {
         ranges.contains { $0.contains(code) }
     }

@@ -28,16 +28,16 @@ extension WebSocketMessage: Redacted {
 
 /// How a web socket was closed by the other side.
 public struct WebSocketClosure: Error, Hashable, Sendable {
-    /// Why.
+    /// Why the web socket was closed.
     public let code: WebSocketCloseCode
-    /// The other side's words for it; empty for none.
+    /// The reason in the other side's words; empty for none.
     public let reason: String
 
     /// Creates a closure.
     ///
     /// - Parameters:
-    ///   - code: Why.
-    ///   - reason: The words for it. Default: none.
+    ///   - code: Why the web socket was closed.
+    ///   - reason: The reason in words. Default: none.
     public init(_ code: WebSocketCloseCode, reason: String = "") {
         self.code = code
         self.reason = reason
@@ -45,7 +45,7 @@ public struct WebSocketClosure: Error, Hashable, Sendable {
 }
 
 extension WebSocketClosure: Redacted {
-    /// The code; not the reason, in which a server may repeat text that it was sent.
+    /// The code, without the reason, in which a server may repeat text that it was sent.
     public var description: String { "The web socket was closed with code \(code.rawValue)." }
 }
 
@@ -64,21 +64,21 @@ public struct WebSocketCloseCode: RawRepresentable, Hashable, Sendable, Expressi
         self.rawValue = value
     }
 
-    /// 1000: it has served its purpose.
+    /// 1000: the connection has served its purpose.
     public static let normalClosure: WebSocketCloseCode = 1000
-    /// 1001: a server goes down, or a user has left.
+    /// 1001: a server is going down, or a user has left.
     public static let goingAway: WebSocketCloseCode = 1001
-    /// 1002: a frame was against the protocol.
+    /// 1002: a frame violated the protocol.
     public static let protocolError: WebSocketCloseCode = 1002
-    /// 1003: a kind of message that is not taken.
+    /// 1003: a message of a kind that is not accepted.
     public static let unsupportedData: WebSocketCloseCode = 1003
     /// 1005: closed without a code. Never sent.
     public static let noStatusReceived: WebSocketCloseCode = 1005
-    /// 1006: broken off, not closed. Never sent.
+    /// 1006: broken off without being closed. Never sent.
     public static let abnormalClosure: WebSocketCloseCode = 1006
-    /// 1007: a message that is not what it should be, such as text that is not UTF-8.
+    /// 1007: a message with invalid content, such as text that is not UTF-8.
     public static let invalidPayload: WebSocketCloseCode = 1007
-    /// 1008: against the server's rules.
+    /// 1008: a message violated the server's rules.
     public static let policyViolation: WebSocketCloseCode = 1008
     /// 1009: a message that is too large.
     public static let messageTooBig: WebSocketCloseCode = 1009
@@ -86,21 +86,21 @@ public struct WebSocketCloseCode: RawRepresentable, Hashable, Sendable, Expressi
     public static let mandatoryExtension: WebSocketCloseCode = 1010
     /// 1011: the server has failed.
     public static let internalError: WebSocketCloseCode = 1011
-    /// 1012: the service restarts.
+    /// 1012: the service is restarting.
     public static let serviceRestart: WebSocketCloseCode = 1012
-    /// 1013: the server has too much to do.
+    /// 1013: the server is overloaded.
     public static let tryAgainLater: WebSocketCloseCode = 1013
-    /// 1014: a gateway got no valid answer.
+    /// 1014: a gateway got no valid answer from the server behind it.
     public static let badGateway: WebSocketCloseCode = 1014
-    /// 1015: no TLS. Never sent.
+    /// 1015: the TLS handshake failed. Never sent.
     public static let tlsHandshake: WebSocketCloseCode = 1015
 
-    /// Whether the socket has ended as it should: 1000, or without a code.
+    /// Whether the socket was closed normally: with 1000, or without a code.
     public var isNormal: Bool { self == .normalClosure || self == .noStatusReceived }
 
-    /// Whether a new connection may go better: the server went away or has failed, and finds no fault with the client.
+    /// Whether a new connection may succeed, because the server went away or failed and does not blame the client.
     ///
-    /// Not after 1000, 1002, 1003, 1007 to 1010 and 1015, which the same client would hear again, nor after codes from
+    /// False for 1000, 1002, 1003, 1007 to 1010 and 1015, which the same client would get again, and for codes from
     /// 3000, whose meaning only the application knows (RFC 6455 §7.4.2).
     public var isPassing: Bool {
         switch self {
@@ -109,7 +109,8 @@ public struct WebSocketCloseCode: RawRepresentable, Hashable, Sendable, Expressi
         }
     }
 
-    /// Whether it may be sent: 1000…1014 without the codes that only report a closing, and 3000…4999 (RFC 6455 §7.4).
+    /// Whether the code may be sent: 1000…1014, except the reserved 1004 and the codes that are only reported, 1005 and
+    /// 1006; and 3000…4999 (RFC 6455 §7.4).
     public var isSendable: Bool {
         switch rawValue {
         case 1004...1006: false

@@ -1,22 +1,23 @@
 import Foundation
 
 extension HttpBodyStream {
-    /// The chunks as lines of text, as they come.
+    /// The body as lines of text, as they arrive.
     ///
-    /// A line ends with LF or CRLF, the last one also with the body. Bytes that are not UTF-8 become U+FFFD.
+    /// A line ends with LF or CRLF, or at the end of the body. Bytes that are not UTF-8 become U+FFFD.
     ///
     /// - Parameter limit: The most bytes of a line. Default: 1 MiB, so that a body without line ends does not fill the
     ///   memory; a longer line ends the sequence with ``ReadError/tooLarge(limit:)``.
     public func lines(limit: Int = 1_048_576) -> Lines { Lines(stream: self, limit: limit) }
 
-    /// The chunks as values, one JSON text a line (`application/x-ndjson`), as they come. Blank lines are skipped.
+    /// The body as values, one JSON text per line (`application/x-ndjson`), as they arrive. Blank lines are skipped.
     ///
     /// A line that does not decode ends the sequence with the decoder's error.
     ///
     /// - Parameters:
     ///   - type: The values' type.
-    ///   - decoder: Decodes a line. Default: nil, a new one of the coders of the service that has sent the body.
-    ///   - limit: The most bytes of a line. Default: 1 MiB, as of ``lines(limit:)``.
+    ///   - decoder: Decodes a line. Default: nil, a new decoder from the coders of the service that the body comes
+    ///     from.
+    ///   - limit: The most bytes of a line. Default: 1 MiB, as for ``lines(limit:)``.
     public func values<Value: Decodable>(
         of type: Value.Type = Value.self,
         decoder: JSONDecoder? = nil,
@@ -33,12 +34,12 @@ extension HttpBodyStream {
         let stream: HttpBodyStream
         let limit: Int
 
-        /// Reads the body; once, when it is one-shot.
+        /// Reads the body, which can be done only once if it is one-shot.
         public func makeAsyncIterator() -> AsyncIterator {
             AsyncIterator(lines: ByteLines(stream, limit: limit))
         }
 
-        /// Takes one line after the other.
+        /// Iterates over the lines.
         public struct AsyncIterator: AsyncIteratorProtocol {
             var lines: ByteLines
 
@@ -58,12 +59,12 @@ extension HttpBodyStream {
         let decoder: JSONDecoder
         let limit: Int
 
-        /// Reads the body; once, when it is one-shot.
+        /// Reads the body, which can be done only once if it is one-shot.
         public func makeAsyncIterator() -> AsyncIterator {
             AsyncIterator(lines: ByteLines(stream, limit: limit), decoder: decoder)
         }
 
-        /// Takes one value after the other.
+        /// Iterates over the values.
         public struct AsyncIterator: AsyncIteratorProtocol {
             var lines: ByteLines
             let decoder: JSONDecoder
@@ -94,7 +95,7 @@ extension HttpBodyStream {
             splitter = LineSplitter(endsAtCarriageReturn: false, limit: limit)
         }
 
-        /// Lets nothing follow.
+        /// Ends the sequence.
         mutating func end() { chunks = nil }
 
         mutating func next() async throws -> ArraySlice<UInt8>? {
@@ -115,16 +116,17 @@ extension HttpBodyStream {
     }
 }
 
-/// Takes lines out of bytes that come in pieces of any size: the same lines, however the bytes were cut.
+/// Splits bytes into lines. The bytes may come in pieces of any size; the lines are the same however the pieces are
+/// cut.
 package struct LineSplitter: Sendable {
     /// Whether a CR alone ends a line, as in server-sent events; otherwise only LF and CRLF do.
     let endsAtCarriageReturn: Bool
     /// The most bytes of one line.
     let limit: Int
     private var buffer: [UInt8] = []
-    /// Where the next line begins, and how far its end has been looked for.
+    /// Where the next line begins, and how far its end has been searched for.
     private var (start, searched) = (0, 0)
-    /// The last line ended with a CR, and its LF may be still to come.
+    /// Whether the last line ended with a CR whose LF may still follow.
     private var skipsLineFeed = false
 
     package init(endsAtCarriageReturn: Bool, limit: Int) {
@@ -132,9 +134,9 @@ package struct LineSplitter: Sendable {
         self.limit = limit
     }
 
-    /// Takes bytes in.
+    /// Adds bytes.
     package mutating func append(_ chunk: Data) {
-        // Even an empty removal moves all that is left: a long line would cost its square.
+        // Even removing nothing moves all remaining bytes, so that a long line would take quadratic time.
         if start > 0 { buffer.removeSubrange(..<start) }
         (start, searched) = (0, searched - start)
         buffer.append(contentsOf: chunk)
@@ -159,7 +161,7 @@ package struct LineSplitter: Sendable {
         return nil
     }
 
-    /// The bytes behind the last end of a line; nil when there are none.
+    /// The bytes after the end of the last line; nil if there are none.
     package mutating func rest() throws(HttpBodyStream.ReadError) -> ArraySlice<UInt8>? {
         let rest = buffer[start...]
         (start, searched) = (buffer.count, buffer.count)

@@ -1,16 +1,18 @@
-/// A link of a response's header (RFC 8288): its target, and how that is related to the response.
+/// A link in a response's header (RFC 8288): its target, and how the target is related to the response.
 ///
 /// ```text
 /// Link: </notes?page=3>; rel="next", </notes?page=9>; rel="last"
 /// ```
 public struct HttpLink: Hashable, Sendable {
-    /// Where it leads, as the server wrote it: absolute, or relative to the response's URL.
+    /// The target as the server wrote it: absolute, or relative to the response's URL.
     public let target: String
-    /// The relations of the target, such as `next`, in small letters; empty when the link names none.
+    /// The relations of the target, such as `next`, in lower case; empty when the link names none.
     public let relations: [String]
-    /// The resource that the target is related to when it is not the response; nil, as nearly always, when it is.
+    /// The resource that the target is related to, if not the response; nil in nearly all links, which are about the
+    /// response.
     public let anchor: String?
-    /// All parameters by their names in small letters, `rel` included; of a repeated one the first (RFC 8288 §3.3).
+    /// All parameters, including `rel`, by their names in lower case; of a repeated parameter only the first (RFC 8288
+    /// §3.3).
     public let parameters: [String: String]
 
     init(target: String, parameters: [String: String]) {
@@ -26,9 +28,9 @@ public struct HttpLink: Hashable, Sendable {
 }
 
 extension HttpHeader {
-    /// The links of all `Link` fields, in order; empty when there is none, or none that can be read.
+    /// The links of all `Link` fields, in order; empty if there are none that can be read.
     ///
-    /// Anything that is not a link is left out, up to the next comma that stands outside of quotes.
+    /// Anything that is not a link is skipped up to the next comma outside of quotes.
     public var links: [HttpLink] {
         values(of: .link).flatMap { field in
             var parser = LinkParser(field)
@@ -36,9 +38,9 @@ extension HttpHeader {
         }
     }
 
-    /// Where the first link of a relation leads, such as `next`; nil when there is none.
+    /// The target of the first link with a relation such as `next`; nil if there is none.
     ///
-    /// A link with an anchor is about something else than the response, and is passed over.
+    /// A link with an anchor is skipped, since it is not about the response.
     public func link(_ relation: String) -> String? {
         let relation = relation.lowercased()
         return links.first { $0.anchor == nil && $0.relations.contains(relation) }?.target
@@ -63,7 +65,7 @@ extension HttpLink: Redacted {
 
 /// Reads a `Link` field, by the algorithm of RFC 8288 appendix B.2.
 ///
-/// A server may send anything, so nothing traps, and every byte is looked at a bounded number of times.
+/// A server may send anything, so nothing traps, and every byte is read only a bounded number of times.
 struct LinkParser {
     private var field: FieldReader
 
@@ -79,13 +81,13 @@ struct LinkParser {
             if let target = readTarget() {
                 links.append(HttpLink(target: target, parameters: readParameters()))
             }
-            // The rest of this one, if there is any, is no part of a link.
+            // Whatever remains up to the comma does not belong to a link.
             skipToComma()
         }
         return links
     }
 
-    /// The text between angle brackets; nil when there are none here.
+    /// Reads the text between angle brackets; returns nil if there are none here.
     private mutating func readTarget() -> String? {
         guard field.skip("<") else { return nil }
         let target = field.read { $0 != UInt8(ascii: ">") }
@@ -107,7 +109,7 @@ struct LinkParser {
                     field.current == UInt8(ascii: "\"")
                     ? field.readQuoted().text : field.read { !$0.isBlank && !";,".utf8.contains($0) }
             }
-            // An empty name is a semicolon too many; a repeated parameter does not count (§3.3).
+            // An empty name comes from a superfluous semicolon; a repeated parameter does not count (§3.3).
             if !name.isEmpty, parameters[name] == nil { parameters[name] = value }
         }
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A response: the bytes inside the call, the decoded result outside of it.
+/// A response. Inside the call its body is bytes; outside, it is the decoded result.
 public struct HttpResponse<Body: Sendable>: Sendable {
     /// The status code.
     public var status: Int
@@ -8,37 +8,37 @@ public struct HttpResponse<Body: Sendable>: Sendable {
     public var header: HttpHeader
     /// The body.
     public var body: Body
-    /// The fields that came behind the body (RFC 9110 §6.5), such as a checksum of it. They are kept apart from the
-    /// header since a server can know them only when the header is long gone, and they decide nothing here.
+    /// The fields that came after the body (RFC 9110 §6.5), such as its checksum. They are kept apart from the header,
+    /// since a server knows them only long after it has sent the header; the framework bases no decision on them.
     ///
-    /// Empty when there were none; for an answer that was kept by a cache, which may drop them (RFC 9111 §3.1); for a
-    /// body that is read while it comes; and from a transport that does not pass them on, as Foundation's `URLSession`
-    /// does not.
+    /// Empty if there were none; for an answer from a cache, which may drop them (RFC 9111 §3.1); for a body that is
+    /// read as it arrives; and from a transport that does not pass them on, such as Foundation's `URLSession`.
     public var trailers: HttpHeader = [:]
     /// Where the answer came from, after redirects; nil when nothing was sent (a hook or a cache answered).
     public var url: URL?
-    /// The trace of the call; empty inside the call, where it is not over yet.
+    /// The trace of the call; empty inside the call, which is not over yet.
     public var trace: CallTrace {
         get { origins?.trace ?? CallTrace() }
         set { origins = ResponseOrigins(trace: newValue) }
     }
-    /// The exchange that it is the answer to; nil when it was made on this side, by an interceptor or a hook, and
-    /// outside of the call, where ``trace`` has all exchanges.
+    /// The exchange that this response answers; nil if the response was made by an interceptor or a hook, and outside
+    /// of the call, where ``trace`` has all exchanges.
     public var exchange: CallTrace.Exchange? { origins?.exchange }
-    /// The request that it is the answer to, as it went on the wire: stamped by the interceptors further in and by the
-    /// retrier, and the last one of redirects. For interceptors, which have seen another one; nil where ``exchange``
-    /// is.
+    /// The request that this response answers, as it was sent: after the changes by inner interceptors and the retrier,
+    /// and after the last redirect. It is for interceptors, which have seen it before these changes. Nil wherever
+    /// ``exchange`` is nil.
     public var request: HttpRequest? { origins?.request }
-    /// The agreement of all calls that were given the same answer; nil when it was given to one.
+    /// What all calls that were given this same answer agree by; nil if it was given to only one call.
     public var sharedAnswer: SharedAnswer? {
         get { origins?.sharedAnswer }
         set { origins = ResponseOrigins(origins, sharedAnswer: newValue) }
     }
-    /// Whether its status is the word of a request that has read it, and not the server's: see ``rejection(as:)``.
+    /// Whether the status was set by a request that rejected the response, and not by the server; see
+    /// ``rejection(as:)``.
     public var isRejected: Bool { origins?.received != nil }
-    /// The response as it came from the server, without the changes that a request has made: for an interceptor that
-    /// gives it to calls of another type. The same where no request has rejected it. An interceptor's changes since
-    /// then stay.
+    /// The response without a request's rejection, as the server sent it, for an interceptor that gives it to calls of
+    /// another type. Without a rejection it is this response. Changes that an interceptor made after the rejection
+    /// stay.
     public var asReceived: HttpResponse {
         guard let received = origins?.received else { return self }
         var response = self
@@ -47,19 +47,19 @@ public struct HttpResponse<Body: Sendable>: Sendable {
         response.origins = origins.map { ResponseOrigins($0, exchange: received.exchange, received: nil) }
         return response
     }
-    /// Where it comes from, beside the response, which is copied on its way through the call; nil when there is nothing
-    /// to tell.
+    /// Where the response comes from, behind a reference, since a response is copied on its way through the call; nil
+    /// if nothing is known.
     private var origins: ResponseOrigins?
-    /// The body of a response that is read while it comes; nil when it has come, or was made here.
+    /// The body of a response that is read as it arrives; nil if the body is complete or was made by the client.
     var stream: HttpBodyStream?
 
-    /// Whether the body is still to come, and is not for interceptors: ``body`` is empty then.
+    /// Whether the body is read as it arrives. Interceptors do not get it then: ``body`` is empty.
     public var isStreamed: Bool { stream != nil }
 
     /// Creates a response, as a transport, an interceptor or a hook does. Its trace is empty: the call fills it in.
     ///
     /// - Parameters:
-    ///   - status: The status code. Default: 200, since an answer in place of a server's is mostly a success.
+    ///   - status: The status code. Default: 200, since an answer made in place of a server's is mostly a success.
     ///   - header: The header. Default: none.
     ///   - body: The body.
     ///   - url: Where the answer came from. Default: nil, nothing was sent.
@@ -84,15 +84,15 @@ public struct HttpResponse<Body: Sendable>: Sendable {
 }
 
 extension HttpResponse {
-    /// Whether a redirect has led to another origin than this one, whose word the answer then is.
+    /// Whether the answer comes from another origin than this one, by a redirect.
     package func isFromElsewhere(than origin: HttpOrigin?) -> Bool { url.map { HttpOrigin($0) != origin } ?? false }
 
-    /// This response as the answer to an exchange.
+    /// Marks this response as the answer to an exchange.
     mutating func answer(_ exchange: CallTrace.Exchange, to request: HttpRequest) {
         origins = ResponseOrigins(exchange: exchange, request: request)
     }
 
-    /// Gives it the status and the header of a request's own word on it.
+    /// Gives the response the status and the header of a request's rejection.
     mutating func reject(as status: Int, _ header: HttpHeader, _ delivery: Delivery) {
         var exchange = exchange
         exchange?.outcome = .answered(status: status)
@@ -107,8 +107,8 @@ extension HttpResponse {
         origins = ResponseOrigins(origins, exchange: exchange, received: received)
     }
 
-    /// This response as an error keeps it: without the request, which may carry a credential, and without a body that
-    /// is still to come, since its connection would stay open for as long as the error is kept.
+    /// This response as an error keeps it: without the request, which may carry a credential, and without a body still
+    /// to be read, which would keep its connection open for as long as the error exists.
     var withoutOrigins: HttpResponse {
         var response = self
         (response.origins, response.stream) = (nil, nil)
@@ -129,7 +129,7 @@ private final class ResponseOrigins: Sendable {
     let exchange: CallTrace.Exchange?
     let request: HttpRequest?
     let sharedAnswer: SharedAnswer?
-    /// The values before a request's rejection replaced them; nil when it has not rejected the response.
+    /// The values before a request's rejection replaced them; nil if no request has rejected the response.
     let received: Received?
 
     init(trace: CallTrace) {
@@ -165,31 +165,31 @@ extension HttpResponse: Redacted {
     }
 }
 
-/// The one answer that several calls were given: its failure is one failure, and its retry is to be one retry.
+/// An answer that several calls were given, so that its failure counts as one failure and leads to one retry.
 ///
-/// A hundred calls that wait for one exchange get one 503. If each drew a delay and took its cost from the retry
+/// Suppose that a hundred calls wait for one exchange and get its 503. If each drew a delay and paid from the retry
 /// budget, one failure would be charged a hundred times, and the retries would go out one by one. So an interceptor
-/// that gives an answer to several calls marks it by ``HttpResponse/sharedAnswer`` or ``HttpError/sharedAnswer``, the
-/// same object for all, and their retriers agree by it: the decision of the first holds for all.
+/// that gives one answer to several calls sets ``HttpResponse/sharedAnswer`` or ``HttpError/sharedAnswer`` to the same
+/// object for all of them. Their retriers agree by it: the decision of the first holds for all.
 public final class SharedAnswer: Sendable {
     private struct Key: Hashable {
         let type: ObjectIdentifier
         let party: ObjectIdentifier?
     }
 
-    /// Each with its party, held so that no other object can get its identity.
+    /// The agreed values, each with its party, which is kept alive so that no other object can get its identity.
     private let values = Locked<[Key: (party: (any AnyObject & Sendable)?, value: any Sendable)]>([:])
 
-    /// Creates one on which nothing is agreed yet.
+    /// Creates a shared answer on which nothing is agreed yet.
     public init() {}
 
-    /// The agreed value: the one that the first caller with a value of this type, and for this party, has made.
+    /// Returns the agreed value, which is the first that a caller has made of this type and for this party.
     ///
     /// - Parameters:
-    ///   - party: The party to the agreement: retriers that pay from different budgets cannot pay together. Default:
-    ///     nil, all.
-    ///   - make: Makes the value. Called without a lock, and now and then for nothing, when two calls are the first at
-    ///     once.
+    ///   - party: The party to the agreement, since retriers that pay from different budgets cannot pay together.
+    ///     Default: nil, all callers.
+    ///   - make: Makes the value. Called without a lock; if two callers are first at the same time, it is called by
+    ///     both, and one value is dropped.
     public func agree<Value: Sendable>(
         for party: (any AnyObject & Sendable)? = nil,
         on make: () -> Value

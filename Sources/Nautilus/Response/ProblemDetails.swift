@@ -7,29 +7,29 @@ import Foundation
 ///     error.problem.map { .refused($0.title ?? $0.type) } ?? .failed(error)
 /// }
 /// ```
-/// The server has written all of it: show ``title`` and ``detail`` to people, and decide by ``type`` alone (§3.1.4).
-/// Members of the server's own are read by ``HttpError/responseBody(as:decoder:)``.
+/// All of it is the server's text: show ``title`` and ``detail`` to people, but base decisions only on ``type``
+/// (§3.1.4). To read the server's additional members, use ``HttpError/responseBody(as:decoder:)``.
 public struct ProblemDetails: Codable, Hashable, Sendable {
-    /// The kind of problem, a URI reference; `about:blank` when the status says it all (§3.1.1, §4.2.1).
+    /// The kind of problem, as a URI reference; `about:blank` if the status says it all (§3.1.1, §4.2.1).
     public var type: String
-    /// The kind in a few words for people, the same each time; nil when it is not said (§3.1.3).
+    /// A short summary of the kind for people, the same for each occurrence; nil if there is none (§3.1.3).
     public var title: String?
-    /// The status, as the server that refused has sent it; nil when it is not said (§3.1.2).
+    /// The status that the refusing server sent; nil if there is none (§3.1.2).
     public var status: Int?
-    /// A description of this request's problem, for people; nil when it is not said (§3.1.4).
+    /// A description of this occurrence for people; nil if there is none (§3.1.4).
     public var detail: String?
-    /// This occurrence of the problem, a URI reference to name to the server's people; nil when it is not said
+    /// A URI reference that identifies this occurrence, to quote to the server's support; nil if there is none
     /// (§3.1.5).
     public var instance: String?
 
-    /// Creates an account, as a test's server gives it.
+    /// Creates an account, for a server in a test.
     ///
     /// - Parameters:
-    ///   - type: The kind of problem. Default: `about:blank`, the status says it all.
-    ///   - title: The kind for people. Default: nil.
+    ///   - type: The kind of problem. Default: `about:blank`, for which the status says it all.
+    ///   - title: A short summary of the kind for people. Default: nil.
     ///   - status: The status. Default: nil.
     ///   - detail: A description of this occurrence, for people. Default: nil.
-    ///   - instance: This occurrence. Default: nil.
+    ///   - instance: A URI reference that identifies this occurrence. Default: nil.
     public init(
         type: String = "about:blank",
         title: String? = nil,
@@ -44,9 +44,9 @@ public struct ProblemDetails: Codable, Hashable, Sendable {
         self.instance = instance
     }
 
-    /// Reads an account. A member of another type than the standard's counts as absent (§3.1).
+    /// Reads an account. A member that does not have the standard's type counts as absent (§3.1).
     ///
-    /// - Throws: `DecodingError` for anything that is no JSON object.
+    /// - Throws: `DecodingError` for anything that is not a JSON object.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         func text(_ key: CodingKeys) -> String? { try? members.decode(String.self, forKey: key) }

@@ -1,14 +1,15 @@
 import Foundation
 
 extension HttpHeader {
-    /// How long `Retry-After` asks to wait (RFC 9110 §10.2.3), in seconds or as a date; nil when it says nothing valid.
+    /// The time that `Retry-After` asks to wait, given in seconds or as a date (RFC 9110 §10.2.3); nil if there is no
+    /// valid value.
     ///
     /// A date is measured against the response's own `Date`, so that a server with a wrong clock is still understood; a
-    /// date in the past is zero. A number too large to be meant is still an order to stay away, and becomes
-    /// ``longestRetryAfter``. Of several fields the longest counts, so that no retry comes early, also where they have
-    /// been joined into one (`5, 10`), as URL loading does.
+    /// date in the past is zero. An absurdly large number still means to stay away, and becomes ``longestRetryAfter``.
+    /// Of several values the longest counts, so that no retry comes early, even if they have been joined into one field
+    /// (`5, 10`), as URL loading does.
     ///
-    /// - Parameter now: The time that stands in for a missing `Date`.
+    /// - Parameter now: The time used if there is no `Date`.
     public func retryAfter(now: @autoclosure () -> Date = DefaultClock.date) -> Duration? {
         let lines = values(of: .retryAfter)
         guard !lines.isEmpty else { return nil }
@@ -22,15 +23,15 @@ extension HttpHeader {
         return hints.max().map { min(.seconds($0), Self.longestRetryAfter) }
     }
 
-    /// About 136 years: where larger numbers are cut, far from where a `Duration` would overflow.
+    /// The longest time that is read from `Retry-After`, about 136 years, far below what overflows a `Duration`.
     public static let longestRetryAfter = Duration.seconds(Int64(UInt32.max))
 }
 
-/// The values of a field, one after the other, also where several lines have been joined by commas (RFC 9110 §5.3)
-/// although the field is no list.
+/// The values of a field, one after the other, even if several lines have been joined by commas (RFC 9110 §5.3)
+/// although the field is not a list.
 ///
-/// URL loading joins fields that come twice, from a gateway and the server behind it, say. The comma within a date
-/// separates nothing.
+/// URL loading joins fields that come twice, for instance from a gateway and the server behind it. A comma within a
+/// date does not separate values.
 package struct JoinedValues: Sequence, IteratorProtocol {
     /// One value.
     package enum Value {
@@ -38,7 +39,7 @@ package struct JoinedValues: Sequence, IteratorProtocol {
         /// Anything else, without the blanks around it; never empty.
         case text(Substring)
 
-        /// The date; nil when it is none.
+        /// The date; nil if the value is not a date.
         var date: HttpDate? {
             if case .date(let date) = self { date } else { nil }
         }
@@ -62,7 +63,7 @@ package struct JoinedValues: Sequence, IteratorProtocol {
                 rest = rest[comma...].dropFirst()
                 continue
             }
-            // `Sun, 06 Nov 1994 08:49:37 GMT`: behind a weekday's comma its date goes on.
+            // `Sun, 06 Nov 1994 08:49:37 GMT`: after the weekday's comma, the date goes on.
             let mayGoOn = comma < rest.endIndex && !piece.contains(where: \.isDigit)
             let end = mayGoOn ? rest[rest.index(after: comma)...].indexOfComma : nil
             let whole = rest
@@ -81,24 +82,24 @@ package struct JoinedValues: Sequence, IteratorProtocol {
 }
 
 extension Substring.UTF8View {
-    /// Where the first value ends; nil when nothing is left.
+    /// The end of the first value; nil if nothing is left.
     fileprivate var indexOfComma: Index? {
         isEmpty ? nil : firstIndex(of: UInt8(ascii: ",")) ?? endIndex
     }
 }
 
-/// When a server made a response, by its own clock. The dates in its header are measured against it, so that a server
-/// with a wrong clock is still understood.
+/// The time when a server made a response, by the server's clock. The dates in the response's header are measured
+/// against it, so that a server with a wrong clock is still understood.
 package struct ResponseTime {
-    /// The response's own `Date`; the client's time where it has none. Of several, as a gateway adds one to the
-    /// server's, the earliest, so that nothing comes early.
+    /// The response's own `Date`, or the client's time if there is none. Of several (a gateway may add one to the
+    /// server's), the earliest, so that no retry comes early.
     package let secondsSince1970: Int64
     /// The current year, against which the two-digit years of dates are read.
     package let year: Int
 
     /// - Parameters:
     ///   - header: The response's header.
-    ///   - now: The time that stands in for a missing `Date`.
+    ///   - now: The time used if there is no `Date`.
     package init(_ header: HttpHeader, now: Date) {
         let now = now.clockSeconds
         let year = Int(1970 + now / 31_556_952)  // the Gregorian mean; only two-digit years look at it
@@ -107,20 +108,20 @@ package struct ResponseTime {
         self.year = year
     }
 
-    /// How many seconds later `date` is; zero for one in the past.
+    /// How many seconds later `date` is; zero for a date in the past.
     package func seconds(until date: HttpDate) -> Int64 { max(0, date.secondsSince1970 - secondsSince1970) }
 }
 
-/// The number at the start of one of the older fields: digits, perhaps a fraction, and then nothing or further members.
+/// The number at the start of one of the older fields: digits, perhaps a fraction, then the end or further members.
 ///
 /// `60`, `12.5`, `-1` and `100, 100;w=60` are all sent by real servers.
 package struct RateLimitNumber: Hashable, Sendable {
-    /// The number without its fraction; a negative one is zero.
+    /// The number without its fraction; zero for a negative number.
     package let roundedDown: Int64
-    /// The next whole number; the same for one without a fraction.
+    /// The number rounded up; the same if it has no fraction.
     package let roundedUp: Int64
 
-    /// Reads a number; nil when there is none. One with more digits than fit is as large as can be.
+    /// Reads a number; nil if there is none. A number with too many digits becomes the largest possible.
     package init?(_ value: Substring) {
         let bytes = value.utf8.drop { $0 == 0x20 || $0 == 0x09 }
         let isNegative = bytes.first == UInt8(ascii: "-")
@@ -134,7 +135,7 @@ package struct RateLimitNumber: Hashable, Sendable {
             hasFraction = fraction.contains { $0 != UInt8(ascii: "0") }
             rest = rest[fraction.endIndex...]
         }
-        // Anything else after it makes it something else: a date, a duration with units.
+        // With anything else after it, it is not a number but a date or a duration with units.
         let next = rest.first { $0 != 0x20 && $0 != 0x09 }
         guard next == nil || next == UInt8(ascii: ",") || next == UInt8(ascii: ";") else { return nil }
 
@@ -145,7 +146,7 @@ package struct RateLimitNumber: Hashable, Sendable {
 }
 
 extension Int64 {
-    /// The number with one more decimal digit; as large as can be when that does not fit.
+    /// The number with one more decimal digit; the largest possible if that does not fit.
     fileprivate func saturated(appending digit: Int64) -> Int64 {
         let (shifted, overflow) = multipliedReportingOverflow(by: 10)
         let (sum, tooLarge) = shifted.addingReportingOverflow(digit)

@@ -4,8 +4,8 @@ import Foundation
 // `url: URL`. So a property with such a name is reported only if its value has a type that other libraries use for the
 // rule, and the value in force cannot have been intended.
 extension NearMisses {
-    /// The rules of a service. A stored property that holds a wrapped service belongs to none of them. The compiler
-    /// itself reports a missing `apiUrl`, which has no default.
+    /// The rules of a service itself; a service that it wraps is checked separately. The compiler itself reports a
+    /// missing `apiUrl`, which has no default.
     static func rules(of service: some HttpService) -> [Rule] {
         [
             Rule("usesSecureProtocol", Bool.self),

@@ -1,14 +1,14 @@
 import Dispatch
 
-// For code that cannot wait: each of these starts the call at once, in a task of its own. It belongs to whoever is
-// signed in when it is made, and to the environment of that moment.
+// For code that is not asynchronous: each of these methods starts the call at once, in a task of its own. The call
+// belongs to the user who is signed in when the method is called, and to the environment of that moment.
 extension Request {
     /// Calls the service, and hands the decoded result to `completion` on the main actor, where views live.
     ///
     /// - Parameters:
     ///   - service: Where the call goes.
-    ///   - completion: Called exactly once, also when the call is cancelled, and on the main actor not before this has
-    ///     returned; released afterwards.
+    ///   - completion: Called exactly once, even if the call is cancelled; on the main actor, not before this method
+    ///     has returned; released afterwards.
     /// - Returns: The handle that cancels the call.
     @discardableResult
     public func schedule<S: HttpService>(
@@ -24,7 +24,7 @@ extension Request {
     ///   - service: Where the call goes.
     ///   - queue: The queue on which `completion` runs; nil for the thread on which the call ends, which must not be
     ///     blocked.
-    ///   - completion: Called exactly once, also when the call is cancelled; released afterwards.
+    ///   - completion: Called exactly once, even if the call is cancelled; released afterwards.
     /// - Returns: The handle that cancels the call.
     @discardableResult
     public func schedule<S: HttpService>(
@@ -39,8 +39,8 @@ extension Request {
     ///
     /// - Parameters:
     ///   - service: Where the call goes.
-    ///   - completion: Called exactly once, also when the call is cancelled, and on the main actor not before this has
-    ///     returned; released afterwards.
+    ///   - completion: Called exactly once, even if the call is cancelled; on the main actor, not before this method
+    ///     has returned; released afterwards.
     /// - Returns: The handle that cancels the call.
     @discardableResult
     public func response<S: HttpService>(
@@ -57,7 +57,7 @@ extension Request {
     ///   - service: Where the call goes.
     ///   - queue: The queue on which `completion` runs; nil for the thread on which the call ends, which must not be
     ///     blocked.
-    ///   - completion: Called exactly once, also when the call is cancelled; released afterwards.
+    ///   - completion: Called exactly once, even if the call is cancelled; released afterwards.
     /// - Returns: The handle that cancels the call.
     @discardableResult
     public func response<S: HttpService>(
@@ -74,13 +74,13 @@ extension Request {
     }
 }
 
-/// A handle on a call that was started with a completion handler, with which to cancel it.
+/// A handle that cancels a call which was started with a completion handler.
 ///
 /// ```swift
 /// let call = GetNote(id: 7).schedule(with: service) { result in … }
 /// call.cancel()
 /// ```
-/// Releasing it cancels nothing.
+/// Releasing the handle does not cancel the call.
 public struct CallHandle: Sendable {
     private let task: Task<Void, Never>
 
@@ -89,8 +89,8 @@ public struct CallHandle: Sendable {
         self.task = BackgroundTask.startForCaller(work)
     }
 
-    /// Ends the call as soon as possible, also in the middle of a delay. Its completion handler gets the cancellation,
-    /// unless the call has ended already: then its result stays.
+    /// Ends the call as soon as possible, even during a delay. Its completion handler gets the cancellation, unless the
+    /// call has already ended: then the result stands.
     public func cancel() { task.cancel() }
 
     /// Whether ``cancel()`` was called.

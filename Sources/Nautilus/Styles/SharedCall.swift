@@ -1,7 +1,7 @@
-/// One call for any number of takers: made when the first of them asks, cancelled when the last one leaves.
+/// One call for any number of takers, made when the first one asks and cancelled when the last one leaves.
 ///
-/// Its outcome is kept for those that ask later, so that the number of calls never depends on how fast a server
-/// answers. After a cancellation the next taker that asks starts it anew.
+/// The outcome is kept for takers that ask later, so that the number of calls never depends on how fast a server
+/// answers. After a cancellation, the next taker that asks starts a new call.
 final class SharedCall<Output: Sendable, Failure: Error>: Sendable {
     /// The outcome of the call.
     typealias Outcome = Result<Output, Failure>
@@ -22,19 +22,19 @@ final class SharedCall<Output: Sendable, Failure: Error>: Sendable {
         state.withLock { $0.join(taker, take) }
     }
 
-    /// Starts the call, or takes its outcome.
+    /// Starts the call, or delivers its outcome if there is one.
     func ask(_ taker: ObjectIdentifier) {
         switch state.withLock({ $0.ask(taker) }) {
         case .nothing: break
         case .deliver(let outcome, let take): take(outcome)
         case .start(let run):
             let handle = start { [self] in end(run, $0) }
-            // All have left meanwhile.
+            // All takers may have left meanwhile.
             if !state.withLock({ $0.keep(handle, of: run) }) { handle.cancel() }
         }
     }
 
-    /// Removes a taker; does nothing for one that is not there.
+    /// Removes a taker; does nothing if it is not there.
     func leave(_ taker: ObjectIdentifier) {
         state.withLock { $0.leave(taker) }?.cancel()
     }

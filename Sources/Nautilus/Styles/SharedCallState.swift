@@ -1,9 +1,9 @@
-/// The state that the lock of a ``SharedCall`` guards: its takers, and how far the call is. It calls no closure.
+/// The state that the lock of a ``SharedCall`` guards: the takers, and the phase of the call. It calls no closures.
 struct SharedCallState<Output: Sendable, Failure: Error>: Sendable {
     typealias Outcome = Result<Output, Failure>
     typealias Take = @Sendable (Outcome) -> Void
 
-    /// The work to do for a taker that asks, once the lock is released.
+    /// What to do for a taker that asks, once the lock is released.
     enum Answer: Sendable {
         case nothing
         case deliver(Outcome, Take)
@@ -12,7 +12,7 @@ struct SharedCallState<Output: Sendable, Failure: Error>: Sendable {
 
     private enum Phase: Sendable {
         case idle
-        /// The handle is nil for the moment that starting takes.
+        /// The handle is nil while the call is being started.
         case running(CallHandle?)
         case ended(Outcome)
     }
@@ -24,7 +24,7 @@ struct SharedCallState<Output: Sendable, Failure: Error>: Sendable {
 
     private var phase = Phase.idle
     private var takers: [ObjectIdentifier: Taker] = [:]
-    /// The number of the call made last: those before it were given up.
+    /// The number of the latest call; earlier ones were given up.
     private var run = 0
 
     /// Adds a taker, which has not asked yet.
@@ -71,9 +71,9 @@ struct SharedCallState<Output: Sendable, Failure: Error>: Sendable {
         return asking.values.map(\.take)
     }
 
-    /// Removes a taker; does nothing for one that is not there.
+    /// Removes a taker; does nothing if it is not there.
     ///
-    /// - Returns: The call to cancel, since no taker is left; nil when there is none.
+    /// - Returns: The call to cancel, if this was the last taker; otherwise nil.
     mutating func leave(_ id: ObjectIdentifier) -> CallHandle? {
         guard takers.removeValue(forKey: id) != nil, takers.isEmpty, case .running(let handle) = phase else {
             return nil

@@ -1,24 +1,25 @@
 /// A clock that calls back when a time limit has passed.
 ///
-/// Nearly every call has a time limit, and nearly none reaches it. On a clock that adopts this, a limit costs no task
-/// that sleeps; and a clock of tests can tell the delays that it is asked for from the limits, as `ManualClock` does.
-/// On a clock that does not, a limit sleeps. The standard library's clocks need not adopt it: they have alarms already.
+/// Nearly every call has a time limit, and almost none reaches it. On a clock that adopts this protocol, a limit needs
+/// no sleeping task, and a clock for tests can tell delays from limits, as `ManualClock` does. On any other clock, a
+/// task sleeps for each limit. The standard library's clocks need not adopt the protocol, since the package has alarms
+/// for them.
 public protocol AlarmClock: Sendable {
-    /// Calls `ring` once after `delay`, on any thread, unless the alarm is cancelled before. It may still ring when it
-    /// is cancelled at that moment.
+    /// Calls `ring` once after `delay`, on any thread, unless the alarm is cancelled before. An alarm that is cancelled
+    /// just as it is due may still ring.
     ///
-    /// - Returns: The number to cancel it by.
+    /// - Returns: The number by which to cancel the alarm.
     func setAlarm(after delay: Duration, _ ring: @escaping @Sendable () -> Void) -> Int
 
-    /// Cancels an alarm; nothing when it has rung.
+    /// Cancels an alarm; does nothing if it has rung.
     func cancelAlarm(_ id: Int)
 }
 
 extension Clock<Duration> {
-    /// This clock with alarms; nil when it has none, and in a simulation for a clock that is not the simulation's: its
-    /// alarms ring where the simulation does not see them.
+    /// The alarms of this clock; nil if it has none, and in a simulation for the standard library's clocks, whose
+    /// alarms the simulation would not see.
     package var alarms: (any AlarmClock)? {
-        // Types are compared, not cast to: every attempt with a timeout asks.
+        // Types are compared rather than cast, since every attempt with a timeout comes here.
         if Self.self == ContinuousClock.self { return BackgroundTask.starter == nil ? sharedContinuousSleep : nil }
         if Self.self == SuspendingClock.self { return BackgroundTask.starter == nil ? sharedSuspendingSleep : nil }
         return self as? any AlarmClock
@@ -26,7 +27,8 @@ extension Clock<Duration> {
 
     /// Sleeps until a time limit of `duration` has passed.
     ///
-    /// - Throws: `CancellationError`, at once, when the task is or becomes cancelled: nothing is limited any more.
+    /// - Throws: `CancellationError`, at once, when the task is or becomes cancelled, since then nothing is left to
+    ///   limit.
     package func sleep(untilLimitOf duration: Duration) async throws {
         guard let alarms else { return try await sleep(for: duration) }
         let alarm = Locked(SleptAlarm())
@@ -53,7 +55,7 @@ private struct SleptAlarm {
         return waiter
     }
 
-    /// Notes the alarm's number; true when nothing waits for it any more.
+    /// Notes the alarm's number; returns true if nothing waits for the alarm any more.
     mutating func isOver(settingTo id: Int) -> Bool {
         self.id = id
         return waiter == nil

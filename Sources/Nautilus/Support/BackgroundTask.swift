@@ -1,16 +1,16 @@
 import Dispatch
 
-/// Starts work that outlives the call which asked for it: a refresh, above all.
+/// Starts work that outlives the call that asked for it, above all a refresh.
 ///
-/// An unstructured task does not inherit its creator's task executor, so a test that runs a whole storm on one
-/// deterministic executor would lose sight of it. The test kit binds ``starter`` to bring such tasks home.
+/// An unstructured task does not inherit its creator's task executor, so a test that runs many calls on one
+/// deterministic executor would lose track of it. The test kit binds ``starter`` to keep such tasks on that executor.
 package enum BackgroundTask {
     package typealias Work = @Sendable () async -> Void
 
     /// Starts background work.
     ///
-    /// Not the bare closure: optimised, Swift 6.3 pushes a task-local value of a function's type without its metadata,
-    /// and crashes.
+    /// A type of its own, since optimised code of Swift 6.3 crashes with a task-local closure: it pushes the value
+    /// without its metadata.
     package struct Starter: Sendable {
         private let start: @Sendable (@escaping Work) -> Task<Void, Never>
 
@@ -24,12 +24,12 @@ package enum BackgroundTask {
     /// How background work is started; nil, outside a simulation, means an ordinary unstructured task.
     @TaskLocal package static var starter: Starter?
 
-    /// Starts `work` at once, detached from the caller's cancellation and from the call around it, but with the other
+    /// Starts `work` at once, independent of the caller's cancellation and of the call around it, but with the other
     /// task-local values.
     ///
-    /// The call is one, and the work is for many: a refresh that ended with the call which happened to start it would
-    /// have to be made again by the others. With high priority, not the caller's: a prefetch may start the refresh that
-    /// a person waits for.
+    /// The work is for many calls: if a refresh ended with the call that happened to start it, the others would have to
+    /// start it again. The priority is high and not the caller's, since a prefetch may start the refresh that a person
+    /// waits for.
     @discardableResult
     package static func start(_ work: @escaping Work) -> Task<Void, Never> {
         CallScope.leave {
@@ -37,8 +37,8 @@ package enum BackgroundTask {
         }
     }
 
-    /// Starts `work` as a part of the current task's own: with its task-local values, and born
-    /// cancelled when it is, but not awaited by it, nor cancelled with it later.
+    /// Starts `work` as part of the current task's work: with its task-local values, and cancelled from the start if
+    /// the task is. The task does not wait for it, and does not cancel it later.
     package static func branch(_ work: @escaping Work) -> Task<Void, Never> {
         guard let starter else { return Task.begin(work) }
         let task = starter(work)
@@ -48,20 +48,21 @@ package enum BackgroundTask {
 }
 
 extension BackgroundTask {
-    /// Starts `work` that its caller awaits by other means: a completion handler, a page ahead.
+    /// Starts `work` whose result reaches the caller by other means, such as a completion handler or a prefetched page.
     ///
-    /// Unlike ``start(_:)`` it keeps the caller's priority, and names the call around it: the work is the caller's own.
-    /// The caller's cancellation and deadline do not reach it; the holder of the task cancels it.
+    /// The work is the caller's own, so unlike ``start(_:)`` it keeps the caller's priority and belongs to the call
+    /// around it. The caller's cancellation and deadline do not reach it; the holder of the task cancels it.
     package static func startForCaller(_ work: @escaping Work) -> Task<Void, Never> {
         starter?(work) ?? Task(operation: work)
     }
 }
 
 extension Task where Failure == Never {
-    /// A task for a part of the current one's work: with its task-local values, born cancelled when that one is.
+    /// Starts a task for a part of the current task's work: with its task-local values, and cancelled from the start if
+    /// the current task is.
     ///
-    /// It begins on the caller's thread, where the system knows of that: a request that is under way in microseconds
-    /// wakes no other thread for it.
+    /// On systems that support it, the task begins on the caller's thread, so that a request that takes only
+    /// microseconds to send need not wake another thread.
     static func begin(_ operation: @escaping @Sendable () async -> Success) -> Task {
         let isCancelled = Task<Never, Never>.isCancelled
         let start: @Sendable () async -> Success = {
@@ -77,8 +78,8 @@ extension Task where Failure == Never {
     }
 }
 
-/// Runs work that waits for a disk on a thread of its own, one piece after another: Swift's few threads are for work
-/// that never waits.
+/// Runs work that waits for a disk on a thread of its own, one piece after another, since Swift's few threads must
+/// never be blocked.
 package struct BlockingQueue: Sendable {
     private let queue: DispatchQueue
 
@@ -86,7 +87,7 @@ package struct BlockingQueue: Sendable {
         queue = DispatchQueue(label: label, qos: .userInitiated)
     }
 
-    /// Runs `work`, and returns its result. It is not interrupted by cancellation.
+    /// Runs `work`, and returns its result. Cancellation does not interrupt it.
     package func run<Success: Sendable, Failure: Error>(
         _ work: @escaping @Sendable () throws(Failure) -> Success
     ) async throws(Failure) -> Success {
@@ -96,7 +97,7 @@ package struct BlockingQueue: Sendable {
         return try result.get()
     }
 
-    /// Runs `work` later, after the work that was begun before it.
+    /// Queues `work`, to run after the work queued before, and returns at once.
     package func begin(_ work: @escaping @Sendable () -> Void) {
         queue.async(execute: work)
     }

@@ -1,8 +1,8 @@
-/// A large value in a block of memory of its own, so that a pointer goes from hand to hand and not its many fields.
+/// A large value in a block of memory of its own, so that passing it on copies one pointer and not its many fields.
 ///
-/// It is a value all the same: a change of it, while others hold it, is made to a copy.
+/// It is still a value: a change is made to a copy if others hold the value, too.
 struct Boxed<Value: Sendable>: Sendable {
-    // Unchecked: it changes only while a single box holds it.
+    // Unchecked: the value changes only while a single box holds it.
     private final class Storage: @unchecked Sendable {
         var value: Value
 

@@ -1,4 +1,4 @@
-/// One sender, any number of streams, which may begin with the element sent last.
+/// One sender for any number of streams, which may begin with the element sent last.
 package final class Broadcast<Element: Sendable>: Sendable {
     private struct Subscribers {
         var streams = LinkedTable<Int, AsyncStream<Element>.Continuation>()
@@ -6,13 +6,13 @@ package final class Broadcast<Element: Sendable>: Sendable {
         var latest: Element?
     }
 
-    /// How many elements a stream keeps for a reader that is slow, or has forgotten it.
+    /// How many elements a stream keeps for a reader that is slow or has stopped reading.
     private let bufferLimit: Int
     private let subscribers: Locked<Subscribers>
 
     /// - Parameters:
     ///   - bufferLimit: How many elements are kept for each stream.
-    ///   - latest: The element that counts as sent last before any was. Default: nil, none.
+    ///   - latest: The element that counts as the last one sent until there is another. Default: nil, none.
     package init(bufferLimit: Int, latest: Element? = nil) {
         self.bufferLimit = bufferLimit
         self.subscribers = Locked(Subscribers(latest: latest))
@@ -22,19 +22,21 @@ package final class Broadcast<Element: Sendable>: Sendable {
         for continuation in subscribers.withLock({ $0.streams.values }) { continuation.finish() }
     }
 
-    /// How many streams are read, or may be.
+    /// How many streams there are.
     var streamCount: Int { subscribers.withLock { $0.streams.count } }
 
-    /// The element sent last; nil when none was.
+    /// The element sent last; nil if none was.
     package var latest: Element? { subscribers.withLock { $0.latest } }
 
     /// A new stream of all elements sent from now on.
     ///
-    /// - Parameter replaysLatest: Whether it begins with the element sent last, if any was. Default: false.
+    /// - Parameter replaysLatest: Whether the stream begins with the element sent last, if there is one. Default:
+    ///   false.
     package func stream(replayingLatest replaysLatest: Bool = false) -> AsyncStream<Element> {
         let (stream, continuation) = AsyncStream<Element>.makeStream(bufferingPolicy: .bufferingNewest(bufferLimit))
         let id = subscribers.withLock { subscribers in
-            // Under the lock, so that nothing newer comes first; the stream has no reader yet, so this runs no code.
+            // Under the lock, so that nothing newer comes first. This runs no foreign code, since the stream has no
+            // reader yet.
             if replaysLatest, let latest = subscribers.latest { continuation.yield(latest) }
             subscribers.lastId += 1
             subscribers.streams.append(continuation, for: subscribers.lastId)
@@ -58,9 +60,9 @@ package final class Broadcast<Element: Sendable>: Sendable {
     }
 }
 
-/// Messages put down under a lock and delivered outside of it, in the order in which they were put down.
+/// Messages that are added under a lock and delivered outside of it, in the order in which they were added.
 ///
-/// A thread that finds no other delivering delivers for all, so that two threads cannot overtake one another.
+/// Only one thread delivers at a time, and delivers the messages of all, so that no message overtakes another.
 package struct Outbox<Message: Sendable>: Sendable {
     private var messages: [Message] = []
     private var isBeingEmptied = false
@@ -72,14 +74,14 @@ package struct Outbox<Message: Sendable>: Sendable {
         messages.append(message)
     }
 
-    /// The messages to deliver now; nil when there are none, or when another thread delivers them.
+    /// Returns the messages to deliver now; nil if there are none, or if another thread is delivering.
     package mutating func beginDelivery() -> [Message]? {
         guard !isBeingEmptied, !messages.isEmpty else { return nil }
         isBeingEmptied = true
         return continueDelivery()
     }
 
-    /// The messages that have come meanwhile; nil ends the delivery.
+    /// Returns the messages added meanwhile; nil ends the delivery.
     package mutating func continueDelivery() -> [Message]? {
         guard !messages.isEmpty else {
             isBeingEmptied = false

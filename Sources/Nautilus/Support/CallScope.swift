@@ -1,11 +1,12 @@
-/// The call that the current task works for: known on its whole way without being handed on, and only until its end.
+/// The call that the current task works for, known everywhere within the call without being passed on, until the call
+/// ends.
 ///
-/// A task-local value reaches every task that is started on the way, also those that are still there when the call has
-/// ended: a task begun in `onSuccess`, a token that many callers wait for. So the value has an owner. Once the call has
-/// ended, its scope no longer counts, and such a task is not bound by it. A deadline binds even less: the task of the
-/// call itself, and through cancellation that task's children, but no task that merely began on the way.
+/// A task-local value reaches every task that is started within the call, even a task that outlives the call: one begun
+/// in `onSuccess`, or one that fetches a token for many callers. So the scope ends with its call, and does not bind
+/// such tasks any longer. A deadline binds even less: only the call's own task and, through cancellation, that task's
+/// children, but no other task started within the call.
 package final class CallScope: Sendable {
-    /// The innermost scope that was entered on the way to the current task; its call may have ended.
+    /// The innermost scope that was entered around the current task; its call may have ended.
     @TaskLocal private static var entered: CallScope?
 
     private static let lastID = Locked<UInt64>(0)
@@ -18,9 +19,9 @@ package final class CallScope: Sendable {
     package let requestType: any Any.Type
     /// How long the call may take; nil for no limit.
     package let deadline: Duration?
-    /// Runs since the call began, on the clock of its service.
+    /// The time since the call began, on the clock of its service.
     package let stopwatch: Stopwatch
-    /// How often the call may be attempted; nil when it does not retry.
+    /// How many attempts the call may make; nil if it does not retry.
     package let maxAttempts: (@Sendable () -> Int)?
     /// The facts noted when the call began.
     let facts: CallFacts
@@ -34,7 +35,7 @@ package final class CallScope: Sendable {
         var isInAttempt = false
     }
 
-    /// A scope within the current one, for a call in the current task.
+    /// Creates a scope within the current one, for a call in the current task.
     package init(
         requestType: any Any.Type,
         deadline: Duration?,
@@ -68,12 +69,12 @@ package final class CallScope: Sendable {
         return ids
     }
 
-    /// The innermost call that the current task works for and that goes on; nil outside of all.
+    /// The innermost call that the current task works for and that has not ended; nil outside of all calls.
     package static var current: CallScope? {
         entered?.orGoingOn
     }
 
-    /// This one while it goes on, else the next around it that does.
+    /// This scope if its call goes on, otherwise the next outer scope whose call does.
     private var orGoingOn: CallScope? {
         var scope: CallScope? = self
         while let inner = scope {
@@ -84,7 +85,8 @@ package final class CallScope: Sendable {
         return nil
     }
 
-    /// Lets go of the scopes around it that have ended: calls that begin one another would be an endless chain.
+    /// Releases the outer scopes that have ended, since calls that start one another would otherwise form an endless
+    /// chain.
     private func forgetEnded() {
         let goingOn = state.withLock({ $0.outer })?.orGoingOn
         let forgotten = state.withLock { state in
@@ -94,7 +96,7 @@ package final class CallScope: Sendable {
         withExtendedLifetime(forgotten) {}
     }
 
-    /// Whether an attempt is under way, so that work done now is done again in the next one.
+    /// Whether an attempt is under way, so that the next attempt repeats work that is done now.
     package var isInAttempt: Bool {
         get { state.withLock { $0.isInAttempt } }
         set { state.withLock { $0.isInAttempt = newValue } }
@@ -102,54 +104,54 @@ package final class CallScope: Sendable {
 
     /// Runs the call, and ends the scope with it.
     package func enter<Value>(_ work: () async -> Value) async -> Value {
-        // A web socket enters it again for each connection.
+        // A web socket enters the scope again for each connection.
         state.withLock { $0.isOver = false }
         defer {
             state.withLock { $0.isOver = true }
-            // A task that was left behind keeps this scope, and must not keep all that were around it.
+            // A task that outlives the call keeps this scope, but must not keep all outer ones, too.
             forgetEnded()
         }
         return await Self.$entered.withValue(self, operation: work)
     }
 
-    /// Starts work that is no part of any call.
+    /// Starts work that belongs to no call.
     package static func leave<Value>(_ start: () -> Value) -> Value {
         $entered.withValue(nil, operation: start)
     }
 
-    /// Runs work that is no part of any call.
+    /// Runs work that belongs to no call.
     package static func runOutside<Value>(_ work: () async -> Value) async -> Value {
         await $entered.withValue(nil, operation: work)
     }
 
-    /// The time that is left until the deadline, never negative; nil when there is none, and in any task but the call's
+    /// The time left until the deadline, never negative; nil if there is no deadline, and in any task but the call's
     /// own.
     ///
-    /// A duration and no instant, since a call within this one may have a service with another clock.
+    /// A duration rather than an instant, since a call within this one may have a service with another clock.
     package var remaining: Duration? {
         guard let deadline, task == Self.currentTask else { return nil }
         return max(.zero, deadline - stopwatch.elapsed)
     }
 
-    /// Tells tasks apart while they run; nil outside of all.
+    /// A number that tells running tasks apart; nil outside of all tasks.
     private static var currentTask: Int? { withUnsafeCurrentTask { $0?.hashValue } }
 }
 
 /// The deadline of the call that the current task works for.
 public enum CallDeadline {
-    /// The time that is left until it, never negative: for a retrier or an interceptor that would wait.
+    /// The time left until the deadline, never negative, for a retrier or an interceptor that is about to wait.
     ///
-    /// Nil when the call has none, outside of all calls, and in a task that was started on the way: a deadline binds
-    /// its call and nothing that the call leaves behind. A child task is ended by the cancellation of the call's task.
+    /// Nil if the call has no deadline, outside of all calls, and in another task started within the call: a deadline
+    /// does not bind tasks that may outlive the call. Child tasks are ended by the cancellation of the call's task.
     public static var remaining: Duration? { CallScope.current?.remaining }
 }
 
-/// Facts about a call, noted when it began, that a later look could get wrong: whose call it is, for one.
+/// Facts about a call, noted when it begins since they may change later, such as whose call it is.
 ///
-/// A call may take long: it waits for its turn, for a retry, for a header that takes time. The user or the environment
-/// may have changed by the time that an interceptor sees an attempt, while the call's retrier still has what it was
-/// made with. So a part of a service that has to know notes it at the beginning (``ServicePart/noteFacts(of:in:)``),
-/// and looks it up when it needs it:
+/// A call may take long: it waits for its turn, for a retry, for a header that takes time. By the time that an
+/// interceptor sees an attempt, the user or the environment may have changed, while the call's retrier still belongs to
+/// the old one. So a part of a service that needs such a fact notes it at the beginning
+/// (``ServicePart/noteFacts(of:in:)``), and looks it up later:
 /// ```swift
 /// final class Audit: HttpInterceptor {
 ///     func noteFacts<R: Request>(of request: R, in facts: inout CallFacts) {
@@ -163,42 +165,42 @@ public enum CallDeadline {
 /// }
 /// ```
 public struct CallFacts: Sendable {
-    /// Where the call's service was when the call began: its base URL, without the query. Services that differ in it
-    /// belong to different environments. Empty while that URL is invalid, and where a test names none.
+    /// The base URL of the call's service when the call began, without the query. Services with different values belong
+    /// to different environments. Empty if the URL is invalid, or a test names none.
     public let environment: String
     /// Whether the call is a guest's, made through a service with ``HttpService/isSignedOut``.
     public var isSignedOut = false
     private var facts: [(owner: any AnyObject & Sendable, fact: any Sendable)] = []
 
-    /// Creates an empty collection, as a test of an interceptor does.
+    /// Creates a value without facts, for a test of an interceptor.
     ///
-    /// - Parameter environment: The service's base URL. Default: none, since most parts of a service do not ask.
+    /// - Parameter environment: The service's base URL. Default: none, since most parts of a service do not use it.
     public init(environment: String = "") {
         self.environment = environment
     }
 
-    /// The facts about the call that the current task works for: for a ``ServiceHook``. Interceptors and transports
-    /// have them in ``AttemptContext/facts``. Nil outside of all calls.
+    /// The facts about the call that the current task works for; nil outside of all calls. Meant for a ``ServiceHook``;
+    /// interceptors and transports have them in ``AttemptContext/facts``.
     public static var current: CallFacts? { CallScope.current?.facts }
 
-    /// Notes a fact, in place of the one that the same object has noted before.
+    /// Notes a fact, replacing the one that the same object has noted before.
     ///
     /// - Parameters:
     ///   - fact: The fact.
-    ///   - owner: The object that is to find it again; it is kept until the call has ended.
+    ///   - owner: The object that will look the fact up; it is kept alive until the call has ended.
     public mutating func note(_ fact: some Sendable, by owner: any AnyObject & Sendable) {
         facts.removeAll { $0.owner === owner }
         facts.append((owner, fact))
     }
 
-    /// The fact that an object has noted; nil when it has noted none, as an object that the service did not have when
-    /// the call began.
+    /// Returns the fact that an object has noted; nil if it has noted none, for instance because it was not part of the
+    /// service when the call began.
     public func fact(notedBy owner: any AnyObject & Sendable) -> (any Sendable)? {
         facts.first { $0.owner === owner }?.fact
     }
 }
 
 extension CallFacts: Redacted {
-    /// The number of facts; the facts themselves tell whose call it is.
+    /// The number of facts, without the facts, which may tell whose call it is.
     public var description: String { "\(facts.count) facts" }
 }

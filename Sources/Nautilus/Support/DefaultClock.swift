@@ -1,18 +1,18 @@
 import Foundation
 
-/// The time of everything that is given no clock: the system's, and within a simulation of the test kit that
+/// The time for everything that is given no clock: the system's or, within a simulation of the test kit, the
 /// simulation's.
 ///
-/// It is the default of every `clock` and `wallClock`, so that a test in a simulation need name none.
+/// It is the default of every `clock` and `wallClock`, so that a test in a simulation need not pass a clock.
 public enum DefaultClock {
-    /// `ContinuousClock()`; in a simulation its clock.
+    /// `ContinuousClock()`; in a simulation, the simulation's clock.
     public static var current: any Clock<Duration> { SimulatedSystem.current?.clock ?? ContinuousClock() }
 
-    /// `Date()`; in a simulation the date of its beginning, and what its clock has run since.
+    /// `Date()`; in a simulation, its start date plus the time that its clock has run.
     public static var date: Date { SimulatedSystem.current?.date ?? Date() }
 }
 
-/// What a simulation of the test kit has in place of the system's clocks and of its random numbers.
+/// The clock and the random numbers that a simulation of the test kit uses in place of the system's.
 package struct SimulatedSystem: Sendable {
     @TaskLocal package static var current: SimulatedSystem?
 

@@ -2,16 +2,16 @@ import Foundation
 
 /// A moment in one of the three formats of RFC 9110 §5.6.7, in seconds since 1970.
 ///
-/// Read by hand: a `DateFormatter` takes 50 µs, and takes more than the grammar.
+/// Parsed by hand, since a `DateFormatter` takes 50 µs and accepts more than the grammar.
 package struct HttpDate: Hashable, Sendable {
     package let secondsSince1970: Int64
 
     private typealias Word = Substring.UTF8View
 
-    /// Reads any of the formats; nil for anything else, a day that the month does not have included.
+    /// Reads any of the formats; nil for anything else, including a day that the month does not have.
     ///
-    /// Blanks, commas and hyphens are not counted, and the day of the week is not looked at: servers get them wrong,
-    /// and the moment is clear without.
+    /// The number of blanks, commas and hyphens and the day of the week are ignored: servers get them wrong, and the
+    /// moment is clear without them.
     ///
     /// - Parameter year: The current year, against which the two-digit years of RFC 850 are read.
     package init?(_ text: Substring, year: Int) {
@@ -54,7 +54,7 @@ package struct HttpDate: Hashable, Sendable {
     private static func fullYear(_ text: Word, now: Int) -> Int? {
         if let year = number(text, digits: 4) { return year }
         guard let short = number(text, digits: 2) else { return nil }
-        // RFC 9110: a two-digit year that would be more than 50 years ahead is a past one.
+        // RFC 9110: a two-digit year that seems more than 50 years ahead is a year in the past.
         let year = now - now % 100 + short
         if year > now + 50 { return year - 100 }
         return year <= now - 50 ? year + 100 : year
@@ -77,7 +77,7 @@ package struct HttpDate: Hashable, Sendable {
         let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
         return era * 146_097 + dayOfEra - 719_468
     }
-    /// The same author's civil_from_days.
+    /// Howard Hinnant's civil_from_days, from the same work.
     static func date(daysSince1970 days: Int) -> (year: Int, month: Int, day: Int) {
         let shifted = days + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
@@ -91,10 +91,10 @@ package struct HttpDate: Hashable, Sendable {
 }
 
 extension Date {
-    /// The seconds from 1970 to the end of the year 9999: the dates that have a form on the wire.
+    /// The seconds from 1970 to the end of the year 9999, the dates that can be written in a header.
     package static var writableSeconds: Range<Double> { 0..<253_402_300_800 }
 
-    /// The whole seconds since 1970; 0 for a clock that shows no such date, and is not set.
+    /// The whole seconds since 1970; 0 for a date outside of this range, from a clock that is not set.
     package var clockSeconds: Int64 {
         Self.writableSeconds.contains(timeIntervalSince1970) ? Int64(timeIntervalSince1970) : 0
     }

@@ -2,17 +2,17 @@ import Foundation
 
 /// Why a file that is sent, or received into, cannot be used.
 ///
-/// It names the file without its folder, which may tell of the user.
+/// It names the file without its folder, which may reveal something about the user.
 public enum HttpFileError: Error, Hashable, Sendable, CustomStringConvertible {
     /// There is no such file, or no such folder.
     case missing(name: String)
-    /// The process may not use it.
+    /// The process may not use the file.
     case notPermitted(name: String)
-    /// It is a folder, a pipe or a device.
+    /// The file is a folder, a pipe or a device.
     case notRegular(name: String)
-    /// It has become shorter while it was sent.
+    /// The file became shorter while it was sent.
     case changed(name: String)
-    /// There is no room left.
+    /// There is no space left on the disk.
     case full(name: String)
     /// A system call failed with `code`, one of `errno`.
     case system(operation: String, name: String, code: Int)
@@ -29,7 +29,7 @@ public enum HttpFileError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Reads `errno`, so it has to be the first thing after the call.
+    /// Creates an error from `errno`, so it has to come directly after the failed call.
     init(_ operation: String, name: String) {
         self.init(operation, name: name, code: errno)
     }

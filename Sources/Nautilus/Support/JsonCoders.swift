@@ -1,7 +1,6 @@
 import Foundation
 
-/// The way in which JSON is written and read: its dates, its names, and whatever else an encoder and a decoder can be
-/// told.
+/// The way in which JSON is written and read: dates, names, and every other setting of encoders and decoders.
 ///
 /// A service has one for all its requests:
 ///
@@ -12,7 +11,7 @@ import Foundation
 ///     var coders: JsonCoders { JsonCoders(dates: .iso8601WithFractions, keys: .snakeCase) }
 /// }
 /// ```
-/// A value, which makes an encoder or a decoder anew for each body: those are objects that calls must not share.
+/// It is a value that makes a new encoder or decoder for each body, since calls must not share these objects.
 public struct JsonCoders: Sendable {
     /// The form of dates.
     public enum Dates: Sendable {
@@ -22,48 +21,49 @@ public struct JsonCoders: Sendable {
         case secondsSince1970
         /// A number, the milliseconds since 1970.
         case millisecondsSince1970
-        /// Text as of RFC 3339, which is ISO 8601 as APIs write it, in whole seconds: `2027-01-15T08:00:00Z`. Reads
-        /// fractions and other time zones as well.
+        /// Text in the format of RFC 3339, which APIs call ISO 8601, in whole seconds: `2027-01-15T08:00:00Z`. Reading
+        /// accepts fractions and other time zones, too.
         case iso8601
-        /// The same with milliseconds, `2027-01-15T08:00:00.250Z`. Reads any number of digits, none included.
+        /// The same with milliseconds, `2027-01-15T08:00:00.250Z`. Reading accepts any number of digits, including
+        /// none.
         case iso8601WithFractions
-        /// Text of another form.
+        /// Text in another form.
         ///
         /// - Parameters:
-        ///   - write: The text for a date.
-        ///   - read: The date of a text; nil for one of another form, which does not decode.
+        ///   - write: Makes the text for a date.
+        ///   - read: Makes the date from a text; nil for text that has another form, which makes the decoding fail.
         case text(write: @Sendable (Date) -> String, read: @Sendable (String) -> Date?)
     }
 
     /// The form of names.
     public enum Keys: Sendable {
-        /// As they are in Swift.
+        /// The names as in Swift.
         case asDeclared
-        /// `snake_case` in JSON and `camelCase` in Swift, as Foundation's strategies do it: `userID` goes out as
-        /// `user_id` and would come back as `userId`, so write that.
+        /// `snake_case` in JSON and `camelCase` in Swift, converted by Foundation's strategies. They turn `userID` into
+        /// `user_id`, but `user_id` into `userId`: so name the property `userId`.
         case snakeCase
     }
 
     /// The form of dates. Default: Foundation's.
     public var dates = Dates.standard
-    /// The form of names. Default: as they are.
+    /// The form of names. Default: as declared.
     public var keys = Keys.asDeclared
-    /// Changes each encoder once the rest is set. Default: nil, nothing.
+    /// Changes each encoder after the other settings are applied. Default: nil, no change.
     public var adjustEncoder: (@Sendable (JSONEncoder) -> Void)?
-    /// Changes each decoder once the rest is set. Default: nil, nothing.
+    /// Changes each decoder after the other settings are applied. Default: nil, no change.
     public var adjustDecoder: (@Sendable (JSONDecoder) -> Void)?
 
-    /// Coders with these forms.
+    /// Creates coders with these forms.
     public init(dates: Dates = .standard, keys: Keys = .asDeclared) {
         (self.dates, self.keys) = (dates, keys)
     }
 
-    /// The coders as Foundation makes them, but with sorted keys: a repeated body is identical.
+    /// The coders as Foundation makes them, but with sorted keys, so that a repeated body is identical.
     public static let standard = JsonCoders()
 
     /// These coders with some of their properties changed.
     ///
-    /// - Parameter change: Sets properties; it runs once, at once.
+    /// - Parameter change: Sets properties. It is called once, immediately.
     /// - Throws: Any error that `change` throws.
     public func with<Failure: Error>(_ change: (inout Self) throws(Failure) -> Void) throws(Failure) -> Self {
         var changed = self
@@ -107,18 +107,17 @@ public struct JsonCoders: Sendable {
 extension JsonCoders {
     @TaskLocal private static var entered: JsonCoders?
 
-    /// The coders of the service whose request is being built or decoded by the current task; the standard ones
-    /// elsewhere.
+    /// The coders of the service whose request the current task is building or decoding; the standard coders elsewhere.
     ///
-    /// A request's default coders are these. One that decodes by hand asks them for a decoder.
+    /// They are a request's default coders. A request that decodes by hand gets its decoder from them.
     public static var current: JsonCoders { entered ?? .standard }
 
-    /// Runs `work` with these as the current ones.
+    /// Runs `work` with these coders as the current ones.
     package func asCurrent<Value>(_ work: () throws -> Value) rethrows -> Value {
         isIdle ? try work() : try Self.$entered.withValue(self, operation: work)
     }
 
-    /// Runs `work`, which may wait, with these as the current ones.
+    /// Runs `work`, which may suspend, with these coders as the current ones.
     package func asCurrent<Value>(
         isolation: isolated (any Actor)? = #isolation,
         _ work: () async throws -> Value
@@ -126,7 +125,7 @@ extension JsonCoders {
         isIdle ? try await work() : try await Self.$entered.withValue(self, operation: work)
     }
 
-    /// Whether these are the current ones anyway, as they are for most services.
+    /// Whether these are the current coders anyway, as for most services.
     private var isIdle: Bool { isStandard && Self.entered == nil }
 
     private var isStandard: Bool {
@@ -134,7 +133,7 @@ extension JsonCoders {
         return adjustEncoder == nil && adjustDecoder == nil
     }
 
-    /// Coders on their way with a value that is copied often: an error, an event, a stream.
+    /// Coders in a reference, carried by a value that is copied often, such as an error, an event or a stream.
     package final class Carried: Sendable {
         fileprivate let coders: JsonCoders
 
@@ -143,12 +142,12 @@ extension JsonCoders {
         }
     }
 
-    /// These, to be carried; nil for the standard ones.
+    /// These coders in a reference; nil for the standard ones.
     package var carried: Carried? { isStandard ? nil : Carried(self) }
 }
 
 extension JsonCoders.Carried? {
-    /// A new decoder: of the coders that are carried, or of the current ones.
+    /// Makes a new decoder from the carried coders, or from the current ones if there are none.
     package func decoder() -> JSONDecoder { (self?.coders ?? .current).decoder() }
 }
 
@@ -178,7 +177,7 @@ extension JSONDecoder {
 }
 
 extension [any CodingKey] {
-    /// Where in a JSON value, for an error: names and indices, with dots between them.
+    /// The place in a JSON value, for an error: names and indices, separated by dots.
     var place: String {
         isEmpty ? "the top level" : map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".")
     }

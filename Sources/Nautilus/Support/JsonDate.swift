@@ -2,10 +2,11 @@ import Foundation
 
 /// A moment in the format of RFC 3339, `2027-01-15T08:00:00.250+01:00`, which APIs call ISO 8601.
 ///
-/// Read by hand, since Foundation's strategy takes either no fraction or three digits, and servers send none, three,
-/// six and nine, often in one document.
+/// Parsed by hand, since Foundation's strategy accepts either no fraction or three digits, but servers send none,
+/// three, six or nine digits, often mixed in one document.
 enum JsonDate {
-    /// Reads a date; nil for anything else, one without a time zone included: it could be any of twenty-four moments.
+    /// Reads a date; nil for anything else, including a date without a time zone, which could be any of twenty-four
+    /// moments.
     static func date(_ text: String) -> Date? {
         var rest = text.utf8[...]
         guard let year = rest.takeNumber(4), rest.take("-"), let month = rest.takeNumber(2), rest.take("-"),
@@ -18,16 +19,17 @@ enum JsonDate {
         else { return nil }
         let days = HttpDate.daysSince1970(year: year, month: month, day: day)
         let seconds = days * 86_400 + hour * 3600 + minute * 60 + second - offset
-        // Counted from 2001 a date is more exact than from 1970.
+        // Counted from 2001, a date is more precise than counted from 1970.
         return Date(timeIntervalSinceReferenceDate: Double(seconds - secondsTo2001) + fraction)
     }
 
-    /// Writes a date, in UTC; nil where the year has not four digits.
+    /// Writes a date, in UTC; nil if the year does not have four digits.
     ///
-    /// - Parameter withFractions: Whether milliseconds follow, rounded; without, the second that has begun.
+    /// - Parameter withFractions: Whether to write milliseconds, rounded; otherwise the time is rounded down to the
+    ///   second.
     static func text(_ date: Date, withFractions: Bool) -> String? {
         let interval = date.timeIntervalSinceReferenceDate
-        // Far outside of what is written, and inside of what an integer takes.
+        // Far more than can be written, and still less than an integer holds.
         guard abs(interval) < 1e12 else { return nil }
         let milliseconds = Int((interval * 1000).rounded()) + secondsTo2001 * 1000
         let seconds = withFractions ? milliseconds.dividedDown(by: 1000) : Int(interval.rounded(.down)) + secondsTo2001
@@ -45,14 +47,14 @@ enum JsonDate {
 }
 
 extension Substring.UTF8View {
-    /// Takes `character` off the beginning, if it is there.
+    /// Removes `character` from the beginning; returns false if it is not there.
     fileprivate mutating func take(_ character: Unicode.Scalar) -> Bool {
         guard first == UInt8(ascii: character) else { return false }
         removeFirst()
         return true
     }
 
-    /// Takes a number of so many digits; nil when there is none.
+    /// Removes a number of exactly `digits` digits from the beginning; returns nil if there is none.
     fileprivate mutating func takeNumber(_ digits: Int) -> Int? {
         let word = prefix(digits)
         guard word.count == digits, word.allSatisfy(\.isDigit) else { return nil }
@@ -60,19 +62,20 @@ extension Substring.UTF8View {
         return word.reduce(0) { $0 * 10 + Int($1 - 0x30) }
     }
 
-    /// Takes a point, or a comma, with digits behind; 0 when there is none, nil for one without digits.
+    /// Removes a point or a comma with the digits after it; returns 0 if there is no point or comma, nil if there are
+    /// no digits after it.
     fileprivate mutating func takeFraction() -> Double? {
         guard take(".") || take(",") else { return 0 }
         let digits = prefix(while: \.isDigit)
         guard !digits.isEmpty else { return nil }
         removeFirst(digits.count)
-        // More than that no `Date` tells apart.
+        // A `Date` cannot represent more digits.
         let exact = digits.prefix(15)
         let scale = exact.reduce(1.0) { scale, _ in scale * 10 }
         return Double(exact.reduce(0) { $0 * 10 + Int($1 - 0x30) }) / scale
     }
 
-    /// Takes `Z`, or hours and minutes east of Greenwich; in seconds.
+    /// Removes `Z`, or hours and minutes east of Greenwich; returns the offset in seconds.
     fileprivate mutating func takeOffset() -> Int? {
         if take("Z") || take("z") { return 0 }
         let sign: Int
@@ -85,14 +88,14 @@ extension Substring.UTF8View {
 }
 
 extension Int {
-    /// The quotient, rounded down also below zero.
+    /// The quotient, rounded down even below zero.
     fileprivate func dividedDown(by divisor: Int) -> Int {
         self >= 0 ? self / divisor : -((divisor - 1 - self) / divisor)
     }
 }
 
 extension DefaultStringInterpolation {
-    /// A number with zeros in front.
+    /// Appends a number with leading zeros.
     fileprivate mutating func appendInterpolation(_ number: Int, digits: Int) {
         let text = String(number)
         appendLiteral(String(repeating: "0", count: Swift.max(0, digits - text.count)) + text)

@@ -1,8 +1,8 @@
-/// Values by key, in an order that costs the same to change at every place: at its ends, in the middle, and however
-/// many there are.
+/// Values by key, in an order that can be changed in constant time, at the ends and in the middle, however many values
+/// there are.
 ///
-/// The nodes of a doubly linked list lie in one array without gaps, and a dictionary knows their places. The array is
-/// as long as there are values, so that a crowd that has gone leaves no memory behind.
+/// The nodes of a doubly linked list are in one array without gaps, and a dictionary maps keys to places in it. The
+/// array has as many elements as there are values, and an emptied table gives up the memory that a crowd has needed.
 struct LinkedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Node: Sendable {
         let key: Key
@@ -11,9 +11,10 @@ struct LinkedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         var next: Int
     }
 
-    /// In place of a neighbour that there is not.
+    /// The place of a neighbour that does not exist.
     private static var none: Int { -1 }
-    /// An empty table keeps the memory of this many: one that is filled and emptied by turns allocates nothing.
+    /// The number of values for which an empty table keeps memory, so that filling and emptying it in turns allocates
+    /// nothing.
     private static var idleCapacity: Int { 64 }
 
     private var nodes: [Node] = []
@@ -24,15 +25,15 @@ struct LinkedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// How many values there are.
     var count: Int { nodes.count }
 
-    /// The first value; nil when there is none.
+    /// The first value; nil if there is none.
     var first: Value? { nodes.isEmpty ? nil : nodes[head].value }
 
-    /// The first entries, at most so many.
+    /// The first entries, at most `count`.
     func prefix(_ count: Int) -> [(key: Key, value: Value)] {
         entries(count) { ($0, $1) }
     }
 
-    /// All values in their order.
+    /// All values, in order.
     var values: [Value] { entries(count) { $1 } }
 
     private func entries<Entry>(_ count: Int, _ entry: (Key, Value) -> Entry) -> [Entry] {
@@ -45,12 +46,12 @@ struct LinkedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return entries
     }
 
-    /// The keys, in their order, whose values fulfil a condition.
+    /// The keys of the entries that fulfil a condition, in order.
     func keys(where isWanted: (Key, Value) -> Bool) -> [Key] {
         prefix(count).filter { isWanted($0.key, $0.value) }.map(\.key)
     }
 
-    /// Adds a value at the end; one that has the key already gives way.
+    /// Adds a value at the end; it replaces a value with the same key.
     mutating func append(_ value: Value, for key: Key) {
         if let place = places[key] { _ = remove(at: place) }
         nodes.append(Node(key: key, value: value, previous: Self.none, next: Self.none))
@@ -58,9 +59,9 @@ struct LinkedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         linkLast(nodes.count - 1)
     }
 
-    /// Changes the value of `key` in its place; nil when there is none.
+    /// Changes the value of `key` in place; returns nil if there is none.
     ///
-    /// - Parameter toEnd: Whether the value is the last afterwards.
+    /// - Parameter toEnd: Whether the value moves to the end.
     mutating func withValue<Result>(
         for key: Key,
         movingToEnd toEnd: Bool = false,
@@ -74,18 +75,18 @@ struct LinkedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return body(&nodes[place].value)
     }
 
-    /// Takes the first value out; nil when there is none.
+    /// Removes and returns the first value; nil if there is none.
     mutating func popFirst() -> Value? {
         nodes.isEmpty ? nil : remove(at: head)
     }
 
-    /// Takes the value of `key` out; nil when there is none.
+    /// Removes and returns the value of `key`; nil if there is none.
     @discardableResult
     mutating func removeValue(for key: Key) -> Value? {
         places[key].map { remove(at: $0) }
     }
 
-    /// Takes all values out, in their order.
+    /// Removes all values and returns them, in order.
     mutating func removeAll() -> [Value] {
         defer { self = LinkedTable() }
         return values
@@ -95,7 +96,7 @@ struct LinkedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         unlink(place)
         let removed = nodes[place]
         places[removed.key] = nil
-        // The last of the array fills the gap.
+        // The last node of the array fills the gap.
         let moved = nodes.removeLast()
         if place < nodes.count {
             nodes[place] = moved
@@ -116,20 +117,20 @@ struct LinkedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         link(place, to: Self.none)
     }
 
-    /// Makes two places neighbours; without the one, the other is an end.
+    /// Makes two places neighbours; if one of them is `none`, the other becomes an end of the list.
     private mutating func link(_ previous: Int, to next: Int) {
         if previous == Self.none { head = next } else { nodes[previous].next = next }
         if next == Self.none { tail = previous } else { nodes[next].previous = previous }
     }
 }
 
-/// Values by key, of which the least recently used gives way when there are too many: values kept for each origin must
-/// not fill the memory of a process that meets ever new ones.
+/// Values by key, of which the least recently used is dropped when there are too many, so that values kept for each
+/// origin do not fill the memory of a process that keeps meeting new origins.
 ///
-/// A use costs the same however many there are, since it happens under the caller's lock.
+/// A use takes constant time, however many values there are, since it happens under the caller's lock.
 package struct RecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private let limit: Int
-    /// The least recently used first.
+    /// The values, the least recently used first.
     private var values = LinkedTable<Key, Value>()
 
     /// - Parameter limit: How many values are kept, at least 1.
@@ -139,18 +140,17 @@ package struct RecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable
 
     package var count: Int { values.count }
 
-    /// The value of `key`; nil when there is none. Counts as a use.
+    /// The value of `key`; nil if there is none. Counts as a use.
     package mutating func value(for key: Key) -> Value? {
         values.withValue(for: key, movingToEnd: true) { $0 }
     }
 
-    /// The result of `body` for the value of `key`, which it may change in place; nil when there is none. Counts as a
-    /// use.
+    /// The result of `body`, which may change the value of `key` in place; nil if there is none. Counts as a use.
     package mutating func withValue<Result>(for key: Key, _ body: (inout Value) -> Result) -> Result? {
         values.withValue(for: key, movingToEnd: true, body)
     }
 
-    /// Removes the value of `key`, and returns it; nil when there is none.
+    /// Removes and returns the value of `key`; nil if there is none.
     @discardableResult
     package mutating func removeValue(for key: Key) -> Value? {
         values.removeValue(for: key)
@@ -161,7 +161,7 @@ package struct RecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable
         for key in values.keys(where: { key, _ in isRemoved(key) }) { values.removeValue(for: key) }
     }
 
-    /// Changes the value of `key` in its place, or `initial` when there is none. Counts as a use.
+    /// Changes the value of `key` in place; if there is none, adds `initial` with the change. Counts as a use.
     package mutating func update(
         _ key: Key,
         default initial: @autoclosure () -> Value,

@@ -1,10 +1,12 @@
 import Foundation
 
-/// An open file, closed with the value. Interrupted calls are repeated, and none is inherited by a child process.
+/// An open file, closed with the value. Interrupted system calls are repeated, and child processes do not inherit the
+/// file.
 package struct OpenFile: ~Copyable {
     private let descriptor: Int32
 
-    /// Opens `path`, and does not follow it if it is a symbolic link. It never waits, for a named pipe's writer say.
+    /// Opens the file at `path`, without following a symbolic link. Never blocks, for instance to wait for a named
+    /// pipe's writer.
     package init(_ path: String, _ flags: Int32, mode: mode_t = 0) throws(SystemFailure) {
         let flags = flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
         descriptor = try repeating("open") { open(path, flags, mode) }
@@ -12,7 +14,7 @@ package struct OpenFile: ~Copyable {
 
     deinit { _ = close(descriptor) }
 
-    /// Its owner, size and kind.
+    /// The file's owner, size and kind.
     package func status() throws(SystemFailure) -> FileStatus {
         var status = stat()
         try repeating("fstat") { fstat(descriptor, &status) }
@@ -42,34 +44,35 @@ package struct OpenFile: ~Copyable {
                     writeBytes(descriptor, $0.baseAddress?.advanced(by: written), $0.count - written)
                 }
             }
-            // Nothing written, and no reason given: asking again might never end.
+            // Nothing was written, and no reason given: trying again might never end.
             guard count > 0 else { throw SystemFailure("write", code: EIO) }
             written += count
         }
     }
 
-    /// Sets its permissions, whatever the umask took away when it was created.
+    /// Sets the file's permissions, including those that the umask took away when it was created.
     package func setMode(_ mode: mode_t) throws(SystemFailure) {
         try repeating("fchmod") { fchmod(descriptor, mode) }
     }
 
-    /// Sets when it was changed.
+    /// Sets the time at which the file was last modified.
     package func setModified(_ time: timespec) throws(SystemFailure) {
         try repeating("futimens") { futimens(descriptor, [time, time]) }
     }
 
-    /// Returns once its content would survive a power failure.
+    /// Returns when the file's content would survive a power failure.
     package func synchronize() throws(SystemFailure) {
         #if canImport(Darwin)
-            // There, `fsync` leaves the bytes in the drive's own cache. Not every file system knows better.
+            // On Darwin, `fsync` leaves the bytes in the drive's own cache. Not every file system supports
+            // `F_FULLFSYNC`.
             if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
         #endif
         try repeating("fsync") { fsync(descriptor) }
     }
 
-    /// Takes the lock, without waiting.
+    /// Takes the file's lock, without waiting.
     ///
-    /// - Returns: Whether it is taken; false while another open file has it.
+    /// - Returns: Whether the lock was taken; false while another open file holds it.
     package func lock() throws(SystemFailure) -> Bool {
         do {
             try repeating("flock") { flock(descriptor, LOCK_EX | LOCK_NB) }
@@ -80,9 +83,10 @@ package struct OpenFile: ~Copyable {
         }
     }
 
-    /// Closes it: network file systems say no earlier that they have no room.
+    /// Closes the file and reports errors, since some network file systems report only now that they are full.
     package consuming func finish() throws(SystemFailure) {
-        // Closed even if that is interrupted: a second time could hit a file that another thread has opened.
+        // An interrupted `close` has closed the file, too; closing again could close a file that another thread has
+        // opened.
         let isClosed = close(descriptor) == 0 || errno == EINTR
         let failure = SystemFailure("close")
         discard self
@@ -97,7 +101,7 @@ package struct OpenFile: ~Copyable {
     }
 }
 
-// Free functions, since within the type its own methods hide the system's.
+// Free functions, since inside the type its own methods hide the system's functions.
 private func readBytes(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
     read(descriptor, buffer, count)
 }
@@ -106,7 +110,7 @@ private func writeBytes(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count
     write(descriptor, bytes, count)
 }
 
-/// Calls the system until it is not interrupted by a signal.
+/// Repeats a system call until no signal interrupts it.
 @discardableResult
 package func repeating<Count: SignedInteger>(_ operation: String, _ call: () -> Count) throws(SystemFailure) -> Count {
     while true {
@@ -117,7 +121,7 @@ package func repeating<Count: SignedInteger>(_ operation: String, _ call: () -> 
     }
 }
 
-/// The facts that the system knows of a file without reading it.
+/// What the system knows about a file without reading it.
 package struct FileStatus {
     private let status: stat
 
@@ -125,11 +129,11 @@ package struct FileStatus {
         self.status = status
     }
 
-    /// Creates the status of the file or folder at `path`; nil when there is none.
+    /// Creates the status of the file or folder at `path`; nil if there is none.
     ///
     /// - Parameters:
     ///   - path: Where to look.
-    ///   - followsLinks: Whether a symbolic link stands for what it points at.
+    ///   - followsLinks: Whether to report on the target of a symbolic link rather than on the link.
     package init?(of path: String, followsLinks: Bool) throws(SystemFailure) {
         var status = stat()
         do {
@@ -149,16 +153,16 @@ package struct FileStatus {
     package var isFolder: Bool { status.st_mode & S_IFMT == S_IFDIR }
     /// The permissions.
     package var mode: mode_t { status.st_mode & 0o777 }
-    /// In bytes.
+    /// The size in bytes.
     package var size: Int { Int(status.st_size) }
 
-    /// Its number on its disk.
+    /// The file's number on its disk.
     package var inode: UInt64 { UInt64(status.st_ino) }
 
-    /// Whether this process's user alone may use it.
+    /// Whether only this process's user may use the file.
     package var isPrivate: Bool { status.st_uid == geteuid() && mode & 0o077 == 0 }
 
-    /// Whether both are the same file, by whatever names.
+    /// Whether both are the same file, even under different names.
     package func isSameFile(as other: FileStatus) -> Bool {
         status.st_dev == other.status.st_dev && status.st_ino == other.status.st_ino
     }
@@ -172,12 +176,12 @@ package struct FileStatus {
     #endif
 }
 
-/// A system call that failed, before it is known what that means for the data to be stored.
+/// The failure of a system call, before it is known what it means for the data to be stored.
 package struct SystemFailure: Error, Hashable {
     package let operation: String
     package let code: Int32
 
-    /// Reads `errno`, so it has to be the first thing after the call.
+    /// Creates a failure from `errno`, so it has to come directly after the failed call.
     package init(_ operation: String) {
         self.init(operation, code: errno)
     }

@@ -1,13 +1,13 @@
-/// Where jitter gets its randomness. Injected, so that tests choose every draw.
+/// A source of random numbers, for jitter above all. It is injected, so that tests can choose every draw.
 ///
 /// A source is shared by all calls of a service and must be safe to use from any of them.
 public protocol RandomSource: Sendable {
-    /// One draw, uniform in `0...1`. Values outside are clamped by the caller, and NaN counts as 0.
+    /// Returns one draw, uniform in `0...1`. The caller clamps values outside of this range, and takes NaN as 0.
     func nextFraction() -> Double
 }
 
-/// The system's generator: the default of every ``RandomSource`` parameter. Within a simulation of the test kit it
-/// draws what the seed decides.
+/// The system's generator, the default of every ``RandomSource`` parameter. Within a simulation of the test kit, its
+/// draws depend only on the seed.
 public struct SystemRandomSource: RandomSource {
     /// Creates the source. All instances share the system's generator.
     public init() {}
@@ -19,11 +19,12 @@ public struct SystemRandomSource: RandomSource {
 }
 
 /// SplitMix64: Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014, with the constants
-/// of the reference code at https://prng.di.unimi.it/splitmix64.c. The same numbers for the same seed; not for secrets.
+/// of the reference code at https://prng.di.unimi.it/splitmix64.c. The same seed gives the same numbers; not for
+/// secrets.
 package struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// Creates a generator. Every seed is a good one, 0 included.
+    /// Creates a generator. Every seed works equally well, including 0.
     package init(seed: UInt64) {
         state = seed
     }
@@ -39,7 +40,7 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
         Double(next() >> 11) * 0x1p-53
     }
 
-    /// Another number for each number, without a pattern: neighbours become strangers.
+    /// Maps each number to a different one without a recognisable pattern, even for adjacent numbers.
     package static func mixed(_ value: UInt64) -> UInt64 {
         var mixed = value
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9

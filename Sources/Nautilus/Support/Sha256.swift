@@ -1,6 +1,7 @@
 /// SHA-256 (FIPS 180-4): for the challenge of a sign-in, and to name and check stored data.
 ///
-/// Written out, since CryptoKit is Apple's alone and this package has no dependency. Not for passwords.
+/// Implemented here, since CryptoKit exists only on Apple's platforms and this package has no dependencies. Not for
+/// passwords.
 package struct Sha256 {
     /// The digest of `bytes`, 32 bytes long.
     package static func hash(_ bytes: some Sequence<UInt8>) -> [UInt8] {
@@ -16,7 +17,7 @@ package struct Sha256 {
                 block.removeAll(keepingCapacity: true)
             }
         }
-        // A one bit, zeros up to the last eight bytes of a block, and the length in bits.
+        // The padding: a one bit, zeros up to the last eight bytes of a block, and the length in bits.
         block.append(0x80)
         if block.count > 56 {
             state.absorb(block + Array(repeating: 0, count: 64 - block.count))
@@ -79,19 +80,19 @@ package struct Sha256 {
 }
 
 extension UInt32 {
-    /// Rotated to the right.
+    /// The bits rotated to the right by `count`.
     fileprivate func rotated(_ count: UInt32) -> UInt32 { self >> count | self << (32 - count) }
 }
 
-/// SHA-1 (FIPS 180-4): for the answer to a web socket's key, which proves that a server speaks the protocol and nothing
-/// else (RFC 6455 §1.3).
+/// SHA-1 (FIPS 180-4): for the answer to a web socket's key, which only proves that a server speaks the protocol (RFC
+/// 6455 §1.3).
 ///
-/// Written out, since CryptoKit is Apple's alone and this package has no dependency. Broken as a signature since 2017:
-/// not for anything that has to be safe.
+/// Implemented here, since CryptoKit exists only on Apple's platforms and this package has no dependencies. Its
+/// collision resistance has been broken since 2017: not for anything that must be secure.
 enum Sha1 {
     /// The digest of `bytes`, 20 bytes long.
     static func hash(_ bytes: some Collection<UInt8>) -> [UInt8] {
-        // A one bit, zeros up to the last eight bytes of a block, and the length in bits.
+        // The padding: a one bit, zeros up to the last eight bytes of a block, and the length in bits.
         var padded = Array(bytes) + [0x80]
         while padded.count % 64 != 56 { padded.append(0) }
         let bits = UInt64(bytes.count) &* 8

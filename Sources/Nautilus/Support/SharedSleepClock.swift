@@ -1,8 +1,8 @@
-/// A clock whose sleepers share one sleep of the clock underneath: for timeouts, which are nearly always cancelled.
+/// A clock whose sleepers share one sleep of the underlying clock, for timeouts, which are nearly always cancelled.
 ///
 /// Cancelling `Task.sleep` wakes the task at once, but the runtime keeps its timer until it would have fired. With a
-/// timeout of 60 s and a thousand calls a second, that is sixty thousand timers of calls long finished. Here a
-/// cancelled sleeper leaves nothing behind but one alarm, which rings for the sleepers of that time.
+/// timeout of 60 s and a thousand calls a second, that is sixty thousand timers of finished calls. Here a cancelled
+/// sleeper leaves behind at most one alarm, which then rings for the sleepers of that time.
 package final class SharedSleepClock<Base: Clock<Duration>>: Clock {
     package typealias Instant = Base.Instant
 
@@ -18,12 +18,12 @@ package final class SharedSleepClock<Base: Clock<Duration>>: Clock {
     package var now: Instant { base.now }
     package var minimumResolution: Duration { base.minimumResolution }
 
-    /// How many sleep now.
+    /// How many sleepers there are now.
     package var sleeperCount: Int { state.withLock { $0.count } }
 
     /// Sleeps until `deadline`.
     ///
-    /// - Parameter tolerance: Ignored: the alarm is shared with sleepers that may have none.
+    /// - Parameter tolerance: Ignored, since the alarm is shared with sleepers that may have no tolerance.
     /// - Throws: `CancellationError`, at once, when the task is or becomes cancelled.
     package func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         let id = state.withLock { $0.makeId() }
@@ -38,15 +38,16 @@ package final class SharedSleepClock<Base: Clock<Duration>>: Clock {
         }
     }
 
-    /// Wakes the sleepers that are due at `time`, then at the next deadline, and so on until there are none.
+    /// Starts a task that wakes the sleepers that are due at `time`, then those at the next deadline, and so on until
+    /// there are none.
     ///
-    /// The task is detached and no `BackgroundTask`: it serves the calls of the whole process, and must not end with
-    /// the one that happened to start it.
+    /// The task is detached and not a `BackgroundTask`, since it serves the calls of the whole process and must not end
+    /// with the call that happened to start it.
     private func setAlarm(_ time: Duration) {
         Task.detached(priority: .high) { [self] in
             var next: Duration? = time
             while let time = next {
-                // It fails only when cancelled, which never happens.
+                // The sleep fails only when cancelled, which never happens.
                 try? await base.sleep(until: zero.advanced(by: time), tolerance: nil)
                 next = ring(at: time)
             }
@@ -81,8 +82,8 @@ extension SharedSleepClock: AlarmClock {
 
 /// The sleepers on a shared clock, and the times of its next alarms.
 ///
-/// Outside of ``SharedSleepClock``, which is generic: there is one queue for the clocks of all kinds, and the compiler
-/// makes it for this sleeper alone. Every call with a timeout goes through it.
+/// Not nested in ``SharedSleepClock``, which is generic, so that the compiler specialises the queue for this one type
+/// of sleeper. Every call with a timeout goes through it.
 struct SharedSleepers {
     enum Sleeper: Sendable {
         case task(Waiter<Void>)
@@ -98,8 +99,8 @@ struct SharedSleepers {
 
     private var lastId = 0
     private var queue = SleepQueue<Sleeper>()
-    /// When the alarms that are set ring, counted from the clock's zero, the next one last. Mostly there is one; each
-    /// sleeper that is due before all others adds one.
+    /// The times at which the alarms that are set will ring, counted from the clock's zero, the next one last. Usually
+    /// there is only one; each sleeper that is due before all others adds one.
     private var alarms: [Duration] = []
 
     var count: Int { queue.count }
@@ -109,7 +110,8 @@ struct SharedSleepers {
         return lastId
     }
 
-    /// Puts a sleeper into the queue; true when an alarm has to be set for it, since the next one rings too late.
+    /// Puts a sleeper into the queue; returns true if an alarm has to be set for it, since the next one would ring too
+    /// late.
     mutating func insert(_ sleeper: Sleeper, id: Int, until deadline: Duration) -> Bool {
         queue.insert(sleeper, id: id, deadline: deadline)
         return setsAlarm(for: deadline)
@@ -117,9 +119,10 @@ struct SharedSleepers {
 
     mutating func remove(_ id: Int) -> Sleeper? { queue.remove(id) }
 
-    /// Takes the sleepers that are due at `now` out of the queue, when the alarm for `time` has rung.
+    /// Removes the sleepers that are due at `now` from the queue, after the alarm for `time` has rung.
     ///
-    /// - Returns: When to ring again, too; nil when there are no sleepers, or when another alarm rings early enough.
+    /// - Returns: The sleepers, and when to ring again; nil if there are no more sleepers, or if another alarm rings
+    ///   early enough.
     mutating func ring(at time: Duration, now: Duration) -> (due: [Sleeper], next: Duration?) {
         if let index = alarms.lastIndex(of: time) { alarms.remove(at: index) }
         var due: [Sleeper] = []
@@ -130,7 +133,7 @@ struct SharedSleepers {
         return (due, next)
     }
 
-    /// Notes an alarm for `deadline`; false when one that is set rings early enough.
+    /// Notes an alarm for `deadline`; returns false if another alarm rings early enough.
     private mutating func setsAlarm(for deadline: Duration) -> Bool {
         if let next = alarms.last, next <= deadline { return false }
         alarms.append(deadline)
@@ -138,13 +141,13 @@ struct SharedSleepers {
     }
 }
 
-/// Sleepers in the order of waking: by deadline, then by order of asking.
+/// Sleepers in the order in which they wake: by deadline, then by the order in which they were added.
 ///
-/// A heap of deadlines beside a table of sleepers, such as continuations. A cancelled sleeper leaves the table at once
-/// and its deadline stays in the heap until it comes to the top, so that ten thousand timeouts are cancelled in no
-/// time.
+/// It consists of a heap of deadlines and a table of sleepers, such as continuations. A cancelled sleeper leaves the
+/// table at once, while its deadline stays in the heap until it comes to the top, so that cancelling is fast even for
+/// ten thousand timeouts.
 ///
-/// Inlinable, so that the test kit's clock has a queue made for its sleepers: a simulation does little else.
+/// Inlinable, so that the queue is specialised for the sleepers of the test kit's clock: a simulation does little else.
 @usableFromInline package struct SleepQueue<Sleeper: Sendable>: Sendable {
     @usableFromInline var deadlines = DeadlineHeap()
     @usableFromInline var sleepers: [Int: Sleeper] = [:]
@@ -153,7 +156,7 @@ struct SharedSleepers {
 
     @inlinable package var count: Int { sleepers.count }
 
-    /// The earliest deadline of those that still sleep.
+    /// The earliest deadline of a sleeper that still sleeps.
     @inlinable package var nextDeadline: Duration? {
         mutating get {
             while let first = deadlines.first {
@@ -179,13 +182,14 @@ struct SharedSleepers {
 
     @inlinable package mutating func remove(_ id: Int) -> Sleeper? {
         guard let sleeper = sleepers.removeValue(forKey: id) else { return nil }
-        // Long deadlines that are always cancelled never come to the top: clear them out now and then.
+        // The deadlines of long timeouts that are always cancelled never come to the top, so they are cleared out now
+        // and then.
         if deadlines.count > 2 * sleepers.count + 64 { deadlines.keep { sleepers[$0] != nil } }
         return sleeper
     }
 }
 
-/// Deadlines in the order of their coming, each with its sleeper's number: a binary heap.
+/// Deadlines in order, each with its sleeper's number, as a binary heap.
 @usableFromInline package struct DeadlineHeap: Sendable {
     private struct Alarm: Comparable {
         let deadline: Duration
@@ -202,7 +206,7 @@ struct SharedSleepers {
 
     @usableFromInline package var count: Int { alarms.count }
 
-    /// The earliest deadline; of several, the one with the lowest number.
+    /// The earliest deadline; of several equal ones, the one with the lowest number.
     @usableFromInline package var first: (deadline: Duration, id: Int)? {
         alarms.first.map { ($0.deadline, $0.id) }
     }
@@ -233,22 +237,23 @@ struct SharedSleepers {
         alarms[parent] = last
     }
 
-    /// Forgets all but those whose number `isKept`.
+    /// Removes all deadlines except those whose number `isKept`.
     @usableFromInline package mutating func keep(where isKept: (Int) -> Bool) {
-        // Sorted is a heap, too.
+        // A sorted array is a heap.
         alarms = alarms.filter { isKept($0.id) }.sorted()
     }
 }
 
-/// The time since a moment, on whichever clock was injected.
+/// The time since the stopwatch was made, on an injected clock.
 ///
 /// `any Clock<Duration>` hides the type of its instants; this opens the clock once and keeps only durations.
 package struct Stopwatch: Sendable {
-    /// Durations are counted from here, since an instant has no fixed layout: a stopwatch is copied all the time.
+    /// The instant from which durations are counted. A stopwatch is copied all the time, and a duration has a fixed
+    /// layout, which an instant has not.
     private static let reference = ContinuousClock.now
 
     private let start: Duration
-    /// Reads any other clock than the continuous one; nil for that, which nearly every clock is.
+    /// Reads any clock other than the continuous clock; nil for the continuous clock, which is the usual one.
     private let read: (@Sendable () -> Duration)?
 
     package init(_ clock: any Clock<Duration>) {
@@ -256,7 +261,7 @@ package struct Stopwatch: Sendable {
         start = read == nil ? Self.reference.duration(to: .now) : .zero
     }
 
-    /// The time since the stopwatch was made. Never negative on a monotonic clock.
+    /// The time since the stopwatch was made; never negative on a monotonic clock.
     package var elapsed: Duration {
         if let read { return read() }
         return Self.reference.duration(to: .now) - start

@@ -1,17 +1,17 @@
 import Foundation
 
 extension Duration {
-    /// The duration, cut to what can be added to a time stamp: from zero to a hundred years.
+    /// The duration, limited to what can be added to a time stamp: from zero to a hundred years.
     ///
-    /// Sums of durations trap on overflow, clocks count nanoseconds in 64 bits, and lifetimes, pauses and "for ever"
-    /// come from servers and users. `Int64`, since an `Int` has 32 bits on some watches.
+    /// Sums of durations trap on overflow, clocks count nanoseconds in 64 bits, and servers and users send lifetimes,
+    /// pauses and "for ever". The constant is an `Int64`, since an `Int` has 32 bits on some watches.
     package var clampedToCentury: Duration {
         max(.zero, min(self, .seconds(Int64(3_155_760_000))))
     }
 }
 
 extension Duration {
-    /// The duration for people, cut to thousandths: `412 µs`, `850 ms`, `1.250 s`, `90 s`.
+    /// The duration for people, truncated to thousandths: `412 µs`, `850 ms`, `1.250 s`, `90 s`.
     package var brief: String {
         let (seconds, attoseconds) = components
         let milliseconds = attoseconds / 1_000_000_000_000_000
@@ -26,7 +26,7 @@ extension Duration {
 }
 
 extension Duration {
-    /// The whole nanoseconds of the duration, cut to what can be added to a time stamp.
+    /// The whole nanoseconds of the duration, limited to what can be added to a time stamp.
     ///
     /// Dividing two durations gives a `Double`, which is off by more than a nanosecond after a hundred days.
     package var wholeNanoseconds: Int64 {
@@ -46,14 +46,14 @@ extension [UInt8] {
 }
 
 extension String {
-    /// Whether all of its bytes satisfy `predicate`.
+    /// Whether all bytes of the string satisfy `predicate`.
     ///
-    /// Reads them in place: every byte of every header is looked at.
+    /// Reads the bytes in place, since every byte of every header is checked.
     func hasOnly(_ predicate: (UInt8) -> Bool) -> Bool {
         utf8.withContiguousStorageIfAvailable { $0.allSatisfy(predicate) } ?? utf8.allSatisfy(predicate)
     }
 
-    /// Whether both are the same bytes, which strings that are equal in Unicode's eyes need not be.
+    /// Whether both strings have the same bytes, which strings that Unicode calls equal need not have.
     func hasSameBytes(as other: String) -> Bool {
         let isSame = utf8.withContiguousStorageIfAvailable { bytes in
             other.utf8.withContiguousStorageIfAvailable { other in
@@ -69,7 +69,7 @@ extension String {
 extension StringProtocol where SubSequence == Substring {
     /// The text without the spaces and tabs around it (RFC 9110 §5.6.3).
     ///
-    /// By bytes: from its end, Unicode's characters can only be found in a time that grows with their square.
+    /// Works by bytes: searching Unicode characters from the end takes quadratic time.
     package var trimmingBlanks: Substring {
         let isBlank: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }
         let bytes = self[...].utf8
@@ -79,7 +79,7 @@ extension StringProtocol where SubSequence == Substring {
 }
 
 extension Optional {
-    /// The value, which is nil from now on.
+    /// Returns the value, and sets it to nil.
     mutating func take() -> Wrapped? {
         defer { self = nil }
         return self
@@ -87,18 +87,18 @@ extension Optional {
 }
 
 extension ObjectIdentifier {
-    /// The identity of a value of any type; nil when it is no object, and has none.
+    /// Creates the identity of a value of any type; nil if the value is not an object.
     init?(ofAny value: Any) {
         guard type(of: value) is AnyClass else { return nil }
         self.init(value as AnyObject)
     }
 }
 
-/// An error of this package that is fit to be printed: its description holds no secret.
+/// An error of this package that is safe to print, since its description contains no secret.
 package protocol PrintableError: Error, CustomStringConvertible {}
 
-/// An error of this package that may have come from another one.
+/// An error of this package that another error may have caused.
 package protocol WrappingError: Error {
-    /// The error that it came from; nil when it came from none.
+    /// The error that caused this one; nil if there is none.
     var wrapped: (any Error)? { get }
 }

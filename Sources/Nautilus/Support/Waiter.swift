@@ -1,47 +1,48 @@
-/// Tells one waiter from all others, without a counter that all would share.
+/// The identity of a waiter, made without a counter that all waiters would share.
 package final class WaiterTicket: Hashable, Sendable {
     package static func == (left: WaiterTicket, right: WaiterTicket) -> Bool { left === right }
 
     package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-/// A task that waits for a value that others bring it.
+/// A task that waits for a value, which others provide.
 package struct Waiter<Success: Sendable>: Identifiable, Sendable {
     package let id: WaiterTicket
-    // Checked: where an unsafe one is resumed before its task has suspended, the thread sanitizer reports a race.
+    // Checked, since the thread sanitizer reports a race if an unsafe continuation is resumed before its task has
+    // suspended.
     private let continuation: CheckedContinuation<Success, any Error>
 
     fileprivate init(_ id: WaiterTicket, _ continuation: CheckedContinuation<Success, any Error>) {
         (self.id, self.continuation) = (id, continuation)
     }
 
-    /// It goes on with `value`.
+    /// Resumes the task with `value`.
     package func resume(returning value: Success) { continuation.resume(returning: value) }
-    /// It goes on with an error.
+    /// Resumes the task with an error.
     package func resume(throwing error: any Error) { continuation.resume(throwing: error) }
-    /// It goes on as `result` says.
+    /// Resumes the task with the value or the error of `result`.
     package func resume(with result: Result<Success, some Error>) { continuation.resume(with: result) }
 }
 
 extension Waiter<Void> {
-    /// It goes on.
+    /// Resumes the task.
     package func resume() { resume(returning: ()) }
 }
 
 extension Locked {
-    /// Suspends the task until the waiter has been taken out of the value, and resumed.
+    /// Suspends the task until its waiter has been removed from the locked value, and resumed.
     ///
-    /// The one place where a task that may be cancelled begins to wait. Looking for the cancellation and joining happen
-    /// under one lock, and so does leaving: whichever of cancellation and joining comes second finds the other, so that
-    /// no cancelled task waits, and none is resumed twice.
+    /// This is the one place where a task that may be cancelled begins to wait. Checking for cancellation and joining
+    /// happen under one lock, and so does leaving. Whichever of cancellation and joining comes second finds the other,
+    /// so that no cancelled task waits, and no task is resumed twice.
     ///
     /// - Parameters:
-    ///   - join: Puts the waiter where others find it, or finds that it need not wait; under the lock. Not called when
-    ///     the task has been cancelled.
-    ///   - joined: Called when the lock has been released, with the result of `join`: resumes the waiter if it need not
-    ///     wait.
-    ///   - leave: Takes the waiter out again, as the task has been cancelled; under the lock. Nil when it is not there,
-    ///     and has been or will be resumed elsewhere.
+    ///   - join: Puts the waiter where others find it, or finds that it need not wait; called under the lock. Not
+    ///     called if the task has been cancelled.
+    ///   - joined: Resumes the waiter if it need not wait; called with the result of `join`, after the lock has been
+    ///     released.
+    ///   - leave: Removes the waiter again, since the task has been cancelled; called under the lock. Returns nil if
+    ///     the waiter is not there, and has been or will be resumed elsewhere.
     /// - Throws: `CancellationError`, at once, when the task is or becomes cancelled. Otherwise the error that the
     ///   waiter is resumed with.
     package func wait<Success: Sendable, Joined: Sendable>(
@@ -63,9 +64,9 @@ extension Locked {
     }
 }
 
-/// Waiters in line: the most urgent first, and in the order of their arrival among the equally urgent.
+/// Waiters in line: the most urgent first, and those of equal urgency in the order of their arrival.
 ///
-/// Joining, being served and leaving cost the same however many wait. That matters when all leave together: ten
+/// Joining, being served and leaving take constant time, however many wait. That matters when all leave together: ten
 /// thousand calls that are cancelled at once must not hold the lock for minutes.
 package struct WaitingLine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Sendable {
     private struct Rank: Sendable {
@@ -73,16 +74,17 @@ package struct WaitingLine<Waiter: Identifiable & Sendable>: Sendable where Wait
         var waiters = LinkedTable<Waiter.ID, Waiter>()
     }
 
-    /// One for each urgency that has been met, the most urgent first: a handful, of which most lines need one.
+    /// One rank for each urgency that has occurred, the most urgent first: at most a handful, and just one in most
+    /// lines.
     private var ranks: [Rank] = []
 
-    /// How many wait.
+    /// How many waiters there are.
     package private(set) var count = 0
 
     /// Creates an empty line.
     package init() {}
 
-    /// Adds a waiter behind those that are as urgent.
+    /// Adds a waiter behind those of the same urgency.
     package mutating func append(_ waiter: Waiter, urgency: Int = 0) {
         let index = ranks.firstIndex { $0.urgency <= urgency } ?? ranks.count
         if index == ranks.count || ranks[index].urgency < urgency { ranks.insert(Rank(urgency: urgency), at: index) }
@@ -90,17 +92,17 @@ package struct WaitingLine<Waiter: Identifiable & Sendable>: Sendable where Wait
         count += 1
     }
 
-    /// The first of the most urgent, which stays; nil when the line is empty.
+    /// The first of the most urgent waiters, which stays in line; nil if the line is empty.
     package var first: Waiter? { ranks.lazy.compactMap(\.waiters.first).first }
 
-    /// Takes out the first of the most urgent; nil when the line is empty.
+    /// Removes and returns the first of the most urgent waiters; nil if the line is empty.
     package mutating func popFirst() -> Waiter? {
         guard let index = ranks.firstIndex(where: { $0.waiters.count > 0 }) else { return nil }
         count -= 1
         return ranks[index].waiters.popFirst()
     }
 
-    /// Takes out one waiter; nil when it does not, or no longer, wait.
+    /// Removes and returns one waiter; nil if it is not, or no longer, in line.
     package mutating func remove(_ id: Waiter.ID) -> Waiter? {
         for index in ranks.indices {
             guard let waiter = ranks[index].waiters.removeValue(for: id) else { continue }
@@ -110,16 +112,17 @@ package struct WaitingLine<Waiter: Identifiable & Sendable>: Sendable where Wait
         return nil
     }
 
-    /// Takes out all that are concerned, in their order: for events that concern all, since it looks at each.
+    /// Removes and returns all waiters that are concerned, in order. It checks every waiter, so it is meant for events
+    /// that may concern all.
     package mutating func remove(where isConcerned: (Waiter) -> Bool) -> [Waiter] {
         let ids = ranks.flatMap { $0.waiters.keys { isConcerned($1) } }
         return ids.compactMap { remove($0) }
     }
 
-    /// Takes out all, in their order.
+    /// Removes and returns all waiters, in order.
     package mutating func removeAll() -> [Waiter] {
         defer { self = WaitingLine() }
-        // Of one rank as they are: a crowd is not copied once more.
+        // With one rank, its values are returned as they are, which saves copying a crowd once more.
         return ranks.count == 1 ? ranks[0].waiters.values : ranks.flatMap(\.waiters.values)
     }
 }

@@ -1,16 +1,17 @@
-/// The exchanges that have a connection, and those that wait for one, origin by origin.
+/// The exchanges that have a connection, and those that wait for one, by origin.
 ///
-/// A host that hangs must not hold up the requests to every other, as it does in Foundation on Linux, which has one
-/// line for all hosts and looks only at its head. Within a line the more urgent go first, the others in the order in
-/// which they came; where the connections of all origins together are limited, so do the first of each line.
+/// A host that hangs must not hold up requests to other hosts, as it does in Foundation on Linux, which has one line
+/// for all hosts and looks only at its head. Within a line the more urgent go first, and those of equal urgency in the
+/// order of their arrival. If the connections of all origins together are limited, the same order applies among the
+/// first of each line.
 ///
-/// - `Origin`: A host, or a part of its traffic: each has its own line.
+/// - `Origin`: A host, or a part of its traffic, with a line of its own.
 struct ConnectionLines<Origin: Hashable & Sendable, Waiter: Identifiable & Sendable>: Sendable
 where Waiter.ID: Sendable {
     fileprivate struct Place: Identifiable, Sendable {
         let waiter: Waiter
         let priority: RequestPriority
-        /// When it came, among all.
+        /// The waiter's place in the order of all arrivals.
         let number: Int
 
         var id: Waiter.ID { waiter.id }
@@ -28,7 +29,7 @@ where Waiter.ID: Sendable {
     private var lines: [Origin: Line] = [:]
     private var connected = 0
     private var arrivals = 0
-    /// The origin whose line was the last to be idle; nil for none.
+    /// The origin whose line became idle last; nil for none.
     private var idle: Origin?
 
     /// How many origins have a connection, or wait for one.
@@ -42,15 +43,15 @@ where Waiter.ID: Sendable {
         self.total = max(1, total)
     }
 
-    /// Takes a connection; false when there is none.
+    /// Takes a connection; returns false if none is free.
     mutating func enter(_ origin: Origin) -> Bool {
-        // In place, here and below: a line that is taken out, changed and put back is copied, waiter by waiter.
+        // In place, here and below: a line that is taken out, changed and put back would be copied, waiter by waiter.
         guard connected < total, lines[origin, default: Line()].connect(upTo: limit) else { return false }
         connected += 1
         return true
     }
 
-    /// Takes a connection; false when there is none, and `waiter` stands in line.
+    /// Takes a connection; returns false if none is free, and puts `waiter` in line.
     mutating func enter(_ origin: Origin, _ waiter: Waiter, priority: RequestPriority) -> Bool {
         if enter(origin) { return true }
         lines[origin, default: Line()].wait(Place(waiter: waiter, priority: priority, number: arrivals))
@@ -60,9 +61,9 @@ where Waiter.ID: Sendable {
 
     /// Gives a connection back.
     ///
-    /// - Returns: The waiter that has it now; nil when the line is empty.
+    /// - Returns: The waiter that has the connection now; nil if no waiter can have it.
     mutating func leave(_ origin: Origin) -> Waiter? {
-        // Where there are connections left, those that wait do so for one of their own origin.
+        // Unless all connections were taken, every waiter waits for a connection of its own origin.
         let wasFull = connected == total
         connected -= 1
         guard let index = lines.index(forKey: origin) else { return nil }
@@ -75,7 +76,7 @@ where Waiter.ID: Sendable {
         return waiter
     }
 
-    /// Takes a waiter out of its line, which it has left without a connection.
+    /// Removes a waiter that gives up before it has a connection from its line.
     mutating func forget(_ origin: Origin, _ id: Waiter.ID) {
         guard let index = lines.index(forKey: origin) else { return }
         _ = lines.values[index].waiting.remove(id)
@@ -85,13 +86,13 @@ where Waiter.ID: Sendable {
     private mutating func forgetIfIdle(_ origin: Origin, _ index: Dictionary<Origin, Line>.Index) {
         guard lines.values[index].isIdle else { return }
         guard let before = idle else { return idle = origin }
-        // The last one stays: mostly it is the next one as well.
+        // The line that became idle last is kept, since mostly it is the next one to be used.
         guard before != origin else { return }
         if lines[before]?.isIdle == true { lines[before] = nil }
         idle = origin
     }
 
-    /// The line whose first is the most urgent of those that may have one more connection.
+    /// The line with the most urgent first waiter, among the lines that may have one more connection.
     private var mostUrgent: Dictionary<Origin, Line>.Index? {
         var best: (index: Dictionary<Origin, Line>.Index, place: Place)?
         for index in lines.indices where lines.values[index].connected < limit {

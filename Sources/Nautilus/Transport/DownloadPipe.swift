@@ -1,16 +1,16 @@
 import Foundation
 
-/// The unread part of a body: the beginning in memory, the rest on disk.
+/// The unread part of a body, with its beginning in memory and the rest on disk.
 ///
-/// One writer, which never waits, and one reader. Bytes are put together until they are read, so that a reader slower
-/// than the network takes few large chunks and not many small ones.
+/// It has one writer, which never waits, and one reader. Bytes are collected until they are read, so that a reader
+/// slower than the network gets few large chunks and not many small ones.
 final class DownloadPipe: Sendable {
     /// How many bytes are held in memory: 256 KiB, more than a network brings while a task is woken, and little enough
     /// to be held for a thousand readers.
     static let limit = 262_144
 
-    /// How large one file on disk becomes before the next one is begun: 16 MiB. A file that has been read goes at once,
-    /// so that a reader that is always a little behind leaves no file that grows with the body.
+    /// The size of a file on disk at which the next one is begun: 16 MiB. A file is removed as soon as it has been
+    /// read, so that no file grows with the body if a reader is always a little behind.
     static let fileSize = 16_777_216
 
     private struct Spool {
@@ -22,9 +22,9 @@ final class DownloadPipe: Sendable {
         var bytes = Data()
         /// The bytes that did not fit into memory, the oldest first.
         var spools: [Spool] = []
-        /// Where in the first of them the reader is, and how many bytes of all are still to be read.
+        /// The reader's position in the first file, and how many bytes in all files are still unread.
         var (position, spooled) = (0, 0)
-        /// How it has ended; nil while more may come.
+        /// How the body has ended; nil while more may arrive.
         var end: Result<Void, any Error>?
         var reader: CheckedContinuation<Void, Never>?
 
@@ -38,7 +38,7 @@ final class DownloadPipe: Sendable {
             spooled += new.count
         }
 
-        /// The next bytes that are there; empty when there are none.
+        /// Removes and returns the next bytes; empty if there are none.
         mutating func take() throws(TransportError) -> Data {
             if !bytes.isEmpty {
                 defer { bytes = Data() }
@@ -68,7 +68,7 @@ final class DownloadPipe: Sendable {
         self.spoolLimit = spoolLimit
     }
 
-    /// Takes bytes in, unless it has ended.
+    /// Adds bytes, unless the body has ended.
     func write(_ bytes: Data) {
         let reader = state.withLock { state -> CheckedContinuation<Void, Never>? in
             guard state.end == nil else { return nil }
@@ -82,13 +82,13 @@ final class DownloadPipe: Sendable {
         reader?.resume()
     }
 
-    /// Ends it; only the first end counts. Bytes that came before can still be read.
+    /// Ends the body; only the first end counts. Bytes that arrived before can still be read.
     func finish(_ end: Result<Void, any Error> = .success(())) {
         close(end, dropping: false)
     }
 
-    /// Ends it for a reader that has gone: unread bytes are dropped, and the end is a cancellation even if all had
-    /// come, so that the part that was read is not taken for the whole.
+    /// Ends the body because its reader has gone. Unread bytes are dropped, and the end is a cancellation even if all
+    /// bytes had arrived, so that the part that was read is not taken for the whole.
     func abandon() {
         close(.failure(CancellationError()), dropping: true)
     }
@@ -102,9 +102,9 @@ final class DownloadPipe: Sendable {
         reader?.resume()
     }
 
-    /// The bytes that have come, as soon as there are any; nil after the last.
+    /// Waits for bytes and returns the next ones; nil after the last.
     ///
-    /// - Throws: The error that the body has ended with.
+    /// - Throws: The error with which the body has ended.
     func next() async throws -> Data? {
         while true {
             let (bytes, end) = try state.withLock { state in (try state.take(), state.end) }
@@ -135,23 +135,23 @@ final class DownloadPipe: Sendable {
     import Android
 #endif
 
-/// A temporary file that only its owner may read, and that is gone with the value.
+/// A temporary file that only its owner may read, and that is removed with the object.
 ///
-/// All sessions of Foundation share one queue on Linux, and one that waited for a slow reader, or for a body that is
-/// still being made, would hold up every other. So bytes that cannot go on yet wait here, and not in memory.
+/// On Linux, all of Foundation's sessions share one queue; a session that waited for a slow reader, or for a body that
+/// is still being made, would hold up all others. So bytes that cannot be passed on yet wait here, and not in memory.
 final class SpoolFile: Sendable {
-    /// Where it is; nil for one that is only read back here, which has no name: a process that is killed leaves
-    /// nothing.
+    /// Where the file is; nil for a file that is only read back by this object. Such a file has no name, so that a
+    /// killed process leaves nothing behind.
     let url: URL?
     private let handle: FileHandle
     private let delivery: Delivery
 
-    /// An empty file without a name.
+    /// Creates an empty file without a name.
     ///
-    /// - Parameter folder: Where it is to be. Default: where the system has its temporary files.
+    /// - Parameter folder: The folder for the file. Default: the system's folder for temporary files.
     /// - Throws: ``TransportError`` when it cannot be created.
     convenience init(in folder: URL = FileManager.default.temporaryDirectory) throws(TransportError) {
-        // The server may have done anything: a body comes.
+        // The request may have been executed, since a body is arriving.
         try self.init(in: folder, keepsName: false, delivery: .maybeExecuted)
     }
 
@@ -173,14 +173,14 @@ final class SpoolFile: Sendable {
         if let url { try? FileManager.default.removeItem(at: url) }
     }
 
-    /// A file with the chunks of `stream`, which are sent when all of them are there. It has a name, by which it is
-    /// sent; those that killed processes have left are removed.
+    /// Creates a file with the chunks of `stream`, which is sent when it is complete. The file has a name, by which it
+    /// is sent; files that killed processes have left are removed.
     ///
     /// - Parameters:
     ///   - limit: The most bytes.
-    ///   - folder: Where it is to be. Default: where the system has its temporary files.
-    /// - Throws: ``TransportError`` when it cannot be written, would be larger than `limit`, or the stream has been
-    ///   read before; the errors of the stream.
+    ///   - folder: The folder for the file. Default: the system's folder for temporary files.
+    /// - Throws: ``TransportError`` if the file cannot be written or would be larger than `limit`, or if the stream has
+    ///   been read before; the errors of the stream.
     convenience init(
         _ stream: HttpBodyStream,
         limit: Int,
@@ -202,7 +202,7 @@ final class SpoolFile: Sendable {
         try Task.checkCancellation()
     }
 
-    /// - Throws: ``TransportError``, for a full disk above all.
+    /// - Throws: ``TransportError``, above all if the disk is full.
     func append(_ bytes: Data) throws(TransportError) {
         do {
             try handle.seekToEnd()
@@ -212,7 +212,7 @@ final class SpoolFile: Sendable {
         }
     }
 
-    /// At most `count` bytes from `offset` on.
+    /// Reads at most `count` bytes from `offset` on.
     ///
     /// - Throws: ``TransportError``.
     func read(_ count: Int, from offset: UInt64) throws(TransportError) -> Data {
@@ -224,7 +224,7 @@ final class SpoolFile: Sendable {
         }
     }
 
-    /// - Returns: The error of a body that would take more than `limit` bytes of the disk.
+    /// - Returns: The error for a body that would take more than `limit` bytes on disk.
     static func overflow(_ limit: Int, _ delivery: Delivery) -> TransportError {
         .failed(
             .dataLengthExceedsMaximum,
@@ -244,7 +244,7 @@ final class SpoolFile: Sendable {
     }
 }
 
-/// The body of a streamed exchange, as its reader holds it: when it is released, the exchange ends.
+/// The body of a streamed exchange, held by its reader. Releasing it ends the exchange.
 final class StreamedBody: Sendable {
     private let pipe: DownloadPipe
     private let end: @Sendable () -> Void

@@ -13,19 +13,19 @@ import Foundation
 public protocol HttpTransport: ServicePart {
     /// Sends `request` once and returns the response with its whole body, whatever its status.
     ///
-    /// Cancelling the task ends the exchange at once, with `CancellationError`. Timeouts are the caller's.
+    /// Cancelling the task ends the exchange at once, with `CancellationError`. Timeouts are left to the caller.
     ///
     /// - Throws: ``TransportError``; ``InvalidRequest`` for a method or a header that cannot be sent; the error of a
     ///   body stream; `CancellationError`.
     func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data>
 
-    /// Sends `request` once and returns the response as soon as its header has come; the body follows as it is read.
+    /// Sends `request` once and returns the response as soon as its header has arrived; the body follows as it is read.
     ///
-    /// Cancelling the task ends the exchange at once, with `CancellationError`, until this returns; afterwards, when
-    /// the task that reads the body is cancelled, or the body is released. Default: ``send(_:context:)``, and the whole
-    /// body as one chunk.
+    /// Until this returns, cancelling the task ends the exchange at once, with `CancellationError`; afterwards,
+    /// cancelling the task that reads the body, or releasing the body, ends it. Default: calls ``send(_:context:)``,
+    /// and makes the whole body one chunk.
     ///
-    /// - Throws: The errors of ``send(_:context:)``. Failures while the body comes reach its reader.
+    /// - Throws: The errors of ``send(_:context:)``. The body's reader gets failures that occur while the body arrives.
     func stream(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<HttpBodyStream>
 }
 
@@ -39,7 +39,7 @@ extension HttpTransport {
     }
 }
 
-/// A transport that heeds ``AttemptContext/interruption``, so that a timeout needs no task of its own.
+/// A transport that obeys ``AttemptContext/interruption``, so that a timeout needs no task of its own.
 ///
 /// ```swift
 /// final class Client: InterruptibleTransport {
@@ -55,10 +55,10 @@ extension HttpTransport {
 ///     }
 /// }
 /// ```
-/// Its exchanges end with `CancellationError` when they are interrupted, as at a cancellation. Only
-/// ``HttpTransport/send(_:context:)`` is ever interrupted, and that only with a body that is no stream: the wait for a
-/// stream's next chunk is not the transport's.
+/// An interrupted exchange ends with `CancellationError`, as if it were cancelled. Only
+/// ``HttpTransport/send(_:context:)`` is ever interrupted, and only if the request's body is not a stream, since
+/// waiting for a stream's next chunk is not up to the transport.
 ///
-/// It is worth a task for each attempt. A transport that can only be cancelled by its task is a plain
+/// This saves a task for each attempt. A transport that can be cancelled only through its task adopts just
 /// ``HttpTransport``.
 public protocol InterruptibleTransport: HttpTransport {}

@@ -1,22 +1,21 @@
 import Foundation
 
-/// Public keys, one of which a server's certificate must have (RFC 7469 §2.4).
+/// Pinned public keys, of which a server's certificate must have one (RFC 7469 §2.4).
 struct PinnedKeys: Sendable {
     /// SHA-256 of the SubjectPublicKeyInfo, 32 bytes each.
     let hashes: [Data]
 
-    /// Whether a certificate has one of the keys; no when it cannot be read.
+    /// Whether a certificate has one of the keys; false if it cannot be read.
     ///
-    /// - Parameter certificate: The server's own, in DER.
+    /// - Parameter certificate: The server's own certificate, in DER.
     func contain(keyOf certificate: Data) -> Bool {
         guard let key = Self.publicKeyInfo(of: certificate) else { return false }
         return hashes.contains(Data(Sha256.hash(key)))
     }
 
-    /// The SubjectPublicKeyInfo of an X.509 certificate (RFC 5280 §4.1), with its tag and length; nil when there is
-    /// none.
+    /// The SubjectPublicKeyInfo of an X.509 certificate (RFC 5280 §4.1), with its tag and length; nil if there is none.
     ///
-    /// The frameworks of a platform have the key without its algorithm, and pins are of both.
+    /// The platform's frameworks return the key without its algorithm, but a pin covers both.
     static func publicKeyInfo(of certificate: Data) -> Data? {
         // Certificate ::= SEQUENCE { tbsCertificate TBSCertificate, … }
         guard let outer = DerElement(certificate), outer.tag == DerElement.sequence,
@@ -35,18 +34,18 @@ struct PinnedKeys: Sendable {
     }
 }
 
-/// The element of DER (X.690) that some bytes begin with.
+/// The element of DER (X.690) at the beginning of some bytes.
 private struct DerElement {
     static let sequence: UInt8 = 0x30
-    /// The tag of a certificate's version, which is left out for the first one.
+    /// The tag of a certificate's version, which is omitted in version 1.
     static let version: UInt8 = 0xA0
 
     let tag: UInt8
     let content: Data
-    /// How many bytes it takes, with tag and length.
+    /// How many bytes the element takes, including tag and length.
     let size: Int
 
-    /// - Returns: Nil when it does not fit into the bytes, or its length is written in more than four.
+    /// - Returns: Nil if the element does not fit into the bytes, or its length is written in more than four bytes.
     init?(_ bytes: Data) {
         guard let tag = bytes.first, let short = bytes.dropFirst().first else { return nil }
         let digits = short < 0x80 ? 0 : Int(short & 0x7F)

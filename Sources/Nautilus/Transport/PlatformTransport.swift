@@ -1,17 +1,17 @@
-/// The transport of every service that names no other, chosen once in a process: URL loading's on Apple's platforms; on
-/// Linux libcurl's, where there is one that is new enough.
+/// The default transport of services, chosen once in a process: URL loading's on Apple's platforms; on Linux libcurl's,
+/// if there is a libcurl that can be used.
 ///
-/// Both are there by name as well, with choices of their own:
+/// Both can also be made by name, with a configuration:
 ///
 /// ```swift
 /// let uploads = URLSessionTransport(configuration: .init(connectionsPerHost: 2))
 /// print(PlatformTransport.reason)
 /// ```
 public enum PlatformTransport {
-    /// `CurlTransport.shared` on Linux where libcurl can be used, and ``URLSessionTransport/shared`` elsewhere.
+    /// `CurlTransport.shared` on Linux if libcurl can be used, and ``URLSessionTransport/shared`` otherwise.
     public static let shared: any HttpTransport = choice.transport
 
-    /// Why it is that one, for logs and bug reports.
+    /// Why this transport was chosen, for logs and bug reports.
     public static let reason: String = choice.reason
 
     private static let choice: (transport: any HttpTransport, reason: String) = choose()

@@ -8,13 +8,13 @@ import Foundation
 public enum TransportError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The network, or the protocol on it, failed.
     ///
-    /// `code` is URL loading's own word for it, `delivery` how far the request may have got, and `reason` is for
-    /// people: it names no URL and no header.
+    /// `code` is URL loading's code for the failure, `delivery` tells how far the request may have got, and `reason` is
+    /// for people; it contains no URL and no header.
     case failed(URLError.Code, delivery: Delivery, reason: String)
-    /// The body is larger than the transport takes, in bytes.
+    /// The body is larger than the transport accepts; `limit` is in bytes.
     case responseTooLarge(limit: Int)
 
-    /// The failure, and its remedy where there is one.
+    /// The failure, and its remedy if there is one.
     public var description: String {
         switch self {
         case .failed(let code, _, let reason):
@@ -36,8 +36,8 @@ extension TransportError {
     /// The failure that `code` stands for, in words of our own.
     ///
     /// - Parameters:
-    ///   - code: URL loading's word for it.
-    ///   - delivery: The delivery, where a transport knows it. Default: nil, the code's own.
+    ///   - code: URL loading's code for the failure.
+    ///   - delivery: The delivery, if the transport knows it. Default: nil, the delivery that the code implies.
     public init(_ code: URLError.Code, delivery: Delivery? = nil) {
         self = .failed(code, delivery: delivery ?? code.delivery, reason: code.reason)
     }
@@ -72,12 +72,12 @@ extension URLError.Code {
     /// The delivery of an exchange that ends with this code.
     package var delivery: Delivery { Self.meanings[self]?.delivery ?? .maybeExecuted }
 
-    /// The code for people. Our own words: Foundation's may hold the URL with its query.
+    /// The code for people. In our own words, since Foundation's may contain the URL with its query.
     var reason: String { Self.meanings[self]?.reason ?? "The exchange failed for a reason that is not known." }
 
-    /// Every code with which an exchange can end. One that is missing is taken as ``Delivery/maybeExecuted``.
+    /// Every code with which an exchange can end. A missing code counts as ``Delivery/maybeExecuted``.
     private static let meanings: [URLError.Code: (delivery: Delivery, reason: String)] = [
-        // The request did not leave: there was no way to the server.
+        // The request did not leave, since the server could not be reached.
         .badURL: (.notSent, "The URL cannot be used."),
         .unsupportedURL: (.notSent, "The URL's scheme is not supported."),
         .cannotFindHost: (.notSent, "The host was not found."),
@@ -88,7 +88,7 @@ extension URLError.Code {
         .callIsActive: (.notSent, "A phone call is using the connection."),
         .dataNotAllowed: (.notSent, "Cellular data is not allowed."),
         .appTransportSecurityRequiresSecureConnection: (.notSent, "App Transport Security asks for https."),
-        // A request only follows a completed handshake.
+        // A request is sent only after a completed handshake.
         .secureConnectionFailed: (.notSent, "The secure connection could not be made."),
         .serverCertificateHasBadDate: (.notSent, "The server's certificate has expired or is not valid yet."),
         .serverCertificateUntrusted: (.notSent, "The server's certificate is not trusted."),
@@ -96,7 +96,7 @@ extension URLError.Code {
         .serverCertificateNotYetValid: (.notSent, "The server's certificate is not valid yet."),
         .clientCertificateRejected: (.notSent, "The server rejected the client's certificate."),
         .clientCertificateRequired: (.notSent, "The server asks for a client's certificate."),
-        // The request left, wholly or in part, and what became of it is unknown.
+        // The request left, at least in part, and what became of it is unknown.
         .timedOut: (.maybeExecuted, "The server did not answer in time."),
         .networkConnectionLost: (.maybeExecuted, "The connection was lost before the response was complete."),
         .badServerResponse: (.maybeExecuted, "The answer is not valid HTTP."),
@@ -111,17 +111,18 @@ extension URLError.Code {
         .cannotLoadFromNetwork: (.maybeExecuted, "The network must not be used for this request."),
         .userAuthenticationRequired: (.maybeExecuted, "The server asks for credentials."),
         .userCancelledAuthentication: (.maybeExecuted, "The server asked for credentials and got none."),
-        // Ours are answered with CancellationError: this is the system's, or that of other code.
+        // Our own cancellations become a `CancellationError`, so this one comes from the system or from other code.
         .cancelled: (.maybeExecuted, "The exchange was cancelled from outside."),
         .unknown: (.maybeExecuted, "The exchange failed for a reason that is not known."),
     ]
 }
 
-/// libcurl's own text about a failure, which tells more than the code that Foundation makes of it on Linux.
+/// libcurl's own text about a failure, which tells more than the code to which Foundation maps it on Linux.
 ///
-/// Foundation reports most failures as "unknown", an empty reply as a bad response, and anything at all as "cannot
-/// connect" when one address of the host refused the connection before another one took it. The last is dangerous: a
-/// request that was never sent may be sent again. So the text decides, and the code only where the text is silent.
+/// Foundation reports most failures as "unknown", an empty reply as a bad response, and any failure as "cannot connect"
+/// if one address of the host had refused the connection before another one accepted it. The last is dangerous, since
+/// only a request that was never sent may safely be sent again. So the text decides, and the code counts only if the
+/// text says nothing.
 struct LibcurlMessage {
     private let text: String
 
@@ -129,17 +130,17 @@ struct LibcurlMessage {
         self.text = text
     }
 
-    /// The code that fits, where Foundation reports `code`.
+    /// The right code for a failure that Foundation reports as `code`.
     func code(reportedAs code: URLError.Code) -> URLError.Code {
         Self.phrases.first { text.contains($0.phrase) }?.code ?? fallback(for: code)
     }
 
-    /// The code when the text says nothing.
+    /// The code to use if the text says nothing.
     private func fallback(for code: URLError.Code) -> URLError.Code {
         switch code {
-        // Only a text that says so proves that no connection was made.
+        // Only libcurl's text proves that no connection was made.
         case .cannotConnectToHost: .networkConnectionLost
-        // Only https and http get as far as libcurl, so it is the answer's protocol that is not supported.
+        // Only https and http reach libcurl, so it must be the answer's protocol that is not supported.
         case .unsupportedURL: .badServerResponse
         default: code
         }
@@ -147,7 +148,8 @@ struct LibcurlMessage {
 
     /// Parts of libcurl's messages, the more specific ones first.
     private static let phrases: [(phrase: String, code: URLError.Code)] = [
-        // After the handshake, and with it perhaps after the request: first, since OpenSSL's own words may follow.
+        // These occur after the handshake, and so perhaps after the request. They come first, since OpenSSL's own words
+        // may follow in the text.
         ("SSL_read", .networkConnectionLost),
         ("SSL_write", .networkConnectionLost),
         ("certificate has expired", .serverCertificateHasBadDate),

@@ -5,17 +5,17 @@ import Foundation
 #endif
 
 extension URLRequest {
-    /// Foundation's form of `request`.
+    /// Creates Foundation's form of `request`.
     ///
-    /// - Throws: ``InvalidRequest`` for a request that must not go on the wire, and ``TransportError`` for a URL that
-    ///   is not HTTP. Nothing was sent.
+    /// - Throws: ``InvalidRequest`` for a request that must not be sent, and ``TransportError`` for a URL that is not
+    ///   HTTP. Nothing was sent.
     init(_ request: HttpRequest, body: Data?) throws {
         try request.validateForSession()
         self.init(url: request.url.withoutUserInfo, timeoutInterval: URLSessionTransport.backstop)
         if request.method != .get { httpMethod = request.method.rawValue }
         if let body, !body.isEmpty { httpBody = body }
         var fields = request.header.joinedFields
-        // Foundation calls a POST body without a type a form; RFC 9110 §8.3 has a word for "unknown".
+        // Foundation would call a POST body without a type a form; RFC 9110 §8.3 has a type for "unknown".
         if httpBody != nil, request.header[.contentType] == nil { fields["Content-Type"] = "application/octet-stream" }
         if !fields.isEmpty { allHTTPHeaderFields = fields }
     }
@@ -24,10 +24,10 @@ extension URLRequest {
 extension HttpRequest {
     /// Refuses a request that must not be given to a session.
     ///
-    /// - Throws: ``InvalidRequest`` for a request that must not go on the wire, and ``TransportError`` for a URL that
-    ///   is not HTTP. Nothing was sent.
+    /// - Throws: ``InvalidRequest`` for a request that must not be sent, and ``TransportError`` for a URL that is not
+    ///   HTTP. Nothing was sent.
     func validateForSession() throws {
-        // Foundation on Linux passes line breaks on to the wire, and has a misleading word for a GET with a body.
+        // Foundation on Linux sends line breaks as they are, and reports a GET with a body by a misleading error.
         try validate()
         guard let scheme = url.scheme?.lowercased(), scheme == "https" || scheme == "http" else {
             throw TransportError.failed(
@@ -40,7 +40,7 @@ extension HttpRequest {
 }
 
 extension HttpHeader {
-    /// The fields as Foundation takes them: one value per name, without those that are the transport's own.
+    /// The fields as Foundation accepts them: one value per name, without those that only the transport sets.
     fileprivate var joinedFields: [String: String] {
         var joined: [String: String] = [:]
         for (index, field) in fields.enumerated() {
@@ -53,7 +53,7 @@ extension HttpHeader {
 }
 
 extension URL {
-    /// The URL without user and password, which libcurl would send as Basic credentials unasked.
+    /// The URL without user and password, which libcurl would otherwise send as Basic credentials.
     fileprivate var withoutUserInfo: URL {
         guard user != nil || password != nil else { return self }
         guard var components = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return self }
@@ -66,10 +66,10 @@ extension URL {
 struct OutgoingRequest: Sendable {
     let request: URLRequest
     let priority: RequestPriority
-    /// The file that Foundation itself sends as the body, with its length; nil when the request has its body.
+    /// The file that Foundation itself sends as the body, with its length; nil if the body is in the request.
     var file: URL?
 
-    /// A task that carries it.
+    /// Creates a task that carries the request.
     func task(in session: URLSession) -> URLSessionDataTask {
         let task = file.map { session.uploadTask(with: request, fromFile: $0) } ?? session.dataTask(with: request)
         switch priority {
@@ -83,19 +83,19 @@ struct OutgoingRequest: Sendable {
 
 /// A body on its way into a streamed exchange.
 struct OutgoingBody {
-    /// The bytes in memory; nil when there are none.
+    /// The bytes in memory; nil if there are none.
     private(set) var data: Data?
-    /// The file that Foundation sends; nil when it sends none.
+    /// The file that Foundation sends; nil if it sends none.
     private(set) var file: URL?
-    /// The file, where it is made for this exchange; nil when there is none, or it is the caller's.
+    /// The file, if it was made for this exchange; nil if there is none, or it is the caller's.
     private(set) var spool: SpoolFile?
-    /// Called with how many bytes have been sent; nil when that is not observed, or was told while the chunks were
-    /// made.
+    /// Called with the number of bytes that have been sent; nil if nobody observes it, or it was reported while the
+    /// chunks were made.
     private(set) var onSent: (@Sendable (Int64) -> Void)?
 
     /// - Parameter spoolLimit: The most bytes of chunks that are kept until they are sent.
-    /// - Throws: ``TransportError``, before anything is sent, for a one-shot stream that has been read, and when the
-    ///   chunks cannot be kept until they are sent; the error that the chunks end with.
+    /// - Throws: ``TransportError``, before anything is sent, for a one-shot stream that has been read before, or if
+    ///   the chunks cannot be kept until they are sent; the error with which the chunks end.
     init(_ body: HttpBody.Payload, spoolLimit: Int) async throws {
         switch body {
         case .empty: break
@@ -114,10 +114,10 @@ struct OutgoingBody {
 }
 
 extension HttpHeader {
-    /// The header of a response, by name: the order on the wire is lost in Foundation's dictionary.
+    /// Creates the header of a response, sorted by name, since the original order is lost in Foundation's dictionary.
     ///
     /// Foundation joins the values of one name by commas. Lists stay joined, which means the same (RFC 9110 §5.3);
-    /// `Set-Cookie` is no list and is taken apart again.
+    /// `Set-Cookie` is not a list, so it is split again.
     init(_ response: HTTPURLResponse) {
         let joined = response.allHeaderFields
         var fields: [Field] = []
@@ -137,13 +137,13 @@ extension HttpHeader {
     }
 }
 
-/// Takes apart the values that Foundation joined.
+/// Splits `Set-Cookie` values that Foundation has joined.
 enum SetCookieValues {
-    /// The values in `joined`: a comma separates two when a cookie's name and `=` follow it.
+    /// Returns the values in `joined`. A comma separates two values if a cookie's name and `=` follow it.
     ///
-    /// The comma of a date (`Expires=Wed, 21 Oct 2026 07:28:00 GMT`) is followed by a blank within the next word, and
-    /// a cookie's own value has no comma (RFC 6265 §4.1.1). A value that has one nevertheless, with a name and `=`
-    /// right behind it, cannot be told from two cookies.
+    /// The comma of a date (`Expires=Wed, 21 Oct 2026 07:28:00 GMT`) is followed by a blank within the next word, and a
+    /// cookie's own value has no comma (RFC 6265 §4.1.1). A value that contains a comma nevertheless, directly followed
+    /// by a name and `=`, cannot be told from two cookies.
     static func split(_ joined: String) -> [String] {
         let bytes = Array(joined.utf8)
         var values: [String] = []
@@ -157,7 +157,7 @@ enum SetCookieValues {
         return values
     }
 
-    /// Whether a token and `=` come next, blanks before the token aside.
+    /// Whether a token and `=` come next, possibly after blanks.
     private static func beginsWithName(_ bytes: ArraySlice<UInt8>) -> Bool {
         let word = bytes.drop { $0 == UInt8(ascii: " ") }
         guard let end = word.firstIndex(where: { !$0.isTokenCharacter }) else { return false }
@@ -170,7 +170,7 @@ enum SetCookieValues {
 }
 
 extension HTTPURLResponse {
-    /// How many bytes the reader of a streamed body gets; nil when that is unknown before they have come.
+    /// How many bytes the reader of a streamed body will get; nil if that is not known in advance.
     ///
     /// - Parameter method: The method of the request.
     func streamedLength(to method: String?) -> Int64? {
@@ -178,10 +178,10 @@ extension HTTPURLResponse {
         return expectedContentLength >= 0 && !isEncoded ? expectedContentLength : nil
     }
 
-    /// Whether `Content-Length` means a body that follows (RFC 9110 §8.6): not after HEAD and 304, where it describes
-    /// another one, nor where there never is one.
+    /// Whether `Content-Length` announces a body (RFC 9110 §8.6). It does not after HEAD and in a 304, where it
+    /// describes the body of another response, nor in responses that never have a body.
     ///
-    /// - Parameter method: The method that it answers.
+    /// - Parameter method: The method of the request that is answered.
     func announcesBody(to method: String?) -> Bool {
         switch statusCode {
         case 100..<200, 204, 304: false
@@ -189,7 +189,7 @@ extension HTTPURLResponse {
         }
     }
 
-    /// Whether its length on the wire says nothing of the bytes that are read.
+    /// Whether the body is encoded, so that its length as sent says nothing about the bytes that are read.
     private var isEncoded: Bool {
         value(forHTTPHeaderField: "Content-Encoding").map { $0.lowercased() != "identity" } ?? false
     }

@@ -4,9 +4,10 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// One request under way, and the caller that waits for its answer.
+/// A request under way, and the caller that waits for its answer.
 ///
-/// The answer can come from two sides, the delegate's reports and a cancellation anywhere, and is given once.
+/// The answer can come from two sides, from the delegate's reports or from a cancellation on any thread, and is given
+/// only once.
 final class URLSessionExchange: Sendable {
     /// The answer of a successful exchange.
     struct Answer: Sendable {
@@ -34,7 +35,7 @@ final class URLSessionExchange: Sendable {
     let context: AttemptContext
     /// The most bytes of a body that is not streamed.
     private let responseLimit: Int
-    /// The parts that it needs to stream its bodies; nil when it does not.
+    /// What the exchange needs to stream its bodies; nil if it does not stream.
     private let streams: ExchangeStreams?
     private let state = Locked(State())
 
@@ -45,10 +46,10 @@ final class URLSessionExchange: Sendable {
         self.streams = streams
     }
 
-    /// Where it goes; nil for a URL without a host, which needs no connection to fail.
+    /// The origin that the request goes to; nil for a URL without a host, which needs no connection to fail.
     var origin: HttpOrigin? { request.origin }
 
-    /// Lets the caller wait; false, with the caller resumed, when the exchange was cancelled before it began.
+    /// Lets the caller wait. If the exchange was cancelled before it began, resumes the caller and returns false.
     func awaitAnswer(_ continuation: Continuation) -> Bool {
         let isCancelled = state.withLock { state in
             if case .answered = state.caller { return true }
@@ -61,7 +62,7 @@ final class URLSessionExchange: Sendable {
 
     /// Gives the caller the answer; only the first one counts.
     ///
-    /// - Parameter prepare: Steps to be under way before the caller goes on, since it may release the transport.
+    /// - Parameter prepare: Steps to start before the caller continues, since it may release the transport.
     func resolve(_ result: Result<Answer, any Error>, after prepare: () -> Void = {}) {
         let continuation: Continuation? = state.withLock { state in
             defer { state.caller = .answered }
@@ -80,20 +81,20 @@ final class URLSessionExchange: Sendable {
 
 /// The delegate's side.
 extension URLSessionExchange {
-    /// The task that carries it; nil before it has begun.
+    /// The task that carries the exchange; nil before it has begun.
     var task: URLSessionDataTask? { state.withLock { $0.task } }
 
-    /// Remembers the task that carries it.
+    /// Remembers the task that carries the exchange.
     func begin(_ task: URLSessionDataTask) {
         state.withLock { $0.task = task }
     }
 
-    /// Takes a response's header in; false when it announces more than the limit.
+    /// Takes a response's header; returns false if it announces more bytes than the limit.
     ///
-    /// - Parameter method: The method that it answers.
+    /// - Parameter method: The method of the request that is answered.
     func receive(_ response: HTTPURLResponse, to method: String?) -> Bool {
         if response.statusCode >= 200 { context.noteResponseHeader() }
-        // An interim response (103, say) comes first and brings no body: the last one counts.
+        // Interim responses (such as 103) come first and have no body, so the last response counts.
         state.withLock { state in
             state.response = response
             state.body.removeAll()
@@ -105,14 +106,14 @@ extension URLSessionExchange {
         return response.expectedContentLength <= Int64(responseLimit) || !response.announcesBody(to: method)
     }
 
-    /// Takes a part of the body in; false when it is more than the limit.
+    /// Takes a part of the body; returns false if the body exceeds the limit.
     func receive(_ data: Data) -> Bool {
         if let streams {
             streams.download.write(data)
             return true
         }
         return state.withLock { state in
-            // Refused already, or its caller has gone: further bytes are not kept.
+            // The body was refused or the caller has gone, so further bytes are not kept.
             if case .answered = state.caller { return true }
             guard state.body.count + data.count <= responseLimit else { return false }
             state.body.append(data)
@@ -120,12 +121,12 @@ extension URLSessionExchange {
         }
     }
 
-    /// Takes note of how many bytes of the request's body have been sent.
+    /// Reports how many bytes of the request's body have been sent.
     func sent(_ count: Int64) {
         streams?.onSent?(count)
     }
 
-    /// Answers with the bytes that have come, or with `fallback` when the delegate was never told of a response.
+    /// Answers with the bytes that have arrived; the response is `fallback` if the delegate was never told of one.
     func complete(fallback: HTTPURLResponse? = nil) {
         let (response, body) = state.withLock { ($0.response, $0.body) }
         guard let response = response ?? fallback else {
@@ -135,25 +136,27 @@ extension URLSessionExchange {
         streams?.download.finish()
     }
 
-    /// Answers that it has failed; when the answer has begun, its reader hears of it.
+    /// Answers that the exchange has failed; if the answer has begun, its reader gets the error.
     func fail(_ error: any Error) {
         streams?.download.finish(.failure(error))
         resolve(.failure(error))
     }
 
-    /// Answers that the body is too large, and lets go of it.
+    /// Answers that the body is too large, and releases the body.
     func refuseBody() {
         state.withLock { $0.body.removeAll() }
         resolve(.failure(TransportError.responseTooLarge(limit: responseLimit)))
     }
 }
 
-/// The parts that an exchange needs to stream its bodies.
+/// What an exchange needs to stream its bodies.
 struct ExchangeStreams: Sendable {
     /// Where the response's body goes.
     let download: DownloadPipe
-    /// The file that Foundation sends, where it is ours: it is kept as long as the exchange; nil when there is none.
+    /// The file that Foundation sends, if the transport has made it, kept for as long as the exchange; nil if there is
+    /// none.
     let spool: SpoolFile?
-    /// Called with how many bytes Foundation has sent of a body that it sends by itself; nil when that is not observed.
+    /// Called with the number of bytes that Foundation has sent of a body that it sends by itself; nil if nobody
+    /// observes it.
     let onSent: (@Sendable (Int64) -> Void)?
 }

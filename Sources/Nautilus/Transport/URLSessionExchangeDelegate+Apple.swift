@@ -3,7 +3,8 @@
     import Security
 
     extension PinnedKeys {
-        /// Whether the certificate that a server has shown has one of the keys. The system judges the rest of it.
+        /// Whether the certificate that a server has presented has one of the keys. The system judges everything else
+        /// about it.
         func contain(keyOf challenge: URLAuthenticationChallenge) -> Bool {
             guard let trust = challenge.protectionSpace.serverTrust,
                 let chain = SecTrustCopyCertificateChain(trust) as? [SecCertificate], let first = chain.first
@@ -13,7 +14,7 @@
     }
 
     extension URLSessionExchangeDelegate {
-        /// Notes how the exchange came to its connection.
+        /// Notes how the exchange got its connection.
         func urlSession(
             _ session: URLSession,
             task: URLSessionTask,
@@ -30,7 +31,7 @@
                 self = .reused
                 return
             }
-            // The connection's end is that of TLS as well.
+            // `connectEndDate` includes the TLS handshake.
             let connected = metrics.secureConnectionStartDate ?? metrics.connectEndDate
             self.init(
                 nameLookup: .between(metrics.domainLookupStartDate, metrics.domainLookupEndDate),
@@ -41,7 +42,7 @@
     }
 
     extension Duration {
-        /// The time from one date to a later one; zero where one is missing, or the clock was set back.
+        /// The time from one date to a later one; zero if one is missing, or the clock was set back.
         fileprivate static func between(_ start: Date?, _ end: Date?) -> Duration {
             guard let start, let end, end > start else { return .zero }
             return .seconds(end.timeIntervalSince(start))

@@ -4,13 +4,13 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// The delegate of the transport's session, and the one place where its tasks start, are cancelled and report.
+/// The delegate of the transport's session, and the only place where its tasks are started, are cancelled and report.
 ///
-/// Tasks start and are cancelled on one serial queue. On Linux that is no matter of taste: both block, and deadlock
-/// when they meet; on the queue they cannot, and it is not a thread of Swift's pool that waits. Reports come on a queue
-/// of Foundation's there, see ``DelegateQueue``, and never wait for anything.
+/// Tasks are started and cancelled on one serial queue. On Linux that is necessary: both operations block, and deadlock
+/// if they meet. On the queue they cannot meet, and no thread of Swift's pool waits. On Linux, reports come on a queue
+/// of Foundation's, see ``DelegateQueue``, and never wait for anything.
 final class URLSessionExchangeDelegate: NSObject, Sendable {
-    /// An exchange that has everything but a connection.
+    /// An exchange that lacks only a connection.
     private struct Waiter: Identifiable, Sendable {
         let exchange: URLSessionExchange
         let request: OutgoingRequest
@@ -20,24 +20,24 @@ final class URLSessionExchangeDelegate: NSObject, Sendable {
     }
 
     private struct Traffic {
-        /// How many have a connection and no task yet.
+        /// How many exchanges have a connection, but no task yet.
         var starting = 0
         var underway: [Int: URLSessionExchange] = [:]
         var lines: ConnectionLines<HttpOrigin, Waiter>
 
-        /// Takes one more in: whether it has a connection, and is then the only one that has.
+        /// Adds an exchange; returns whether it has a connection, and whether it is the only exchange with one.
         mutating func enter(_ waiter: Waiter) -> (isConnected: Bool, isAlone: Bool) {
-            // Without a host it needs no connection to fail.
+            // Without a host, the exchange needs no connection to fail.
             let origin = waiter.exchange.origin
             let isConnected = origin.map { lines.enter($0, waiter, priority: waiter.request.priority) } ?? true
             defer { if isConnected { starting += 1 } }
             return (isConnected, isConnected && starting == 0 && underway.isEmpty)
         }
 
-        /// Gives a connection to the next in line, which starts; nil when the line is empty.
+        /// Gives a connection to the next in line, which starts; returns nil if the line is empty.
         mutating func leave(_ origin: HttpOrigin) -> Waiter? {
             while let next = lines.leave(origin) {
-                // Its caller has gone, and has not been taken out of the line yet.
+                // The caller has gone, but the exchange was still in line.
                 if next.exchange.isAnswered { continue }
                 starting += 1
                 return next
@@ -49,7 +49,7 @@ final class URLSessionExchangeDelegate: NSObject, Sendable {
     let queue = DispatchQueue(label: "Nautilus.URLSessionTransport", qos: .userInitiated)
     let operations: OperationQueue
     private let traffic: Locked<Traffic>
-    /// Nil for any key.
+    /// The pinned keys; nil if any key will do.
     private let pinnedKeys: PinnedKeys?
 
     init(connectionsPerHost: Int, pinnedKeys: [Data] = []) {
@@ -57,25 +57,24 @@ final class URLSessionExchangeDelegate: NSObject, Sendable {
         #if canImport(FoundationNetworking)
             traffic = Locked(Traffic(lines: ConnectionLines(limit: connectionsPerHost)))
         #else
-            // Foundation has a line for each host here, and HTTP/2 carries many exchanges on one connection.
+            // Here Foundation has a line for each host, and HTTP/2 carries many exchanges on one connection.
             traffic = Locked(Traffic(lines: ConnectionLines(limit: .max)))
         #endif
         operations = DelegateQueue(queue)
         super.init()
     }
 
-    /// Starts the task that carries `exchange` once there is a connection for it, unless its caller has gone.
+    /// Starts the task that carries `exchange` when there is a connection for it, unless its caller has gone.
     ///
-    /// When there is nothing else to do it has started before this returns, which spares the wait for a thread that
-    /// runs the queue. Otherwise starting may have to wait for the session, and that is not the caller's thread's to
-    /// do.
+    /// If nothing else is under way, the task has started before this returns, which saves waiting for a thread to run
+    /// the queue. Otherwise starting may have to wait for the session, which the caller's thread must not do.
     func accept(_ exchange: URLSessionExchange, _ request: OutgoingRequest, in session: URLSession) {
         let waiter = Waiter(exchange: exchange, request: request, session: session)
-        // Before it can be ended.
+        // Must come before anything can end the exchange.
         exchange.context.beginWaitingForConnection()
         let (isConnected, isAlone) = traffic.withLock { $0.enter(waiter) }
         guard isConnected else {
-            // If it was cancelled meanwhile, the cancellation has not found it in the line.
+            // A cancellation in the meantime would not have found the exchange in the line.
             if exchange.isAnswered { forget(exchange) }
             return
         }
@@ -91,7 +90,7 @@ final class URLSessionExchangeDelegate: NSObject, Sendable {
         let exchange = waiter.exchange
         if let end = exchange.context.endOfSession(of: exchange.request) { exchange.resolve(.failure(end)) }
         guard !exchange.isAnswered else {
-            // Its caller, or its user, has gone since it came, and its connection goes to the next in line.
+            // The caller has gone or the user has signed out meanwhile, so the connection goes to the next in line.
             traffic.withLock { $0.starting -= 1 }
             return release(exchange.origin)
         }
@@ -104,7 +103,8 @@ final class URLSessionExchangeDelegate: NSObject, Sendable {
         task.resume()
     }
 
-    /// Cancels the task of an exchange whose caller has gone; nothing when it has not begun or is over. On the queue.
+    /// Cancels the task of an exchange whose caller has gone; an exchange without a task only leaves its line. Does
+    /// nothing if the exchange is over. Called on the queue.
     func abandon(_ exchange: URLSessionExchange) {
         guard let task = exchange.task else { return forget(exchange) }
         guard exchangeUnderWay(task) != nil else { return }
@@ -121,7 +121,8 @@ final class URLSessionExchangeDelegate: NSObject, Sendable {
         traffic.withLock { $0.underway[task.taskIdentifier] }
     }
 
-    /// The exchange of a task that is over, whose connection goes to the next in line; nil when it has ended before.
+    /// Removes and returns the exchange of a task that is over, and gives its connection to the next in line; nil if it
+    /// had ended before.
     private func end(_ task: URLSessionTask) -> URLSessionExchange? {
         let ended = traffic.withLock { $0.underway.removeValue(forKey: task.taskIdentifier) }
         guard let exchange = ended else { return nil }
@@ -136,7 +137,7 @@ final class URLSessionExchangeDelegate: NSObject, Sendable {
         queue.async { self.start(next) }
     }
 
-    /// How many exchanges are under way; for the tests, which see to it that none is left behind.
+    /// How many exchanges are under way, for tests that check that none is left behind.
     var count: Int {
         get async {
             await withCheckedContinuation { continuation in
@@ -156,7 +157,7 @@ extension URLSessionExchangeDelegate: URLSessionDataDelegate {
         didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        // The disposition is ignored on Linux, so an exchange that ends here cancels its task.
+        // Linux ignores the disposition, so an exchange that ends here cancels its task.
         completionHandler(.allow)
         guard let exchange = exchangeUnderWay(dataTask), let response = response as? HTTPURLResponse else {
             return
@@ -191,7 +192,7 @@ extension URLSessionExchangeDelegate: URLSessionDataDelegate {
         exchange.sent(totalBytesSent)
     }
 
-    /// Refuses every redirect, so that it comes back as the response that it is.
+    /// Refuses every redirect, so that the redirect itself is the response.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -202,7 +203,7 @@ extension URLSessionExchangeDelegate: URLSessionDataDelegate {
         queue.async { completionHandler(nil) }
     }
 
-    /// Answers no challenge but the server's certificate, which the system judges.
+    /// Answers no challenge except the one for the server's certificate, which the system judges.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -210,7 +211,7 @@ extension URLSessionExchangeDelegate: URLSessionDataDelegate {
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         #if canImport(FoundationNetworking)
-            // The whole 401 has come by now, but on Linux the task would wait for a credential forever.
+            // The whole 401 has arrived by now, but on Linux the task would wait for a credential forever.
             let exchange = end(task)
             exchange?.complete(fallback: challenge.failureResponse as? HTTPURLResponse)
             queue.async { completionHandler(.cancelAuthenticationChallenge, nil) }
@@ -236,7 +237,7 @@ extension URLSessionExchangeDelegate: URLSessionDataDelegate {
     }
 }
 
-/// A session of Foundation's with its delegate, released as a session has to be.
+/// A session of Foundation's with its delegate, which releases the session properly.
 final class URLSessionOwner: Sendable {
     let session: URLSession
     let exchanges: URLSessionExchangeDelegate
@@ -254,19 +255,19 @@ final class URLSessionOwner: Sendable {
     }
 
     deinit {
-        // A session holds its delegate and its connections until it is told that nothing follows. On the queue, since
-        // an exchange that was cancelled may still be on its way there, and an invalidated session traps.
+        // A session keeps its delegate and its connections until it is invalidated. This happens on the queue, since a
+        // cancelled exchange may still be waiting there, and would trap on an invalidated session.
         exchanges.queue.async { [session] in session.finishTasksAndInvalidate() }
     }
 }
 
 /// The session's delegate queue.
 ///
-/// On Linux it runs every callback at once, on the session's own queue, which calls them one after the other: as an
-/// operation, or handed to another queue, each of the three callbacks of an exchange wakes a thread, and together they
-/// cost as much as sending the request does. On Apple's platforms it is an ordinary queue on top of `serial`.
+/// On Linux it runs every callback immediately, on the session's own queue, which calls them one after the other. As
+/// operations, or on another queue, each of an exchange's three callbacks would wake a thread, and together they would
+/// cost as much as sending the request. On Apple's platforms it is an ordinary queue on top of `serial`.
 ///
-/// Nothing that a callback does may therefore wait for the session, which starting and cancelling a task do.
+/// So a callback must do nothing that waits for the session, such as starting or cancelling a task.
 final class DelegateQueue: OperationQueue, @unchecked Sendable {  // Unchecked: as its superclass is; it adds nothing.
     init(_ serial: DispatchQueue) {
         super.init()

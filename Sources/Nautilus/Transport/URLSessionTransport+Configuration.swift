@@ -10,34 +10,34 @@ extension URLSessionTransport {
         /// The largest response body, in bytes, after decompression; beyond it the exchange ends with
         /// ``TransportError/responseTooLarge(limit:)``.
         ///
-        /// 64 MiB: far above any document an API answers with, and what a phone can still hold in memory. Foundation
-        /// cannot slow a server down on Linux, so without a limit a response could fill all of it.
+        /// 64 MiB: far above any document an API answers with, and what a phone can still hold in memory. On Linux,
+        /// Foundation cannot slow down a server, so without a limit a response could fill all memory.
         public var responseLimit: Int
-        /// How many bytes of one body wait on disk, at most: of a streamed response, those that have come and are not
-        /// read yet; of a streamed request body, all of it, until it is sent. Beyond it the exchange ends with
+        /// The most bytes of one body that wait on disk: for a streamed response, the bytes that have arrived but are
+        /// not read yet; for a streamed request body, all of it, until it is sent. Beyond that, the exchange ends with
         /// ``TransportError/failed(_:delivery:reason:)``, code `dataLengthExceedsMaximum`.
         ///
-        /// 1 GiB: a reader that is so far behind does not read any more, and the folder for temporary files is in
-        /// memory on many servers. Bodies that are files are sent as they are, however large.
+        /// 1 GiB: a reader that is so far behind has stopped reading, and on many servers the folder for temporary
+        /// files is in memory. A body that is a file is sent directly, however large.
         public var spoolLimit: Int
         /// How many connections one host gets at once; further exchanges wait in line.
         ///
-        /// 6, as Foundation and the browsers have it: servers are used to it, and more gain little, since all
+        /// 6, as in Foundation and browsers, which servers are used to; more connections gain little, since all
         /// connections of a session share one work queue.
         public var connectionsPerHost: Int
-        /// Public keys, one of which the server's certificate must have besides being valid: SHA-256 of the
-        /// SubjectPublicKeyInfo, 32 bytes each (RFC 7469 §2.4). A server with another key ends the exchange with
+        /// Pinned public keys. The server's certificate must have one of them, besides being valid. Each is the SHA-256
+        /// of the SubjectPublicKeyInfo, 32 bytes (RFC 7469 §2.4). With another key, the exchange ends with
         /// `serverCertificateUntrusted`, not sent. Default: none, any key.
         ///
-        /// Pin a second key that is not in use yet: a server that has to change its only one cannot be reached any
-        /// more. On Linux, where Foundation does not show certificates, no exchange succeeds with pins; `CurlTransport`
-        /// has them.
+        /// Also pin a second key that is not in use yet: a server that had to change its only pinned key could no
+        /// longer be reached. On Linux, where Foundation does not show certificates, no exchange succeeds with pinned
+        /// keys; use `CurlTransport` there.
         public var pinnedKeys: [Data]
         /// Adjusts Foundation's configuration before the session is made: proxies, TLS versions, cellular access.
-        /// Nil for no adjustment, the default.
+        /// Default: nil, no adjustment.
         ///
-        /// The settings that the transport depends on are made afterwards and cannot be changed here: no cookies, no
-        /// cache, no credential storage, and timeouts that leave timing to the call. On Linux proxies always come from
+        /// The settings that the transport depends on are applied afterwards and cannot be changed here: no cookies, no
+        /// cache, no credential storage, and timeouts that leave timing to the call. On Linux, proxies always come from
         /// the environment (`http_proxy`, `https_proxy`, `no_proxy`).
         public var adjust: (@Sendable (URLSessionConfiguration) -> Void)?
 
@@ -57,10 +57,10 @@ extension URLSessionTransport {
         }
     }
 
-    /// Foundation's own timeouts: a day, so that they only ever end forgotten exchanges.
+    /// Foundation's own timeout: a day, so that it only ends forgotten exchanges.
     ///
-    /// They cannot serve as the call's. On Linux they count whole seconds, a fraction of one fires at once, and the
-    /// wait for a connection counts.
+    /// It cannot serve as a call's timeout: on Linux it counts whole seconds, fires at once for less than a second, and
+    /// includes the wait for a connection.
     static let backstop: TimeInterval = 86_400
 }
 
@@ -70,7 +70,7 @@ extension URLSessionTransport.Configuration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpMaximumConnectionsPerHost = connectionsPerHost
         adjust?(configuration)
-        // Besides serving stale answers, a cache makes cancelling crash on Linux, even one that is never used.
+        // A cache would serve stale answers and, on Linux, make cancelling crash even if it is never used.
         configuration.urlCache = nil
         configuration.httpCookieStorage = nil
         configuration.httpCookieAcceptPolicy = .never

@@ -4,37 +4,37 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// The transport of services on Apple's platforms that name no other: one `URLSession`. On Linux it stands in where
-/// libcurl cannot be used by itself, see ``PlatformTransport``, and is there by name.
+/// The default transport on Apple's platforms, built on `URLSession`. On Linux it is the default if libcurl cannot be
+/// used directly (see ``PlatformTransport``), and can be named explicitly.
 ///
 /// On neither platform does it follow redirects, answer authentication challenges, keep cookies, cache, retry or time
-/// out. The call above it does as much of that as is wanted.
+/// out. That is left to the call above it.
 ///
 /// A caller should know:
-/// - Header fields go out in no particular order, and several values of one name as one line: Foundation holds them
-///   in a dictionary.
-/// - `Content-Encoding` gzip and deflate are asked for and undone; the response's header keeps the names.
+/// - Header fields are sent in no particular order, and several values of one name as one line, since Foundation keeps
+///   them in a dictionary.
+/// - The `Content-Encoding`s gzip and deflate are asked for and decoded; the response's header keeps their names.
 /// - The user and the password of a URL are not sent (RFC 9110 §4.2.4).
-/// - A body stream that is neither bytes nor a file is kept in a temporary file until all of it is there, and then sent
-///   with its length: Foundation has no other way on Linux that would not hold up all its sessions.
-/// - The unread part of a streamed response waits in a temporary file beyond 256 KiB, and not in memory. The server is
+/// - A body stream that is neither bytes nor a file is kept in a temporary file until it is complete, and then sent
+///   with its length: on Linux, any other way would hold up all of Foundation's sessions.
+/// - The unread part of a streamed response beyond 256 KiB waits in a temporary file, and not in memory. The server is
 ///   not slowed down.
-/// - Exchanges with a streamed body have connections of their own, as many for each host. On Linux one that is not at
-///   its end, such as a stream of events, holds one of them, and more streams to that host wait in line.
-/// - On Linux, Foundation takes no IPv6 literal for a host: `http://[::1]` ends as ``FailureKind/transport(_:)`` with
+/// - Exchanges with a streamed body have connections of their own, as many per host as the others. On Linux, each
+///   unfinished one, such as a stream of events, occupies a connection, and further streams to that host wait in line.
+/// - On Linux, Foundation accepts no IPv6 literal as a host: `http://[::1]` fails as ``FailureKind/transport(_:)`` with
 ///   `badURL`, not sent. Use a name.
-/// - On Linux, the body of a redirect whose `Location` is missing or is no URL is lost; its status and header are not.
-///   Of `Set-Cookie` lines that differ in the case of their name, only one comes through.
-/// - On Linux, libcurl itself repeats a request, POST included, when its kept connection turns out to be closed before
-///   any byte of an answer came. A body is not sent again, so that such a POST runs into its timeout; one without a
+/// - On Linux, the body of a redirect whose `Location` is missing or not a URL is lost; its status and header are kept.
+///   Of `Set-Cookie` lines that differ in the case of their name, only one is kept.
+/// - On Linux, libcurl itself repeats a request, even a POST, if its kept connection turns out to be closed before any
+///   byte of an answer came. The body is not sent again, so that such a POST runs into its timeout; a request without a
 ///   body may run twice, unless it carries an `Idempotency-Key`.
 /// - On Linux, up to Swift 6.3 at least, Foundation keeps a core busy while a request on a new connection waits for its
-///   answer: it goes on asking whether the socket can be written. Long polls are costly there.
+///   answer, since it keeps asking whether the socket can be written. Long polls are costly there.
 /// - On Linux, up to Swift 6.3 at least, Foundation ends the process when a response breaks off within its header,
-///   brings trailers, or has a `Content-Length` of 2⁶³ and above. Where servers cannot be trusted that far, use a
+///   brings trailers, or has a `Content-Length` of 2⁶³ and above. If servers cannot be trusted that far, use a
 ///   transport that is built on another client.
 ///
-/// Share one: connections are kept per instance. An instance closes its connections when it is released.
+/// Share an instance: each has its own connections, and closes them when it is released.
 public final class URLSessionTransport: InterruptibleTransport {
     /// An instance to share, with the default ``Configuration``.
     public static let shared = URLSessionTransport()
@@ -49,7 +49,7 @@ public final class URLSessionTransport: InterruptibleTransport {
         self.plain = URLSessionOwner(configuration)
     }
 
-    /// Itself: it keeps connections.
+    /// The transport itself, since it keeps connections.
     public var sharedObjects: [any AnyObject & Sendable] { [self] }
 
     /// Sends `request` once; see ``HttpTransport/send(_:context:)``.
@@ -76,8 +76,8 @@ public final class URLSessionTransport: InterruptibleTransport {
         return HttpResponse(try await answer(to: outgoing, exchange, in: plain, onCancel: end), to: request)
     }
 
-    /// The session for exchanges with a streamed body, made when the first one comes: long ones, such as events, leave
-    /// the others their connections.
+    /// The session for exchanges with a streamed body, made for the first of them. With a session of their own, long
+    /// exchanges such as events do not occupy the connections of others.
     var streamedSession: URLSessionOwner {
         streamed.withLock { session in
             if let session { return session }
@@ -87,7 +87,7 @@ public final class URLSessionTransport: InterruptibleTransport {
         }
     }
 
-    /// - Throws: ``TransportError``, not sent, where keys are pinned and cannot be seen.
+    /// - Throws: ``TransportError``, not sent, if keys are pinned on a platform that does not show certificates.
     func checkPins() throws(TransportError) {
         #if canImport(FoundationNetworking)
             guard !configuration.pinnedKeys.isEmpty else { return }
@@ -131,13 +131,13 @@ extension HttpResponse<Data> {
 }
 
 extension URLSessionTransport {
-    /// Sends `request` once and returns its response as soon as the header has come; see
+    /// Sends `request` once and returns its response as soon as the header has arrived; see
     /// ``HttpTransport/stream(_:context:)``.
     ///
     /// - Throws: The errors of ``send(_:context:)``.
     public func stream(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<HttpBodyStream> {
         try checkPins()
-        // Before a stream that comes once is spent on a request that cannot go out.
+        // Checked before a one-shot stream is used up for a request that cannot be sent.
         try request.validateForSession()
         let body = try await OutgoingBody(request.body, spoolLimit: configuration.spoolLimit)
         let urlRequest = try URLRequest(request, body: body.data)
@@ -160,7 +160,7 @@ extension URLSessionTransport {
         )
     }
 
-    /// The whole response of a request whose body was streamed.
+    /// Reads the whole response of a request whose body was streamed.
     func collect(_ response: HttpResponse<HttpBodyStream>) async throws -> HttpResponse<Data> {
         do {
             return response.replacingBody(try await response.body.collected(limit: configuration.responseLimit))

@@ -1,15 +1,15 @@
 #if !canImport(FoundationNetworking)
     import Foundation
 
-    /// Opens web sockets by `URLSession`: the default on Apple's platforms.
+    /// Opens web sockets by `URLSession`. The default on Apple's platforms.
     ///
-    /// Each has a session of its own, without cookies, cache and credentials, which ends with it.
+    /// Each socket has a session of its own, without cookies, cache and credentials, which ends with the socket.
     public struct URLSessionWebSocketTransport: WebSocketTransport {
-        /// The largest message, in bytes; a larger one breaks the connection off.
+        /// The largest message, in bytes; a larger one breaks off the connection.
         ///
-        /// 1 MiB, as URL loading has it.
+        /// Default: 1 MiB, as in URL loading.
         public let messageLimit: Int
-        /// Public keys, one of which the server's certificate must have besides being valid; see
+        /// Pinned public keys, of which the server's certificate must have one, besides being valid; see
         /// ``URLSessionTransport/Configuration/pinnedKeys``. Default: none, any key.
         public let pinnedKeys: [Data]
 
@@ -55,7 +55,7 @@
         }
 
         private let state = Locked(State())
-        /// Nil for any key.
+        /// The pinned keys; nil if any key will do.
         private let pinnedKeys: PinnedKeys?
 
         init(pinnedKeys: [Data]) {
@@ -133,11 +133,11 @@
         }
     }
 
-    /// A web socket of a session, which is held as long as it is.
+    /// An open web socket, which keeps its session alive.
     private final class SessionWebSocketConnection: WebSocketConnection {
         private let session: URLSession
         private let task: URLSessionWebSocketTask
-        /// Those that are waited for.
+        /// The pongs that callers wait for.
         private let pongs = Locked<[Pong]>([])
 
         init(session: URLSession, task: URLSessionWebSocketTask, socket: SessionWebSocket) {
@@ -188,7 +188,8 @@
             pongs.withLock { $0 }.forEach { $0.come(closure) }
         }
 
-        /// Runs one operation of the task, which knows of no cancellation: it is cancelled as a whole.
+        /// Runs one operation of the task. Operations cannot be cancelled one by one, so a cancellation cancels the
+        /// whole task.
         private func perform<Value: Sendable>(_ operation: @Sendable () async throws -> Value) async throws -> Value {
             try Task.checkCancellation()
             return try await withTaskCancellationHandler {
@@ -196,7 +197,7 @@
                     return try await operation()
                 } catch {
                     try Task.checkCancellation()
-                    // 0 is no code: the socket was not closed, but broke off.
+                    // 0 is not a code: the socket was not closed, but broke off.
                     guard task.closeCode != .invalid else { throw TransportError(error) }
                     let reason = task.closeReason.map { String(decoding: $0, as: UTF8.self) } ?? ""
                     throw WebSocketClosure(.init(rawValue: UInt16(task.closeCode.rawValue)), reason: reason)
@@ -207,8 +208,8 @@
         }
     }
 
-    /// The answer to a ping, which counts once: Foundation may call a ping's handler twice when the connection ends,
-    /// and not at all when it was ended from here.
+    /// The answer to a ping, which counts only once. Foundation may call a ping's handler twice when the connection
+    /// ends, and not at all when this side has ended it.
     private final class Pong: Sendable {
         private enum State {
             case awaited(CheckedContinuation<Void, any Error>?)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Opens web sockets: no redirects, no retries, no policy, as an ``HttpTransport`` does for exchanges.
+/// Opens web sockets, with no redirects, no retries and no policy, like an ``HttpTransport`` for exchanges.
 ///
 /// ```swift
 /// struct Offline: WebSocketTransport {
@@ -10,13 +10,13 @@ import Foundation
 /// }
 /// ```
 public protocol WebSocketTransport: Sendable {
-    /// Sends the opening request once, and returns the connection or the answer that came in its place.
+    /// Sends the opening request once, and returns the connection, or the answer that came instead.
     ///
-    /// Cancelling the task ends the attempt at once, with `CancellationError`. Timeouts are the caller's.
+    /// Cancelling the task ends the attempt at once, with `CancellationError`. Timeouts are left to the caller.
     ///
     /// - Parameters:
-    ///   - request: A GET to a URL with the scheme `wss` or `ws`. The fields of the handshake itself are the
-    ///     transport's, but for `Sec-WebSocket-Protocol`.
+    ///   - request: A GET to a URL with the scheme `wss` or `ws`. The transport sets the fields of the handshake
+    ///     itself, except for `Sec-WebSocket-Protocol`.
     ///   - context: The facts about the attempt that the transport may know.
     /// - Throws: ``TransportError``; ``InvalidRequest``; `CancellationError`.
     func open(_ request: HttpRequest, context: AttemptContext) async throws -> WebSocketOpening
@@ -24,43 +24,45 @@ public protocol WebSocketTransport: Sendable {
 
 /// The result of an attempt to open a web socket.
 public enum WebSocketOpening: Sendable {
-    /// It is open; the header is that of the 101.
+    /// The socket is open; the header is that of the 101.
     case opened(any WebSocketConnection, header: HttpHeader)
-    /// The server has answered otherwise: 401, a redirect, 503.
+    /// The server has answered with another status, such as 401, a redirect or 503.
     case declined(HttpResponse<Data>)
 }
 
-/// One open web socket. Releasing it closes it.
+/// An open web socket. Releasing it closes it.
 public protocol WebSocketConnection: Sendable {
-    /// Sends one message; returns when the connection takes more, so that a fast sender is held up. After any error but
-    /// a cancellation the connection is of no more use: ``receive()`` throws, too, behind the messages that have come.
+    /// Sends one message; returns when the connection is ready for more, so that a fast sender is slowed down. After
+    /// any error except a cancellation, the connection is unusable: ``receive()`` throws, too, after the messages that
+    /// have arrived.
     ///
-    /// - Throws: ``WebSocketClosure``; ``TransportError``, with the delivery `notSent` when the connection had broken
-    ///   off before, so that another one may take the message; `CancellationError`.
+    /// - Throws: ``WebSocketClosure``; ``TransportError``, with the delivery `notSent` if the connection had broken off
+    ///   before, so that the message may be sent over another one; `CancellationError`.
     func send(_ message: WebSocketMessage) async throws
-    /// Waits for the next message. Called by one task at a time; unwanted messages are not read, beyond a bounded
-    /// number. Pings are answered meanwhile.
+    /// Waits for the next message. Called by one task at a time. Only a bounded number of messages is read ahead. Pings
+    /// are answered while a task waits.
     ///
-    /// - Throws: ``WebSocketClosure`` behind the last message; ``TransportError`` when the connection has broken off;
-    ///   `CancellationError`, after which the connection is of no more use.
+    /// - Throws: ``WebSocketClosure`` after the last message; ``TransportError`` if the connection has broken off;
+    ///   `CancellationError`, after which the connection is unusable.
     func receive() async throws -> WebSocketMessage
     /// Sends a ping and waits for its pong (RFC 6455 §5.5.2), which comes only while a task receives.
     ///
     /// - Throws: The errors of ``send(_:)``.
     func ping() async throws
-    /// Closes it; waiting callers get an error. Only the first closing counts.
+    /// Closes the socket; waiting callers get an error. Only the first closing counts.
     func close(_ closure: WebSocketClosure) async
 }
 
-/// A transport for platforms without web sockets, which opens none: Foundation has some on Apple's platforms alone, and
-/// on Linux it takes a libcurl that can be used.
+/// A transport that opens no web sockets, for platforms without them: Foundation has web sockets only on Apple's
+/// platforms, and Linux needs a usable libcurl.
 public struct WebSocketsUnavailable: WebSocketTransport, Error, CustomStringConvertible {
-    /// Why there are none, in words for people; nil where Foundation's lack is the only reason.
+    /// Why there are no web sockets, in words for people; nil if the only reason is that Foundation has none.
     public let reason: String?
 
-    /// Creates it.
+    /// Creates the transport.
     ///
-    /// - Parameter reason: Why there are none, besides Foundation's lack. Default: nil, nothing besides.
+    /// - Parameter reason: Why there are no web sockets, besides Foundation's having none. Default: nil, no further
+    ///   reason.
     public init(reason: String? = nil) {
         self.reason = reason
     }
@@ -72,7 +74,7 @@ public struct WebSocketsUnavailable: WebSocketTransport, Error, CustomStringConv
         throw self
     }
 
-    /// The lack, its reason, and its remedy.
+    /// What is missing, why, and the remedy.
     public var description: String {
         "Foundation has no web sockets on this platform\(reason.map { ", and \($0)" } ?? ""); give the service a "
             + "webSocketTransport that is built on another client."

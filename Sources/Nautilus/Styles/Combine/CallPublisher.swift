@@ -7,13 +7,13 @@
     /// let note = GetNote(id: 7).publisher(with: service)
     /// note.receive(on: DispatchQueue.main).sink(receiveCompletion: { … }, receiveValue: { … }).store(in: &subscriptions)
     /// ```
-    /// Lazy: the call is made when the first subscriber asks for a value. Shared: all subscribers, late ones included,
-    /// and all copies of the publisher get the outcome of that one call. It is cancelled when the last subscriber
-    /// leaves before its end; the next one starts it anew. For a call per subscriber, make a publisher for each:
-    /// `Deferred { GetNote(id: 7).publisher(with: service) }`.
+    /// The publisher is lazy: the call is made when the first subscriber asks for a value. It is shared: all
+    /// subscribers, including late ones, and all copies of the publisher get the outcome of that one call. If the last
+    /// subscriber leaves before the end, the call is cancelled, and the next subscriber starts a new one. For a call
+    /// per subscriber, make a publisher for each: `Deferred { GetNote(id: 7).publisher(with: service) }`.
     ///
-    /// Values come on the thread on which the call ends; add `receive(on:)` for another. Retries are the retrier's: the
-    /// operator `retry(_:)` would get the same error again.
+    /// The value comes on the thread on which the call ends; add `receive(on:)` for another. Leave retries to the
+    /// service's retrier: the operator `retry(_:)` would get the same error again.
     public struct CallPublisher<Output: Sendable, Failure: Error>: Publisher, Sendable {
         private let call: SharedCall<Output, Failure>
 

@@ -1,7 +1,7 @@
 #if canImport(Combine)
     import Combine
 
-    /// One subscriber's part in a call that is shared.
+    /// One subscriber's share in a call.
     final class CallSubscription<Output: Sendable, Failure: Error>: Subscription, Sendable {
         private let call: SharedCall<Output, Failure>
         private let subscriber: SubscriberBox<Output, Failure>
@@ -13,7 +13,7 @@
         }
 
         func request(_ demand: Subscribers.Demand) {
-            // There is only one value, however many are asked for.
+            // Any positive demand will do, since there is only one value.
             guard demand > .none else { return }
             call.ask(ObjectIdentifier(self))
         }

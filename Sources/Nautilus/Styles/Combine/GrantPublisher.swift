@@ -1,15 +1,16 @@
 #if canImport(Combine)
     import Combine
 
-    /// A coordinator's grants as a publisher: the present one, and each that takes its place; nil while nobody is
+    /// A coordinator's grants as a publisher: the present grant, and each one that replaces it; nil while nobody is
     /// signed in.
     ///
-    /// A subscriber that asks for few gets the latest when it asks, and misses those in between, which are dead. It
-    /// ends with the coordinator. Values come on a thread of the system's; add `receive(on:)` for another.
+    /// A subscriber that asks for few grants gets the latest when it asks, and misses those in between, which are no
+    /// longer valid. The publisher ends with the coordinator. Values come on a thread of the system; add `receive(on:)`
+    /// for another.
     public struct GrantPublisher<Credential: Sendable>: Publisher, Sendable {
         /// A credential with its version; nil while nobody is signed in.
         public typealias Output = RefreshCoordinator<Credential>.Grant?
-        /// It does not fail.
+        /// The publisher does not fail.
         public typealias Failure = Never
 
         let coordinator: RefreshCoordinator<Credential>
@@ -23,7 +24,7 @@
     }
 
     extension RefreshCoordinator {
-        /// The grant as it is now, and each one that takes its place, as a publisher; see ``grants``.
+        /// The present grant, and each one that replaces it, as a publisher; see ``grants``.
         public var grantPublisher: GrantPublisher<Credential> { GrantPublisher(coordinator: self) }
     }
 #endif

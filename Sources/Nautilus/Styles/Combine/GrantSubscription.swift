@@ -1,13 +1,13 @@
 #if canImport(Combine)
     import Combine
 
-    /// One subscriber's reading of a coordinator's grants: each is taken from the stream when it has been asked for, so
-    /// that the stream keeps the latest.
+    /// One subscriber's reading of a coordinator's grants. A grant is taken from the stream only when the subscriber
+    /// has asked for it, so that the stream keeps the latest.
     final class GrantSubscription<Credential: Sendable>: Subscription, Sendable {
         typealias Grant = RefreshCoordinator<Credential>.Grant
 
         private struct State {
-            /// How many are asked for; nil for all.
+            /// How many grants the subscriber still wants; nil for all.
             var demand: Int? = 0
             var reader: Task<Void, Never>?
             var isCancelled = false
@@ -15,7 +15,7 @@
 
         private let subscriber: SubscriberBox<Grant?, Never>
         private let state = Locked(State())
-        /// Wakes the reader when more is asked for.
+        /// Wakes the reader when the subscriber asks for more.
         private let demands = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
         init(_ subscriber: SubscriberBox<Grant?, Never>) {
@@ -58,7 +58,7 @@
                 guard let downstream = subscriber.downstream else { return }
                 add(downstream.receive(grant))
             }
-            // The coordinator is gone; or this was cancelled, and then the subscriber gets nothing.
+            // The coordinator is gone. If the subscription was cancelled instead, there is no subscriber to tell.
             subscriber.take()?.complete(.finished)
         }
 

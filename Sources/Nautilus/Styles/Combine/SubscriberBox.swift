@@ -1,7 +1,7 @@
 #if canImport(Combine)
     import Combine
 
-    /// A subscriber, until it is given up.
+    /// A subscriber, until it is released.
     final class SubscriberBox<Input: Sendable, Failure: Error>: Sendable {
         /// The closures that hand a subscriber its value and its completion.
         struct Downstream: @unchecked Sendable {  // Unchecked: Combine calls it from any thread, once at a time.
@@ -19,12 +19,12 @@
             held = Locked(downstream)
         }
 
-        /// The subscriber; nil once it has been given up.
+        /// The subscriber; nil once it has been released.
         var downstream: Downstream? { held.withLock { $0 } }
 
-        /// Gives it up.
+        /// Releases the subscriber, and returns it.
         ///
-        /// - Returns: Nil when that has happened already.
+        /// - Returns: Nil if it had been released before.
         func take() -> Downstream? {
             held.withLock { held in
                 defer { held = nil }

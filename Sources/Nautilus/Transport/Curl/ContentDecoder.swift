@@ -2,24 +2,23 @@
     internal import CNautilusCurl
     import Foundation
 
-    /// Undoes the coding of a body as its bytes come: gzip, deflate, and br and zstd where the system has their
-    /// libraries.
+    /// Decodes a body as its bytes arrive: gzip, deflate, and br and zstd if the system has their libraries.
     ///
-    /// libcurl would do it as well, but takes a stream that breaks off for a whole one.
+    /// libcurl could do it, too, but takes a stream that breaks off for a complete one.
     final class ContentDecoder {
         /// The bytes are not in the announced coding.
         struct Broken: Error {}
 
         private enum Coding {
             case gzip
-            /// Which of its two meanings it has is told by the first bytes.
+            /// The first bytes tell which of its two meanings it has.
             case deflate
             case brotli
             case zstd
         }
 
         private enum Stage {
-            /// Nothing has come.
+            /// Nothing has arrived.
             case empty
             case inside
             case ended
@@ -30,7 +29,8 @@
         private var decoder: OpaquePointer?
         private var stage = Stage.empty
 
-        /// - Parameter name: A name of RFC 9110 §8.4.1, in small letters; nil for one that cannot be undone here.
+        /// - Parameter name: A name of RFC 9110 §8.4.1, in lower case. The result is nil for a coding that cannot be
+        ///   decoded here.
         init?(_ name: String) {
             switch name {
             case "gzip", "x-gzip": coding = .gzip
@@ -45,17 +45,17 @@
             if let decoder { nautilus_decoder_destroy(decoder) }
         }
 
-        /// Whether gzip and deflate can be undone here.
+        /// Whether gzip and deflate can be decoded here.
         static let undoesGzip = nautilus_decoder_exists(NAUTILUS_CODING_GZIP) != 0
 
-        /// The codings that can be undone here, as a list for `Accept-Encoding`; nil when there is none. A coding that
-        /// cannot be undone must not be asked for.
+        /// The codings that can be decoded here, as a list for `Accept-Encoding`; nil if there are none. Other codings
+        /// must not be asked for.
         static let accepted: String? = {
             let names = (undoesGzip ? ["gzip", "deflate"] : []) + ["br", "zstd"].filter { ContentDecoder($0) != nil }
             return names.isEmpty ? nil : names.joined(separator: ", ")
         }()
 
-        /// Whether nothing has come, or all that belongs together.
+        /// Whether nothing has arrived, or the data is complete.
         var isWhole: Bool { stage != .inside }
 
         /// Decodes the next bytes, and hands over the output piece by piece, until `take` returns false.
@@ -66,7 +66,7 @@
             guard !rest.isEmpty else { return }
             while true {
                 let isFull = try step(try decoder(for: rest), &rest, take)
-                // Output that did not fit waits for room, even when all of the input is taken.
+                // There may be output left that did not fit, even if all input has been taken.
                 guard let isFull, !rest.isEmpty || isFull && stage == .inside else { return }
             }
         }
@@ -92,7 +92,7 @@
             return made
         }
 
-        /// - Returns: Whether the output was full; nil when no more of it is wanted.
+        /// - Returns: Whether the output was full; nil if no more output is wanted.
         private func step(
             _ decoder: OpaquePointer,
             _ input: inout Slice<UnsafeRawBufferPointer>,
@@ -118,7 +118,7 @@
     }
 
     extension Slice<UnsafeRawBufferPointer> {
-        /// Whether it begins as RFC 1950 has it; some servers send deflate without that.
+        /// Whether the bytes begin with the header of RFC 1950; some servers send deflate without it.
         fileprivate var beginsAsZlib: Bool {
             guard let first, let second = dropFirst().first else { return (first ?? 0) & 0x0F == 8 }
             return first & 0x0F == 8 && (Int(first) << 8 | Int(second)).isMultiple(of: 31)

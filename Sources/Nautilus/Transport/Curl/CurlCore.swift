@@ -2,26 +2,26 @@
     internal import CNautilusCurl
     import Foundation
 
-    /// The transfers that libcurl has, one thread at a time.
+    /// The transfers that libcurl carries, used by one thread at a time.
     struct CurlCore {
-        /// The thread that has the core.
+        /// The thread that uses the core.
         enum Thread {
-            /// The loop's, which no signal reaches.
+            /// The loop's own thread, which no signal reaches.
             case own
             case other
         }
 
         private let loop: OpaquePointer
         private let configuration: CurlTransport.Configuration
-        /// Whether a transfer that still looks its host's name up can be ended without a wait.
+        /// Whether a transfer can be ended without waiting while it still looks up its host's name.
         private let endsLookups: Bool
-        /// By their handle.
+        /// The transfers, by handle.
         private var transfers: [OpaquePointer: CurlTransfer] = [:]
-        /// Those of them whose body is a stream.
+        /// The transfers whose request body is a stream.
         private var uploads: [OpaquePointer: CurlTransfer] = [:]
-        /// Those that have ended since this was last asked.
+        /// The transfers that have ended and have not been taken yet.
         private var ended: [CurlTransfer] = []
-        /// The steps to be taken next.
+        /// The steps to take next.
         var jobs: [CurlLoop.Job] = []
         private var sockets: CurlSockets
         private var spareHandles = SpareHandles()
@@ -57,7 +57,7 @@
             sockets.moveReady(loop)
         }
 
-        /// Carries out what is due without an event.
+        /// Carries out what is due without waiting for an event.
         func begin(on thread: Thread) {
             beginOnce(on: thread)
             if lookAgain() { beginOnce(on: thread) }
@@ -72,7 +72,7 @@
 
         /// Ends the uploads whose server has gone without an answer.
         ///
-        /// - Returns: Whether there is one.
+        /// - Returns: Whether there was one.
         private func endLeft() -> Bool {
             var isAnyLeft = false
             while let easy = nautilus_loop_left(loop) {
@@ -81,7 +81,7 @@
             return isAnyLeft
         }
 
-        /// - Returns: Whether there is a transfer that libcurl has to look at again.
+        /// - Returns: Whether there was a transfer that libcurl has to look at again.
         private func lookAgain() -> Bool {
             guard !uploads.isEmpty else { return false }
             let overtaken = uploads.values.filter(\.isOvertaken)
@@ -89,11 +89,11 @@
             return !overtaken.isEmpty
         }
 
-        /// Lets libcurl do what the jobs before have made due.
+        /// Lets libcurl do what the previous jobs have made due.
         ///
-        /// A transfer may be answered at once, and its connection be the next one's, in one go of libcurl's: what the
-        /// server has sent behind that answer would then pass for the next one. So the connection has to come to rest
-        /// in between.
+        /// In one run, libcurl may see a transfer answered and give its connection to the next transfer: anything that
+        /// the server has sent after that answer would be taken for the next answer. So the connection has to come to
+        /// rest in between.
         private mutating func settle(on thread: Thread) {
             begin(on: thread)
             gather()
@@ -115,7 +115,7 @@
                     TransportError.failed(.cannotConnectToHost, delivery: .notSent, reason: reason)
                 )
             }
-            // Held from here on: libcurl calls it back.
+            // The transfer is kept alive from here on, since libcurl calls it back.
             transfers[handle.easy] = transfer
             if transfer.exchange.upload != nil { uploads[handle.easy] = transfer }
             if nautilus_loop_add(loop, handle.easy) == 0 { fail(transfer, TransportError.unusable) }
@@ -123,7 +123,8 @@
 
         private mutating func end(_ transfer: CurlTransfer) {
             guard has(transfer) else { return }
-            // Before 7.87 the loop would wait until the name is found. It goes on by itself, and is not sent.
+            // Before 7.87, the loop would wait until the name is found. So the transfer goes on without its caller, and
+            // is never sent.
             guard endsLookups || transfer.isAdmitted else { return transfer.isAbandoned = true }
             fail(transfer, CancellationError())
         }
@@ -137,7 +138,7 @@
             refuse(transfer, error)
         }
 
-        /// Ends a transfer that libcurl does not have.
+        /// Ends a transfer that was not handed to libcurl.
         private mutating func refuse(_ transfer: CurlTransfer, _ error: any Error) {
             transfer.fail(error)
             add(ended: transfer)
@@ -148,10 +149,10 @@
             ended.append(transfer)
         }
 
-        /// Adds those that have ended since this was last asked to `others`.
+        /// Moves the transfers that have ended since the last call to `others`.
         mutating func takeEnded(into others: inout [CurlTransfer]) {
             gather()
-            // Of two empty ones each keeps its memory.
+            // If both are empty, each keeps its memory.
             guard !ended.isEmpty else { return }
             if others.isEmpty {
                 swap(&ended, &others)
@@ -178,7 +179,7 @@
         /// Whether nothing is under way.
         var isIdle: Bool { transfers.isEmpty && ended.isEmpty && sockets.isEmpty }
 
-        /// The web sockets that have ended, and those that have more to do, since this was last asked.
+        /// Returns the web sockets that have ended, and those that have more to do, since the last call.
         mutating func takeSockets() -> (ended: [CurlSocket], waiting: [CurlSocket]) {
             (sockets.takeEnded(), sockets.takeWaiting())
         }
@@ -196,16 +197,17 @@
         }
     }
 
-    /// The handles that no transfer has. What libcurl keeps for TLS, those of plain requests do without, so that each
-    /// kind is kept apart.
+    /// The handles that no transfer uses. Handles of plain requests lack what libcurl keeps for TLS, so the two kinds
+    /// are kept apart.
     private struct SpareHandles {
         private var plain: [CurlHandle] = []
         private var secure: [CurlHandle] = []
 
-        /// How many of a kind are kept: more transfers are hardly ever under way at once, and one takes some 10 KiB.
+        /// How many handles of each kind are kept: more transfers are hardly ever under way at once, and a handle takes
+        /// some 10 KiB.
         private static let limit = 64
 
-        /// - Returns: Nil where there is no memory left.
+        /// - Returns: Nil if there is no memory left.
         mutating func take(isSecure: Bool, _ configuration: CurlTransport.Configuration) -> CurlHandle? {
             let spare = isSecure ? secure.popLast() : plain.popLast()
             return spare ?? CurlHandle(headerLimit: configuration.headerLimit)

@@ -1,26 +1,26 @@
 import Foundation
 
-/// A part of a response's body that has come and has not been read yet.
+/// The part of a response's body that has arrived and has not been read yet.
 ///
-/// One writer, a loop, that never waits but is told to stop; and one reader, a task. Bytes are put together until they
-/// are read, so that a reader slower than the network takes few large chunks and not many small ones.
+/// It has one writer, a loop, which never waits but is told to stop, and one reader, a task. Bytes are collected until
+/// they are read, so that a reader slower than the network gets few large chunks and not many small ones.
 final class CurlDownload: Sendable {
-    /// The number of bytes from which on the server is to wait: 256 KiB, more than a network brings while a task is
+    /// The number of unread bytes at which the server has to wait: 256 KiB, more than a network brings while a task is
     /// woken, and little enough to be held for a thousand readers.
     static let limit = 262_144
 
     private struct State {
         var bytes = Data()
-        /// How it has ended; nil while more may come.
+        /// How the body has ended; nil while more may arrive.
         var end: Result<Void, any Error>?
         var reader: CheckedContinuation<Void, Never>?
-        /// Whether the writer has been told to stop, and waits to be told to go on.
+        /// Whether the writer has been told to stop, and not yet to go on.
         var isPaused = false
     }
 
     private let state = Locked(State())
 
-    /// Whether the writer is to stop; it is told when there is room again, by ``next(goOn:)``.
+    /// Tells whether the writer has to stop; ``next(goOn:)`` tells it when there is room again.
     func isFull() -> Bool {
         state.withLock { state in
             guard state.end == nil, state.bytes.count >= Self.limit else { return false }
@@ -29,7 +29,7 @@ final class CurlDownload: Sendable {
         }
     }
 
-    /// Takes bytes in; false when they are no longer wanted.
+    /// Adds bytes; returns false if they are no longer wanted.
     func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
         let (isOpen, reader) = state.withLock { state in
             guard state.end == nil else { return (false, CheckedContinuation<Void, Never>?.none) }
@@ -40,13 +40,13 @@ final class CurlDownload: Sendable {
         return isOpen
     }
 
-    /// Ends it; only the first end counts. Bytes that came before can still be read.
+    /// Ends the body; only the first end counts. Bytes that arrived before can still be read.
     func finish(_ end: Result<Void, any Error> = .success(())) {
         close(end, dropping: false)
     }
 
-    /// Ends it for a reader that has gone: unread bytes are dropped, and the end is a cancellation even if all had
-    /// come, so that the part that was read is not taken for the whole.
+    /// Ends the body because its reader has gone. Unread bytes are dropped, and the end is a cancellation even if all
+    /// bytes had arrived, so that the part that was read is not taken for the whole.
     func abandon() {
         close(.failure(CancellationError()), dropping: true)
     }
@@ -60,10 +60,10 @@ final class CurlDownload: Sendable {
         reader?.resume()
     }
 
-    /// The bytes that have come, as soon as there are any; nil after the last.
+    /// Waits for bytes and returns all that have arrived; nil after the last.
     ///
     /// - Parameter goOn: Tells the writer that there is room again.
-    /// - Throws: The error that the download has ended with.
+    /// - Throws: The error with which the download has ended.
     func next(goOn: () -> Void) async throws -> Data? {
         while true {
             let (bytes, end, wasPaused) = state.withLock { state in

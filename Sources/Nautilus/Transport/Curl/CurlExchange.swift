@@ -1,11 +1,12 @@
 #if os(Linux)
     import Foundation
 
-    /// One request under way, and the caller that waits for its answer.
+    /// A request under way, and the caller that waits for its answer.
     ///
-    /// The answer can come from two sides, the loop's reports and a cancellation anywhere, and is given once.
+    /// The answer can come from two sides, from the loop's reports or from a cancellation on any thread, and is given
+    /// only once.
     struct CurlExchange: Sendable {
-        /// The answer of a successful exchange; of a streamed one, without the body.
+        /// The answer of a successful exchange, without the body if it is streamed.
         struct Answer: Sendable {
             let head: CurlResponseHead
             let body: Data
@@ -21,14 +22,14 @@
 
         private struct State {
             var caller = Caller.expected
-            /// The loop that carries it; nil when libcurl is done with it.
+            /// The loop that carries the exchange; nil when libcurl is done with it.
             var lease: CurlLoop.Lease?
             var trailers: HttpHeader = [:]
         }
 
-        /// Where the response's body goes when it is streamed; nil when it is kept until it is whole.
+        /// Where a streamed response body goes; nil if the body is collected as a whole.
         let download: CurlDownload?
-        /// Where the request's body comes from when it is a stream; nil when it is not.
+        /// Where a streamed request body comes from; nil if the body is not a stream.
         let upload: CurlUpload?
         private let state: Locked<State>
 
@@ -38,7 +39,7 @@
             self.state = Locked(State(lease: lease))
         }
 
-        /// Lets the caller wait; false, with the caller resumed, when the exchange was cancelled before it began.
+        /// Lets the caller wait. If the exchange was cancelled before it began, resumes the caller and returns false.
         func awaitAnswer(_ continuation: Continuation) -> Bool {
             let isCancelled = state.withLock { state in
                 if case .answered = state.caller { return true }
@@ -62,18 +63,19 @@
                 return (continuation, lease)
             }
             continuation?.resume(with: result)
-            // The last one ends the loop, which must not happen under a lock.
+            // Releasing the last lease ends the loop, which must not happen under a lock.
             withExtendedLifetime(lease) {}
         }
 
-        /// Ends it for a caller or a reader that has gone.
+        /// Ends the exchange because its caller or its reader has gone.
         func abandon() {
             download?.abandon()
             upload?.close()
             resolve(.failure(CancellationError()))
         }
 
-        /// Tells everybody how it has ended, and lets the loop go; not to be called under the loop's locks.
+        /// Tells caller and reader how the exchange has ended, and releases the loop. Must not be called under the
+        /// loop's locks.
         func end(_ result: Result<Answer, any Error>) {
             if download != nil, case .success(let answer) = result {
                 let trailers = answer.head.trailers
@@ -84,10 +86,10 @@
             resolve(result, isOver: true)
         }
 
-        /// The fields that came behind a streamed body; empty until all of it has come.
+        /// The fields that came after a streamed body; empty until all of the body has arrived.
         var trailers: HttpHeader { state.withLock { $0.trailers } }
 
-        /// The loop that carries it; nil when libcurl is done with it.
+        /// The loop that carries the exchange; nil when libcurl is done with it.
         var lease: CurlLoop.Lease? { state.withLock { $0.lease } }
 
         /// Whether the caller has its answer.

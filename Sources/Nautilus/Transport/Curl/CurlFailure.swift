@@ -6,28 +6,30 @@ import Foundation
 
 /// A transfer that libcurl has ended with a failure.
 struct CurlFailure {
-    /// libcurl's word for it (`CURLcode`).
+    /// libcurl's code for the failure (`CURLcode`).
     let code: Int32
     /// libcurl's own message; never shown, since it may name the URL.
     let text: String
-    /// The fault of the certificate, in OpenSSL's numbers; 0 when there is none.
+    /// What is wrong with the certificate, as a number of OpenSSL; 0 for nothing.
     let verification: Int
     /// Whether anything of the request was written.
     let isSent: Bool
 
-    /// The code of a connection that was not made in time.
+    /// The code for a connection that was not made in time.
     static let timedOut: Int32 = 28
 
-    /// URL loading's word for it.
+    /// URL loading's code for the failure.
     var urlCode: URLError.Code {
-        // Its code for a connection that is lost is also that for some answers that are no HTTP.
+        // libcurl uses its code for a lost connection also for some answers that are not HTTP.
         if code == 56, text.contains("chunk") { return .badServerResponse }
         if code == 56, text.contains("certificate required") { return .clientCertificateRequired }
-        // A version of HTTP that does not exist; before, a scheme that it does not speak.
+        // Once something was sent, these mean a version of HTTP that does not exist; before, a scheme that libcurl does
+        // not speak.
         if isSent, code == 1 || code == 3 { return .badServerResponse }
-        // No memory is left; up to 8.1 it is also the code for a line that is too long.
+        // Means that no memory is left; up to 8.1, also that a line is too long.
         if isSent, code == 27 { return .badServerResponse }
-        // A trailer that is no field, as libcurl's own parser of headers has it ("a bad function argument").
+        // Means that a trailer is not a field, according to libcurl's own parser of headers ("a bad function
+        // argument").
         if isSent, code == 43 { return .badServerResponse }
         if code == 60 || code == 51 { return certificateCode }
         return Self.meanings[code] ?? .unknown
@@ -41,7 +43,7 @@ struct CurlFailure {
         }
     }
 
-    /// The other failures of a request over http and https; the remaining codes are of other protocols.
+    /// The other failures of requests over http and https; the remaining codes belong to other protocols.
     private static let meanings: [Int32: URLError.Code] = [
         1: .unsupportedURL,
         3: .badURL,
@@ -49,19 +51,19 @@ struct CurlFailure {
         5: .cannotFindHost,
         6: .cannotFindHost,
         7: .cannotConnectToHost,
-        // Weird server reply.
+        // libcurl's "weird server reply".
         8: .badServerResponse,
         // The framing of HTTP/2.
         16: .networkConnectionLost,
-        // A body that is shorter than it was to be.
+        // A body that is shorter than announced.
         18: .networkConnectionLost,
-        // A function of ours that refused its input; its own reason comes first.
+        // One of our functions refused its input; its own reason takes precedence.
         23: .badServerResponse,
         26: .networkConnectionLost,
         timedOut: .timedOut,
         35: .secureConnectionFailed,
         42: .networkConnectionLost,
-        // Nothing came.
+        // An empty reply.
         52: .networkConnectionLost,
         53: .secureConnectionFailed,
         54: .secureConnectionFailed,
@@ -78,22 +80,22 @@ struct CurlFailure {
         80: .networkConnectionLost,
         82: .secureConnectionFailed,
         83: .secureConnectionFailed,
-        // A pinned key that is another.
+        // A pinned key that does not match.
         90: .serverCertificateUntrusted,
         91: .serverCertificateUntrusted,
         92: .networkConnectionLost,
         95: .networkConnectionLost,
         97: .cannotConnectToHost,
         98: .clientCertificateRequired,
-        // Too large for it, from 8.2 on.
+        // From 8.2 on: a value or a line is too large.
         100: .badServerResponse,
     ]
 }
 
 extension TransportError {
-    /// The one limit of time that libcurl knows is that for connecting.
+    /// The failure of a connection that was not made in time, the only time limit that libcurl is given.
     ///
-    /// - Parameter isSent: Whether a kept connection has died under the request before.
+    /// - Parameter isSent: Whether a kept connection died under the request before.
     static func notConnected(isSent: Bool) -> TransportError {
         let reason = "The connection was not made in time."
         return .failed(.timedOut, delivery: isSent ? .maybeExecuted : .notSent, reason: reason)

@@ -2,34 +2,35 @@
     internal import CNautilusCurl
     import Foundation
 
-    /// A transfer's handle, used again and again: a new one costs as much as the rest of a request.
+    /// A transfer's handle, which is reused, since a new one costs as much as the rest of a request.
     ///
-    /// The options of the transport stay on it from one request to the next, and those of a plain request, its URL and
-    /// its header, are replaced by the next one's. Anything more is for one request, and the handle is reset behind it.
+    /// The options of the transport stay set from one request to the next; the URL and the header, which every request
+    /// has, are replaced by those of the next request. If a request sets any other option, the handle is reset after
+    /// it.
     final class CurlHandle: @unchecked Sendable {
-        // Unchecked: it belongs to one exchange at a time, and is touched only by the thread that steps the loop, under
-        // its lock; that of a web socket by its caller, until it is handed to the loop.
+        // Unchecked: a handle belongs to one exchange at a time, and only the thread that steps the loop uses it, under
+        // the loop's lock. A web socket's handle is used by the caller until it is handed to the loop.
 
         /// The C library's handle.
         let easy: OpaquePointer
         /// Where libcurl writes the text of its last error.
         private let message: UnsafeMutablePointer<CChar>
-        /// Addresses of its host, which it does not copy.
+        /// The addresses of the host, which libcurl does not copy.
         private var addresses: UnsafeMutableRawPointer?
-        /// The URL that it has; empty for none.
+        /// The URL that is set; empty for none.
         private var url = ""
-        /// Whether it has the options of the transport.
+        /// Whether the options of the transport are set.
         private(set) var isPrepared = false
-        /// Whether it has options besides, of one request.
+        /// Whether further options are set, for one request.
         private var hasMore = false
-        /// Whether it has the functions of ``CurlTransfer``, which a web socket does without.
+        /// Whether the functions of ``CurlTransfer`` are set, which a web socket does not need.
         private var hasFunctions = false
 
-        /// Of libcurl (`CURL_ERROR_SIZE`).
+        /// The size that libcurl requires (`CURL_ERROR_SIZE`).
         private static let messageSize = 256
 
         /// - Parameter headerLimit: The most bytes of a response's header.
-        /// - Returns: Nil where there is no memory left.
+        /// - Returns: Nil if there is no memory left.
         init?(headerLimit: Int) {
             guard let easy = nautilus_easy_create(max(0, headerLimit)) else { return nil }
             self.easy = easy
@@ -43,19 +44,19 @@
             message.deallocate()
         }
 
-        /// The text of libcurl's last error; empty when there is none.
+        /// The text of libcurl's last error; empty if there is none.
         var errorText: String { String(cString: message) }
 
-        /// Makes it ready for another request.
+        /// Prepares the handle for another request.
         ///
-        /// - Parameter isClean: Whether libcurl has left nothing on it, such as a count of failures.
+        /// - Parameter isClean: Whether libcurl has left no state on the handle, such as a count of retries.
         func release(isClean: Bool) {
             nautilus_easy_set_context(easy, nil)
             if !isClean || hasMore || !isComplete { reset() }
             message.pointee = 0
         }
 
-        /// Forgets everything but its memory.
+        /// Resets all options, but keeps the memory.
         private func reset() {
             nautilus_easy_reset(easy)
             nautilus_list_destroy(addresses)
@@ -63,7 +64,7 @@
             (isPrepared, hasMore, hasFunctions, isComplete) = (false, false, false, true)
         }
 
-        /// Sets the options that stay, unless it has them.
+        /// Sets the options that stay, unless they are set already.
         func prepare(_ setOptions: () -> Void) {
             guard !isPrepared else { return }
             take(nautilus_easy_set_pointer(easy, Int32(NAUTILUS_CURL_ERRORBUFFER.rawValue), message))
@@ -71,7 +72,7 @@
             (isPrepared, hasMore) = (true, false)
         }
 
-        /// Whether all that was set since it was last reset was taken.
+        /// Whether libcurl has accepted every option since the last reset.
         private(set) var isComplete = true
 
         func set(_ option: nautilus_curl_option, _ value: Int) {
@@ -83,11 +84,11 @@
         }
 
         func set(_ option: nautilus_curl_option, _ text: String) {
-            // Not handed over as it is, which would copy it once more.
+            // By `withCString`, since passing the string itself would copy it once more.
             take(text.withCString { nautilus_easy_set_text(easy, Int32(option.rawValue), $0) })
         }
 
-        /// Has it do without a text that libcurl has by itself.
+        /// Removes a text that libcurl sets by itself.
         func clear(_ option: nautilus_curl_option) {
             take(nautilus_easy_set_text(easy, Int32(option.rawValue), nil))
         }
@@ -96,7 +97,7 @@
             take(bytes.withUnsafeBytes { nautilus_easy_set_pointer(easy, Int32(option.rawValue), $0.baseAddress) })
         }
 
-        /// Sets bytes that are no text, such as certificates.
+        /// Sets bytes that are not text, such as certificates.
         func set(_ option: nautilus_curl_option, blob: Data) {
             take(
                 blob.withUnsafeBytes { bytes in
@@ -106,7 +107,7 @@
             )
         }
 
-        /// Sets the URL, unless it is the one that it has.
+        /// Sets the URL, unless it is set already.
         func setUrl(_ url: String) {
             guard url != self.url else { return }
             let isTaken = url.withCString { nautilus_easy_set_text(easy, Int32(NAUTILUS_CURL_URL.rawValue), $0) }
@@ -114,13 +115,13 @@
             self.url = url
         }
 
-        /// Sets the lines of the header, in memory of its own.
+        /// Sets the lines of the header, in memory that the handle owns.
         func setLines(_ add: (borrowing CurlHeaderLines) -> Void) {
             add(CurlHeaderLines(easy))
             if nautilus_easy_set_lines(easy, Int32(NAUTILUS_CURL_HTTPHEADER.rawValue)) == 0 { isComplete = false }
         }
 
-        /// Sets where the host is, as `host:port:address,address`.
+        /// Sets the addresses of a host, as `host:port:address,address`.
         func setAddresses(_ text: String) {
             addresses = nautilus_list_create(text)
             guard let addresses else { return take(0) }
@@ -163,7 +164,7 @@
             nautilus_easy_end_line(easy)
         }
 
-        /// Adds a field; one with a blank value as libcurl has it, which would leave it out otherwise.
+        /// Adds a field. A blank value has to be written as libcurl wants it, or libcurl would leave the field out.
         func add(_ name: String, _ value: String) {
             add(part: name)
             if value.hasOnly({ $0 == 0x20 || $0 == 0x09 }) {

@@ -3,7 +3,7 @@
     import Foundation
     import FoundationNetworking
 
-    /// The libcurl of this process: Foundation's networking has loaded it, so that using it adds nothing.
+    /// The libcurl of this process, which Foundation's networking has loaded anyway.
     struct CurlLibrary: Sendable {
         /// The version, as `7.88.1`.
         let version: String
@@ -12,7 +12,7 @@
         /// The version as a number, `0xXXYYZZ`.
         let number: UInt32
 
-        /// Why it cannot be used, in words for people.
+        /// Why the library cannot be used, in words for people.
         struct Unusable: Error, Hashable, Sendable, CustomStringConvertible {
             let description: String
         }
@@ -20,12 +20,12 @@
         /// The library, looked for and initialized once.
         static let found = Result<CurlLibrary, Unusable> { () throws(Unusable) in try find() }
 
-        /// From 7.80 on a repeated sending can be seen and refused (`CURLOPT_PREREQFUNCTION`); without that it is
-        /// unknown what a server has executed.
+        /// The oldest usable version, 7.80. From then on, a repeated send can be noticed and refused
+        /// (`CURLOPT_PREREQFUNCTION`); without that, it is unknown what a server has executed.
         static let oldestNumber: UInt32 = 0x07_50_00
 
-        /// Whether a transfer may be started by a thread that must not get a SIGPIPE, and whether one that still looks
-        /// its host's name up can be ended without a wait: from 7.87 on.
+        /// Whether the library is 7.87 or later. From then on, a thread that must not get a SIGPIPE may start a
+        /// transfer, and a transfer that still looks up its host's name can be ended without waiting.
         var isSafeOnAnyThread: Bool { number >= 0x07_57_00 }
 
         private static func find() throws(Unusable) -> CurlLibrary {
@@ -42,8 +42,8 @@
             )
             try library.check(features: found.features)
             if found.features & UInt32(NAUTILUS_CURL_FEATURE_THREAD_SAFE.rawValue) == 0 {
-                // Such a library must not be initialized by two threads at once. Foundation does it when its first
-                // session is made, and never again.
+                // Such a library must not be initialized by two threads at once. Foundation initializes it when it
+                // makes its first session, and never again.
                 _ = URLSession(configuration: .ephemeral)
             }
             guard nautilus_curl_initialize(CurlTransfer.functions) == NAUTILUS_CURL_BOUND else {
@@ -64,9 +64,10 @@
             }
         }
 
-        /// Whether threads can share a TLS library without locks that only its first user could have set.
+        /// Whether threads can share a TLS library without locks that its first user would have to set.
         ///
-        /// - Parameter tls: Its name and version; with several, those that are not in use in parentheses.
+        /// - Parameter tls: The name and version of the library; if there are several, those not in use are in
+        ///   parentheses.
         static func isSafe(tls: String) -> Bool {
             guard let library = tls.split(separator: " ").first(where: { !$0.hasPrefix("(") }) else { return false }
             let parts = library.split(separator: "/", maxSplits: 1)

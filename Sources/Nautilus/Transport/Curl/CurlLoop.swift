@@ -4,23 +4,23 @@
 
     /// The transfers of a transport, and the thread that waits for their sockets.
     ///
-    /// Jobs stand in an inbox. The thread that adds one does it at once if no other is at work, which spares a change
-    /// of threads; otherwise the loop's own thread does. Answers are given when the lock is released.
+    /// Jobs wait in an inbox. The thread that adds a job carries it out at once if no other thread is at work, which
+    /// avoids switching threads; otherwise the loop's own thread does. Answers are given when the lock is released.
     ///
-    /// Its thread holds it, so a ``Lease`` has to tell when it is no longer needed.
+    /// The loop's thread keeps the loop alive, so a ``Lease`` has to tell when it is no longer needed.
     final class CurlLoop: Sendable {
-        /// A step to be taken with a transfer.
+        /// A step to take with a transfer or a web socket.
         enum Job {
             case start(CurlTransfer)
-            /// Its caller or its reader has gone.
+            /// The transfer's caller or reader has gone.
             case end(CurlTransfer)
-            /// There is room for more of its response, or more of its request.
+            /// There is room for more of the response, or there is more of the request.
             case resume(CurlTransfer)
-            /// There is something to do for a web socket: to begin, to write, to read on, to end.
+            /// A web socket has something to do: to begin, to write, to read on, or to end.
             case move(CurlSocket)
         }
 
-        /// The use of a loop, which stops when the last one is released.
+        /// The right to use a loop, which stops when its lease is released.
         final class Lease: Sendable {
             let loop: CurlLoop
 
@@ -44,13 +44,13 @@
 
         private let inbox: Locked<Inbox>
         private let core: Locked<CurlCore>
-        /// The C library's loop, as the core has it.
-        // Unsafe: to wait and to wake are thread-safe, and the rest is called under the core's lock, which releases it
-        // last.
+        /// The C library's loop, which the core uses, too.
+        // Unsafe: waiting and waking are thread-safe; everything else, including the final release, happens under the
+        // core's lock.
         private nonisolated(unsafe) let loop: OpaquePointer
         private let startsOnAnyThread: Bool
 
-        /// - Returns: Nil where the system has no descriptor or no memory left.
+        /// - Returns: Nil if the system has no descriptor or no memory left.
         init?(_ configuration: CurlTransport.Configuration, _ library: CurlLibrary) {
             guard let loop = nautilus_loop_create(max(1, configuration.connections)) else { return nil }
             self.loop = loop
@@ -63,10 +63,10 @@
             self.inbox = Locked(Inbox(lines: lines))
         }
 
-        /// Starts a transfer once there is a connection for it, unless its caller has gone.
+        /// Starts a transfer when there is a connection for it, unless its caller has gone.
         func start(_ transfer: CurlTransfer) {
             let context = transfer.context
-            // Before it can be ended.
+            // Must come before anything can end the transfer.
             context.beginConnecting()
             guard !inbox.withLock({ $0.lines.enter(transfer.line) }) else { return add(.start(transfer)) }
             context.beginWaitingForConnection()
@@ -75,7 +75,7 @@
                 context.endWaitingForConnection()
                 add(.start(transfer))
             } else if transfer.exchange.isAnswered {
-                // If it was cancelled meanwhile, the cancellation has not found it in the line.
+                // A cancellation in the meantime would not have found the transfer in the line.
                 forget(transfer)
             }
         }
@@ -86,17 +86,17 @@
             add(.end(transfer))
         }
 
-        /// Lets a transfer go on that has been paused.
+        /// Resumes a paused transfer.
         func resume(_ transfer: CurlTransfer) {
             add(.resume(transfer))
         }
 
-        /// Starts a web socket, or lets it go on.
+        /// Starts a web socket, or lets it continue.
         func move(_ socket: CurlSocket) {
             add(.move(socket))
         }
 
-        /// Ends the thread once there is nothing left to do; the loop's last user has gone.
+        /// Ends the thread when there is nothing left to do, since the loop's last user has gone.
         private func stop() {
             let hasThread = inbox.withLock { inbox in
                 inbox.isStopped = true
@@ -105,7 +105,7 @@
             if hasThread { nautilus_loop_wake(loop) } else { core.withLock { $0.close() } }
         }
 
-        /// Has a step taken, here or on the loop's thread.
+        /// Has a step carried out, here or on the loop's thread.
         private func add(_ job: Job) {
             var work = Work()
             let isDone: Void? =
@@ -125,9 +125,10 @@
             if let alarm { raise(alarm) }
         }
 
-        /// The thread stays asleep while another thread works on the jobs; those left behind have to wake it.
+        /// Takes the jobs over. The loop's thread stays asleep while another thread works on them; jobs that are left
+        /// have to wake it.
         private func takeJobs(_ core: inout CurlCore) {
-            // The core has none left, so that the inbox gets its memory.
+            // The core's own list is empty, so that swapping reuses its memory for the inbox.
             inbox.withLock { swap(&$0.jobs, &core.jobs) }
         }
 
@@ -139,7 +140,7 @@
             switch alarm {
             case .wake: nautilus_loop_wake(loop)
             case .start:
-                // The thread holds the loop until it is told to stop.
+                // The thread keeps the loop alive until it is told to stop.
                 let context = Unmanaged.passRetained(self)
                 let run: @convention(c) (UnsafeMutableRawPointer) -> Void = {
                     Unmanaged<CurlLoop>.fromOpaque($0).takeRetainedValue().run()
@@ -150,7 +151,7 @@
             }
         }
 
-        /// The thread.
+        /// The thread's main function.
         private func run() {
             var count: Int32 = 0
             var work = Work()
@@ -171,8 +172,8 @@
             }
         }
 
-        /// Has the requests on their way that have waited for those that have ended, before the answers are given out,
-        /// since that takes its time.
+        /// Starts the requests that now have the connections of ended transfers. This comes before the answers are
+        /// delivered, since delivering takes time.
         private func startConnected(_ work: inout Work) {
             guard !work.connected.isEmpty else { return }
             work.noteConnected()
@@ -184,15 +185,15 @@
             }
         }
 
-        /// The steps that are left for when the lock is released.
+        /// The steps that remain for the moment when the lock is released.
         private struct Work {
             var ended: [CurlTransfer] = []
-            /// Those that have got the connections of those that have ended.
+            /// The transfers that were given the connections of ended ones.
             var connected: [CurlTransfer] = []
             /// Web sockets that have ended.
             var sockets: [CurlSocket] = []
 
-            // Not under a lock: the clock may be the user's.
+            // Not under a lock, since the clock may be the user's code.
             mutating func noteConnected() {
                 for transfer in connected { transfer.context.endWaitingForConnection() }
                 connected.removeAll(keepingCapacity: true)
@@ -222,7 +223,7 @@
             work.sockets.removeAll(keepingCapacity: true)
         }
 
-        /// There is no thread to be had: nothing can be waited for.
+        /// Fails all transfers, because no thread could be started and so nothing can be waited for.
         private func failAll() {
             inbox.withLock { $0.hasThread = false }
             while inbox.withLock({ !$0.jobs.isEmpty }) || !isIdle {
@@ -248,7 +249,7 @@
             case start
         }
 
-        /// The alarm that makes the thread look after transfers and jobs; nil when it needs none.
+        /// The alarm that makes the thread attend to transfers and jobs; nil if it needs none.
         fileprivate mutating func alarm() -> Alarm? {
             guard hasThread else {
                 hasThread = true
@@ -267,10 +268,10 @@
 
         /// Gives a connection to the next in line.
         ///
-        /// - Returns: The transfer that has it now; nil when the line is empty.
+        /// - Returns: The transfer that has the connection now; nil if no transfer can have it.
         fileprivate mutating func leave(_ line: CurlTransfer.Line) -> CurlTransfer? {
             guard let next = lines.leave(line) else { return nil }
-            // A transfer whose caller has gone without being taken out of the line gives the connection back when it is
+            // If the transfer's caller has gone but it was still in line, it gives the connection back when it is about
             // to start.
             jobs.append(.start(next))
             return next

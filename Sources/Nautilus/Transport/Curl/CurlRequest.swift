@@ -3,20 +3,20 @@
     import Foundation
     import FoundationNetworking
 
-    /// A request as libcurl is told of it.
+    /// A request in the form in which libcurl gets it.
     struct CurlRequest: Sendable {
         let request: HttpRequest
         let origin: HttpOrigin
         private let url: String
 
-        /// From how many bytes on a body is not copied, but read where it is: 64 KiB, which a copy of costs less than
-        /// the calls back for it.
+        /// The largest body that is copied; larger ones are read in place. 64 KiB: copying that much costs less than
+        /// the callbacks to read it.
         private static let copyLimit = 65_536
 
-        /// - Throws: ``InvalidRequest`` for a request that must not go on the wire, and ``TransportError`` for a URL
-        ///   that is not HTTP or a stream that has been read. Nothing was sent.
+        /// - Throws: ``InvalidRequest`` for a request that must not be sent, and ``TransportError`` for a URL that is
+        ///   not HTTP or a stream that has been read before. Nothing was sent.
         init(_ request: HttpRequest) throws {
-            // libcurl passes line breaks on to the wire.
+            // libcurl would send line breaks as they are.
             try request.validate()
             guard let origin = request.origin, origin.scheme == "https" || origin.scheme == "http" else {
                 try request.validateForSession()
@@ -32,10 +32,10 @@
             self.url = url
         }
 
-        /// Whether it goes over TLS.
+        /// Whether the request goes over TLS.
         var isSecure: Bool { origin.scheme == "https" }
 
-        /// Sets all that libcurl has to know of it.
+        /// Sets everything that libcurl has to know about the request.
         func apply(to handle: CurlHandle) -> CurlTransfer.Body {
             handle.setUrl(url)
             handle.setLines { request.add(to: $0) }
@@ -54,7 +54,7 @@
             case .stream(let stream):
                 if let data = stream.sentAsBytes { return applyBytes(data, to: handle) }
                 handle.set(NAUTILUS_CURL_UPLOAD, 1)
-                // Without a length it goes in chunks.
+                // Without a length, the body is sent in chunks.
                 handle.set(NAUTILUS_CURL_INFILESIZE_LARGE, size: stream.length ?? -1)
                 handle.set(NAUTILUS_CURL_UPLOAD_BUFFERSIZE, 262_144)
                 return .none
@@ -77,25 +77,25 @@
     }
 
     extension HttpBodyStream {
-        /// The body, where it is all in memory and its progress is not observed; nil otherwise.
+        /// The body, if all of it is in memory and nobody observes its progress; otherwise nil.
         var sentAsBytes: Data? {
             if case .bytes(let data) = whole, onSent == nil { data } else { nil }
         }
     }
 
     extension HttpMethod {
-        /// Whether a request without a body says so (RFC 9110 §8.6).
+        /// Whether a request without a body has to say so (RFC 9110 §8.6).
         fileprivate var expectsBody: Bool {
             self == .post || self == .put || self == .patch
         }
     }
 
     extension URL {
-        /// The URL without user and password, which libcurl would send as Basic credentials unasked; nil without an
+        /// The URL without user and password, which libcurl would otherwise send as Basic credentials; nil without an
         /// authority.
         fileprivate var withoutAuthorityUser: String? {
             let text = absoluteString
-            // Nearly none has one.
+            // Nearly no URL has a user.
             guard text.utf8.contains(UInt8(ascii: "@")) else { return text }
             guard let start = text.firstRange(of: "://")?.upperBound else { return nil }
             let end = text[start...].firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? text.endIndex
@@ -116,10 +116,11 @@
     }
 
     extension HttpRequest {
-        /// Adds the lines of the header, with those that libcurl would add by itself and should not.
+        /// Adds the lines of the header, including those that keep libcurl from adding fields of its own.
         fileprivate func add(to lines: borrowing CurlHeaderLines) {
             let isPlain = method == .get || method == .head
-            // The body follows at once: a server that does not know this waits, and so would we.
+            // The body is sent at once. With `Expect`, libcurl would wait for a server that does not know the field and
+            // waits for the body.
             if !isPlain { lines.add("Expect:") }
             var (hasType, hasCookie, hasAgent, hasEncodings) = (false, false, false, false)
             for field in header.fields where !field.name.isOwnOfTransport {
@@ -138,7 +139,7 @@
             if !hasAgent { lines.add("User-Agent: Nautilus") }
             if !hasEncodings, let accepted = ContentDecoder.accepted { lines.add("Accept-Encoding", accepted) }
             guard !isPlain, !hasType else { return }
-            // libcurl calls a body without a type a form; RFC 9110 §8.3 has a word for "unknown".
+            // libcurl would call a body without a type a form; RFC 9110 §8.3 has a type for "unknown".
             if hasBytes {
                 lines.add("Content-Type: application/octet-stream")
             } else {
@@ -158,7 +159,7 @@
     extension HttpHeader.Name {
         fileprivate static let acceptEncoding = HttpHeader.Name("Accept-Encoding")
 
-        /// Whether the field is the transport's own to set.
+        /// Whether only the transport sets the field.
         fileprivate var isOwnOfTransport: Bool {
             self == "Host" || self == .contentLength || self == "Transfer-Encoding" || self == "Expect"
         }

@@ -1,11 +1,12 @@
-/// The header of a response, taken in line by line as libcurl hands it over.
+/// The header of a response, read line by line as libcurl hands it over.
 ///
-/// It believes no more than it has seen. libcurl calls a header that breaks off a success, so only the empty line is
-/// proof of one; a `Content-Length` that is too large for it counts as none; and interim responses have no end.
+/// It does not rely on libcurl, which calls a header that breaks off a success, takes a `Content-Length` that is too
+/// large for it as none, and accepts any number of interim responses. Here only the empty line proves that a header is
+/// complete.
 struct CurlResponseHead: Sendable {
     /// Why a header is refused.
     enum Refusal: Error, Hashable, Sendable {
-        /// It is not a header as RFC 9112 has it.
+        /// The header does not conform to RFC 9112.
         case malformed
         /// The header, alone or with interim responses and trailers, is larger than it may be.
         case tooLarge
@@ -20,46 +21,46 @@ struct CurlResponseHead: Sendable {
         case trailers
     }
 
-    /// How many interim responses one response may have: more than any server has a reason for.
+    /// How many interim responses one response may have: more than any server has a reason to send.
     static let interimLimit = 32
 
     /// The status; 0 before the first line.
     private(set) var status = 0
     /// The field lines, line ends included.
     private(set) var lines: [UInt8] = []
-    /// The field lines behind the body, line ends included; empty while they have not come.
+    /// The field lines after the body, line ends included; empty until they arrive.
     private var trailerLines: [UInt8] = []
-    /// The length of the body; nil when none is given, or when a transfer coding frames the body (RFC 9112 §6.3).
+    /// The length of the body; nil if none is given, or if a transfer coding frames the body (RFC 9112 §6.3).
     var contentLength: Int64? { hasTransferCoding ? nil : givenLength }
     /// The value of `Content-Length`.
     private var givenLength: Int64?
     private var hasTransferCoding = false
-    /// The codings of the body, the last applied first; `identity` is none.
+    /// The codings of the body, the one applied last first; without `identity`.
     private(set) var codings: [String] = []
     private var stage = Stage.statusLine
     private var interimCount = 0
     private var size = 0
-    /// Whether it is HTTP/1.1's.
+    /// Whether the response is HTTP/1.1.
     private(set) var isHttp11 = false
     private let limit: Int
     private let expectsUpgrade: Bool
 
     /// - Parameters:
-    ///   - limit: The most bytes of all lines, those of interim responses and of trailers included.
-    ///   - expectsUpgrade: Whether a 101 is an answer. Default: no, since it was not asked for.
+    ///   - limit: The most bytes of all lines, including interim responses and trailers.
+    ///   - expectsUpgrade: Whether a 101 is an answer. Default: no, since an HTTP request does not ask for one.
     init(limit: Int, expectsUpgrade: Bool = false) {
         self.limit = limit
         self.expectsUpgrade = expectsUpgrade
     }
 
-    /// Whether all of it has come.
+    /// Whether the whole header has arrived.
     var isComplete: Bool { stage == .trailers }
 
-    /// Takes the next lines in, with their ends.
+    /// Reads the next lines, with their ends.
     ///
-    /// - Returns: Whether they have completed the header.
+    /// - Returns: Whether these lines have completed the header.
     mutating func take(lines block: UnsafeRawBufferPointer) throws(Refusal) -> Bool {
-        // They are not copied while they grow.
+        // Reserves memory once, so that growing does not copy the lines.
         if stage == .statusLine { lines.reserveCapacity(block.count) }
         var hasCompleted = false
         var rest = block[...]
@@ -71,9 +72,9 @@ struct CurlResponseHead: Sendable {
         return hasCompleted
     }
 
-    /// Takes the next line in, with its end.
+    /// Reads the next line, with its end.
     ///
-    /// - Returns: Whether it has completed the header.
+    /// - Returns: Whether this line has completed the header.
     mutating func take(_ line: UnsafeRawBufferPointer) throws(Refusal) -> Bool {
         size += line.count
         guard size <= limit else { throw .tooLarge }
@@ -124,7 +125,7 @@ struct CurlResponseHead: Sendable {
 
     private mutating func takeField(_ line: UnsafeRawBufferPointer) throws(Refusal) {
         guard let first = line.first else { throw .malformed }
-        // The continuation of the line before (RFC 9112 §5.2).
+        // A line that begins with a blank continues the line before (RFC 9112 §5.2).
         let isContinuation = first == 0x20 || first == 0x09
         guard isContinuation ? !lines.isEmpty : true else { throw .malformed }
         lines.append(contentsOf: line)
@@ -140,7 +141,7 @@ struct CurlResponseHead: Sendable {
         }
     }
 
-    /// Two lengths, or one that is none, are how responses are smuggled (RFC 9112 §6.3).
+    /// Reads a length. Differing or invalid lengths are a way to smuggle responses (RFC 9112 §6.3).
     private mutating func takeLength(_ value: Slice<UnsafeRawBufferPointer>) throws(Refusal) {
         var rest = value
         while true {
@@ -161,20 +162,21 @@ struct CurlResponseHead: Sendable {
 extension CurlResponseHead {
     /// Whether a body follows (RFC 9112 §6.3).
     ///
-    /// - Parameter method: The method that it answers.
+    /// - Parameter method: The method of the request that is answered.
     func hasBody(inAnswerTo method: HttpMethod) -> Bool {
         status != 204 && status != 304 && method != .head
     }
 
-    /// The fields, in their order.
+    /// The fields, in order.
     var header: HttpHeader { HttpHeader(lines: lines) }
 
-    /// The fields behind the body.
+    /// The fields after the body.
     var trailers: HttpHeader { trailerLines.isEmpty ? [:] : HttpHeader(lines: trailerLines) }
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether nothing in it ends a line, or a text, for those that the header is passed on to (RFC 9112 §2.2).
+    /// Whether the line contains nothing that others, to whom the header is passed on, might take for the end of a line
+    /// or of a text (RFC 9112 §2.2).
     fileprivate var isOneLine: Bool {
         var rest = self[...]
         if rest.last == 0x0A { rest.removeLast() }
@@ -188,13 +190,13 @@ extension UnsafeRawBufferPointer {
 }
 
 extension Slice<UnsafeRawBufferPointer> {
-    /// Whether it is `name`, which is in small letters.
+    /// Whether the bytes are `name`, which is given in lower case, in any case.
     fileprivate func isName(_ name: StaticString) -> Bool {
         guard count == name.utf8CodeUnitCount else { return false }
         return name.withUTF8Buffer { name in zip(self, name).allSatisfy { $0 | 0x20 == $1 || $0 == $1 } }
     }
 
-    /// The number that it is, in digits alone; nil for one of 2⁶³ and more.
+    /// The number that the bytes are, which have to be only digits; nil for 2⁶³ and above.
     fileprivate var number: Int64? {
         guard !isEmpty else { return nil }
         var number: Int64 = 0

@@ -3,17 +3,17 @@
     import Foundation
     import FoundationNetworking
 
-    /// One web socket as a loop drives it: its connection, its opening, and then the bytes of its channel, both ways.
+    /// A web socket as a loop drives it: its connection, its opening, and then the bytes of its channel, both ways.
     final class CurlSocket: @unchecked Sendable {
-        // Unchecked: its state belongs to the thread that steps the loop, under its lock; all else has locks of its
-        // own.
+        // Unchecked: the state belongs to the thread that steps the loop, under the loop's lock; everything else has
+        // locks of its own.
 
         /// The event to wait for.
         enum Next: Hashable {
             case readiness(toRead: Bool, toWrite: Bool)
-            /// None: there is more to do at once, after the turns of the others.
+            /// No event: the socket has more to do at once, after the others have had their turns.
             case turn
-            /// The connection is of no more use.
+            /// The connection is no longer usable.
             case end
         }
 
@@ -29,23 +29,23 @@
         let channel: WebSocketChannel
         let caller = CurlSocketCaller()
         private let request: WebSocketOpeningRequest
-        /// Why the request must not be written any more; nil while it may.
+        /// Returns why the request must not be written any more; nil while it may be.
         private let endOfSession: @Sendable () -> HttpError?
         private let closeTimeout: Duration
-        /// Holds the loop, whose thread would end, until the connection has ended.
+        /// Keeps the loop's thread from ending before the connection has ended.
         private let lease: Locked<CurlLoop.Lease?>
         private var stage = Stage.connecting
-        /// The bytes being written; their memory stays where it is, since TLS has to be given the same again.
+        /// The bytes being written. Their memory must not move, since TLS has to be given the same bytes again.
         private var output: [UInt8]
         private var offset = 0
-        /// libcurl's last code for why nothing moves any more; nil for none.
+        /// libcurl's last code for why reading or writing failed; nil for none.
         private var lastFailure: Int32?
-        /// Ends the wait for a server that does not end a connection that is closed.
+        /// Ends the wait for a server that does not end the connection of a closed socket.
         private var patience: Task<Void, Never>?
         private let headerLimit: Int
         private let refusalLimit: Int
 
-        /// How often it reads before others have their turn: a megabyte, and each time enough for a record of TLS.
+        /// How often a socket reads before others have their turn: 64 times the size of a TLS record make a megabyte.
         private static let readsAtOnce = 64
         private static let bufferSize = 16_384
 
@@ -71,7 +71,7 @@
             ) { .random(in: .min ... .max) }
         }
 
-        /// Lets the loop go; once the connection has ended, and not under the loop's lock.
+        /// Releases the loop. Called when the connection has ended, and not under the loop's lock.
         func release() {
             let lease = lease.withLock { $0.take() }
             withExtendedLifetime(lease) {}
@@ -86,15 +86,15 @@
 
     /// The loop's side.
     extension CurlSocket {
-        /// libcurl is done with connecting.
+        /// Continues after libcurl has connected, or has failed to.
         ///
-        /// - Parameter code: Its word for a failure; 0 for none.
+        /// - Parameter code: libcurl's code for a failure; 0 for none.
         func connected(_ code: Int32) -> Next {
             guard code == 0 else {
                 fail(code)
                 return .end
             }
-            // The user may have signed out while it connected.
+            // The user may have signed out meanwhile.
             if let end = endOfSession() {
                 caller.resolve(.failure(end))
                 return .end
@@ -103,16 +103,16 @@
             return move()
         }
 
-        /// Reads and writes as much as it can.
+        /// Reads and writes as much as possible.
         func move() -> Next {
             if case .over = stage { return .end }
             if !caller.wantsSocket { return .end }
             var canWrite = write()
             var isAtEnd = canWrite == nil
-            // A connection that takes no more may still have brought the reason.
+            // A connection that accepts no more bytes may still have brought the reason.
             let hasMore = read(&isAtEnd)
             if !isAtEnd, canWrite == true {
-                // Answers to what was read.
+                // Reading may have made answers due.
                 canWrite = write()
                 isAtEnd = canWrite == nil
             }
@@ -127,7 +127,7 @@
             return .readiness(toRead: wantsInput, toWrite: canWrite == false)
         }
 
-        /// The connection has ended, from either side.
+        /// Cleans up after the connection has ended, from either side.
         func end() {
             stage = .over
             patience?.cancel()
@@ -137,7 +137,7 @@
             caller.resolve(.failure(CancellationError()))
         }
 
-        /// The system has nothing left for it.
+        /// Fails the opening, because the system has no resources left.
         func refuse() {
             caller.resolve(.failure(TransportError.unusable))
         }
@@ -151,7 +151,7 @@
 
         /// Writes the frames that are due.
         ///
-        /// - Returns: Whether all of it went; nil when the connection takes nothing more.
+        /// - Returns: Whether everything was written; nil if the connection accepts nothing more.
         private func write() -> Bool? {
             while true {
                 if offset == output.count {
@@ -169,15 +169,15 @@
                     lastFailure = code
                     return nil
                 }
-                // Nothing went, and no reason was given.
+                // Nothing was written, and no reason given.
                 if count == 0 { return false }
             }
         }
 
-        /// Reads as far as there is room for it.
+        /// Reads as long as there is room.
         ///
-        /// - Parameter isAtEnd: Becomes true when the connection brings nothing more.
-        /// - Returns: Whether there may be more at once.
+        /// - Parameter isAtEnd: Becomes true if the connection brings nothing more.
+        /// - Returns: Whether there may be more to read at once.
         private func read(_ isAtEnd: inout Bool) -> Bool {
             withUnsafeTemporaryAllocation(byteCount: Self.bufferSize, alignment: 16) { buffer in
                 guard let start = buffer.baseAddress else { return false }
@@ -197,7 +197,7 @@
             }
         }
 
-        /// Whether further bytes are of no more interest.
+        /// Whether further bytes no longer matter.
         private var isSettled: Bool {
             switch stage {
             case .over: true
@@ -217,7 +217,7 @@
             }
         }
 
-        /// The opening has come to something.
+        /// Continues with the outcome of the opening.
         private func settle(_ outcome: Result<WebSocketOpeningAnswer.Outcome, TransportError>) {
             switch outcome {
             case .success(.opened(let header, let frames)):
@@ -233,7 +233,7 @@
             }
         }
 
-        /// The connection has ended while the answer was to come.
+        /// Ends the opening because the connection ended before the answer was complete.
         private func endOpening() {
             guard case .opening(let answer) = stage else { return }
             if let code = lastFailure, !answer.hasHeader { return fail(code) }
@@ -251,7 +251,7 @@
             settle(.failure(TransportError(failure.urlCode, delivery: delivery)))
         }
 
-        /// A server that does not end the connection once the socket is closed is not waited for without end.
+        /// Limits the wait for a server that does not end the connection once the socket is closed.
         private func beginPatience() {
             guard patience == nil, channel.isClosing else { return }
             patience = Task.detached { [weak self, closeTimeout] in
@@ -266,10 +266,10 @@
             wake()
         }
 
-        /// Has the loop look at it; from anywhere.
+        /// Has the loop attend to the socket. May be called from anywhere.
         func wake() {
             guard let lease = lease.withLock({ $0 }) else { return }
-            // The last one to go stops the loop, and not while it is at work here.
+            // Releasing the last lease stops the loop, which must not happen during this call.
             withExtendedLifetime(lease) { lease.loop.move(self) }
         }
     }

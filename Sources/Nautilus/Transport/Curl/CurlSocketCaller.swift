@@ -19,7 +19,8 @@
 
         /// Waits for the answer.
         ///
-        /// - Throws: The error that the opening has failed with; `CancellationError`, at once.
+        /// - Throws: The error with which the opening has failed; `CancellationError`, at once when the task is
+        ///   cancelled.
         func answer(start: () -> Void) async throws -> Answer {
             try await state.wait { state, waiter in
                 state.waiter = waiter
@@ -32,7 +33,7 @@
             }
         }
 
-        /// Answers; only the first answer counts.
+        /// Gives the caller the answer; only the first one counts.
         func resolve(_ answer: Result<Answer, any Error>) {
             let waiter = state.withLock { state in
                 state.hasAnswer = true
@@ -46,7 +47,7 @@
             state.withLock { $0.hasLeft = true }
         }
 
-        /// Whether the caller waits for the socket, or has it.
+        /// Whether the caller waits for the socket or uses it.
         var wantsSocket: Bool { state.withLock { !$0.hasLeft } }
     }
 #endif

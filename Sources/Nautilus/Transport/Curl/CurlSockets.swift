@@ -1,15 +1,15 @@
 #if os(Linux)
     internal import CNautilusCurl
 
-    /// The web sockets of a loop, under its lock.
+    /// The web sockets of a loop, used under the loop's lock.
     struct CurlSockets {
         private var sockets: [OpaquePointer: CurlSocket] = [:]
-        /// Those whose connections are made, by descriptor.
+        /// The sockets whose connections are made, by descriptor.
         private var byDescriptor: [Int32: CurlSocket] = [:]
         private var descriptors: [OpaquePointer: Int32] = [:]
         private var ended: [CurlSocket] = []
         private var waiting: [CurlSocket] = []
-        /// Whether a connection that still looks its host's name up can be ended without a wait.
+        /// Whether a connection can be ended without waiting while it still looks up its host's name.
         private let endsLookups: Bool
 
         init(endsLookups: Bool) {
@@ -36,13 +36,13 @@
             }
         }
 
-        /// libcurl is done with a handle, which may be a socket's.
+        /// Continues after libcurl is done with a handle, which may be a socket's.
         mutating func connected(_ easy: OpaquePointer, _ code: Int32, _ loop: OpaquePointer) {
             guard let socket = sockets[easy] else { return }
             proceed(socket.connected(code), socket, loop)
         }
 
-        /// Lets the sockets read and write that the loop's last step has found to be ready.
+        /// Lets the sockets that the loop's last step has found ready read and write.
         mutating func moveReady(_ loop: OpaquePointer) {
             while true {
                 let descriptor = nautilus_loop_ready(loop)
@@ -58,13 +58,13 @@
             }
         }
 
-        /// Those that have ended since this was last asked.
+        /// Returns the sockets that have ended since the last call.
         mutating func takeEnded() -> [CurlSocket] {
             defer { ended = [] }
             return ended
         }
 
-        /// Those that have more to do.
+        /// Returns the sockets that have more to do.
         mutating func takeWaiting() -> [CurlSocket] {
             defer { waiting = [] }
             return waiting
@@ -86,7 +86,7 @@
             let easy = socket.handle.easy
             guard sockets.removeValue(forKey: easy) != nil else { return }
             if let descriptor = descriptors.removeValue(forKey: easy) { byDescriptor[descriptor] = nil }
-            // Its connection is no other's, so that it ends with it.
+            // The connection is not shared, so it ends with the handle.
             _ = nautilus_loop_remove(loop, easy)
             socket.end()
             ended.append(socket)

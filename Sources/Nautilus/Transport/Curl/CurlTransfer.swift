@@ -4,8 +4,8 @@
 
     /// One exchange as libcurl carries it out: its state, and the functions that libcurl calls.
     final class CurlTransfer: Identifiable, @unchecked Sendable {
-        // Unchecked: its state belongs to the caller until the transfer is handed to a loop, and from there on to the
-        // thread that steps the loop, under its lock; libcurl calls back from there only.
+        // Unchecked: the state belongs to the caller until the transfer is handed to a loop, and from then on to the
+        // thread that steps the loop, under the loop's lock. libcurl calls back only from that thread.
 
         /// A body that is not a stream.
         enum Body {
@@ -15,24 +15,25 @@
             case large(Data)
         }
 
-        /// The line in which it waits for a connection.
+        /// The line in which the transfer waits for a connection.
         struct Line: Hashable, Sendable {
             let origin: HttpOrigin
-            /// Whether its response is read while it comes: it may last, and is not to hold up those that do not.
+            /// Whether the response is read as it arrives. Such exchanges may last long, and must not hold up the
+            /// others.
             let isStreamed: Bool
         }
 
         let exchange: CurlExchange
         let request: CurlRequest
-        /// The line in which it waits for a connection.
+        /// The line in which the transfer waits for a connection.
         let line: Line
-        /// The handle that carries it; nil while it has no connection, and when it is over.
+        /// The handle that carries the transfer; nil before it has a connection, and when it is over.
         private(set) var handle: CurlHandle?
-        /// How it has ended; nil while it has not.
+        /// How the transfer has ended; nil while it has not.
         private(set) var result: Result<CurlExchange.Answer, any Error>?
         /// The attempt's context, which knows how long the exchange may take.
         let context: AttemptContext
-        /// Whether libcurl may send it once more when a kept connection dies before any byte of an answer.
+        /// Whether libcurl may send the request again if a kept connection dies before any byte of an answer.
         let isRepeatable: Bool
         private var body = Body.none
         private let responseLimit: Int
@@ -40,23 +41,23 @@
         private(set) var head: CurlResponseHead
         private var decoder: ContentDecoder?
         private var received = Data()
-        /// How many bytes of the answer's body have been taken, as they came.
+        /// How many bytes of the answer's body have been taken, before decoding.
         private var bodyCount: Int64 = 0
-        /// Why it was ended from here; nil when it was not.
+        /// Why this side ended the transfer; nil if it did not.
         private var refusal: TransportError?
-        /// Why the request must not be written any more; nil while it may.
+        /// Why the request must not be written any more; nil while it may be.
         private var endOfSession: HttpError?
         /// How often libcurl was allowed to write the request.
         private var admissions = 0
-        /// How many bytes had been written by then, to a proxy that was asked for a connection.
+        /// How many bytes had been written before the first admission, to ask a proxy for a connection.
         private var sizeBefore = 0
-        /// Whether an answer has come that makes the rest of a streamed body pointless.
+        /// Whether an answer has arrived that makes the rest of a streamed body pointless.
         private(set) var isOvertaken = false
-        /// Whether the server has gone while the body was to go on.
+        /// Whether the server has gone before the body was complete.
         private var isLeft = false
-        /// Whether its handle is fit for another transfer as it is.
+        /// Whether the handle can be used for another transfer as it is.
         private var leavesHandleClean = false
-        /// Whether it goes on without a caller, since ending it would have to wait.
+        /// Whether the transfer goes on without a caller, since ending it would have to wait.
         var isAbandoned = false
 
         init(
@@ -86,12 +87,12 @@
         private var isSent: Bool { isAdmitted && number(NAUTILUS_CURL_INFO_REQUEST_SIZE) > sizeBefore }
     }
 
-    /// How it begins.
+    /// Beginning.
     extension CurlTransfer {
-        /// Has `handle` carry it.
+        /// Has `handle` carry the transfer.
         ///
-        /// - Returns: Whether libcurl takes all of it: it must not silently leave anything out, such as a limit, a
-        ///   pinned key, the body.
+        /// - Returns: Whether libcurl accepts every option. None may be silently left out, such as a limit, a pinned
+        ///   key or the body.
         func take(_ handle: CurlHandle, _ configuration: CurlTransport.Configuration) -> Bool {
             self.handle = handle
             let isSecure = request.isSecure
@@ -103,32 +104,32 @@
         }
     }
 
-    /// How it ends.
+    /// Ending.
     extension CurlTransfer {
-        /// Ends it without libcurl.
+        /// Ends the transfer without libcurl.
         func fail(_ error: any Error) {
             result = .failure(error)
         }
 
-        /// Ends it once libcurl is done.
+        /// Ends the transfer after libcurl is done.
         ///
-        /// - Parameter code: libcurl's code for it; 0 for no failure.
+        /// - Parameter code: libcurl's code for a failure; 0 for none.
         func end(_ code: Int32) {
-            // A header that breaks off may have been none all along.
+            // A header that broke off may not have been a valid header to begin with.
             if !head.isComplete, let handle { _ = nautilus_easy_flush(handle.easy) }
             result = outcome(code)
-            // libcurl counts what it has tried again, as long as the handle lives.
+            // libcurl counts retries as long as the handle lives.
             leavesHandleClean = code == 0 && admissions == 1
         }
 
-        /// Gives its handle back, which libcurl has no more; nil when it has none.
+        /// Returns the handle, which libcurl no longer uses; nil if there is none.
         func releaseHandle() -> CurlHandle? {
             defer { handle = nil }
             handle?.release(isClean: leavesHandleClean)
             return handle
         }
 
-        /// Tells everybody how it has ended.
+        /// Tells caller and reader how the transfer has ended.
         func deliver() {
             guard let result else { return }
             exchange.end(result)
@@ -141,7 +142,7 @@
                 return .failure(TransportError(error).delivered(isSent ? .maybeExecuted : .notSent))
             }
             if let error = refusal ?? endOfSession as (any Error)? { return .failure(error) }
-            // An answer that is whole stands, whatever becomes of the rest of the request's body.
+            // A complete answer counts, whatever becomes of the rest of the request's body.
             guard code == 0 || isAnswerWhole else {
                 if code == CurlFailure.timedOut { return .failure(TransportError.notConnected(isSent: isSent)) }
                 let failure = CurlFailure(
@@ -152,23 +153,23 @@
                 )
                 return .failure(TransportError(failure.urlCode, delivery: isSent ? .maybeExecuted : .notSent))
             }
-            // Only the empty line proves a header; libcurl calls one that breaks off a success.
+            // Only the empty line proves that a header is complete; libcurl calls a header that breaks off a success.
             guard head.isComplete else { return .failure(TransportError(.networkConnectionLost)) }
             if let decoder, !decoder.isWhole { return .failure(TransportError(.cannotDecodeContentData)) }
             return .success(CurlExchange.Answer(head: head, body: received))
         }
 
-        /// Whether all of an answer has come, as far as its length tells.
+        /// Whether the answer is complete, as far as its length tells.
         private var isAnswerWhole: Bool {
             head.isComplete && (!head.hasBody(inAnswerTo: method) || head.contentLength == bodyCount)
         }
 
-        /// How it has come to its connection, as far as it has come.
+        /// How the transfer has got its connection, as far as it has got.
         private var connection: CallTrace.Exchange.Connection {
             guard let handle, handle.number(NAUTILUS_CURL_INFO_NUM_CONNECTS) > 0 else { return .reused }
             let name = handle.duration(NAUTILUS_CURL_INFO_NAMELOOKUP_TIME_T)
             let connected = handle.duration(NAUTILUS_CURL_INFO_CONNECT_TIME_T)
-            // Each counts from the beginning, and is zero while it has not come, or never comes.
+            // Each time counts from the beginning, and is zero if its event has not happened, or never happens.
             let secured = handle.duration(NAUTILUS_CURL_INFO_APPCONNECT_TIME_T)
             return CallTrace.Exchange.Connection(
                 nameLookup: name,
@@ -204,19 +205,19 @@
         }
 
         private static func of(_ context: UnsafeMutableRawPointer?) -> CurlTransfer? {
-            // The loop holds it for as long as libcurl has its handle.
+            // The loop keeps the transfer alive for as long as libcurl has its handle.
             context.map { Unmanaged<CurlTransfer>.fromOpaque($0).takeUnretainedValue() }
         }
 
-        /// Whether the request may be written now; asked again when a kept connection has died under it.
+        /// Decides whether the request may be written now; called again if a kept connection has died under it.
         private func admit() -> Bool {
             guard !isAbandoned else { return false }
             if let end = context.endOfSession(of: request.request) {
-                // What a kept connection has taken that died then may have been executed.
+                // What was written to a kept connection that died may have been executed.
                 if isSent { refuse(TransportError(.networkConnectionLost)) } else { endOfSession = end }
                 return false
             }
-            // An exchange that is ended before this check counts as unsent, and has to stay so.
+            // An exchange that is ended before this check counts as unsent, so nothing may be sent after that.
             context.noteSending()
             guard !exchange.isAnswered else { return false }
             guard isSent else {
@@ -243,7 +244,7 @@
             return beginBody() ? NAUTILUS_HEAD_COMPLETE : NAUTILUS_HEAD_REFUSED
         }
 
-        /// The header is complete.
+        /// Called when the header is complete.
         private func beginBody() -> Bool {
             context.noteConnection(connection)
             context.noteResponseHeader()
@@ -269,13 +270,13 @@
                 refuse(.responseTooLarge(limit: responseLimit))
                 return false
             }
-            // A length alone, which costs the server nothing, is to cost little here.
+            // Announcing a length costs the server nothing, so it must cost little here.
             if decoder == nil { received.reserveCapacity(min(Int(length), 1_048_576)) }
             return true
         }
 
         private func takeBody(_ bytes: UnsafeRawBufferPointer) -> Int {
-            // libcurl keeps bytes that are not taken now, and brings them again.
+            // libcurl keeps the bytes that are not taken now, and delivers them again.
             if exchange.download?.isFull() == true { return Int(NAUTILUS_CURL_PAUSE.rawValue) }
             bodyCount += Int64(bytes.count)
             guard let decoder else { return keep(bytes) ? bytes.count : 0 }
@@ -303,15 +304,15 @@
             return true
         }
 
-        /// Lets libcurl find out that an answer which has overtaken the body is complete: it sends no more of that, but
-        /// while it is paused would wait for it.
+        /// Lets libcurl notice that an answer is complete which came before all of the request's body was sent: libcurl
+        /// sends no more of that body, but would wait for it while it is paused.
         func lookAgain() {
             if let handle { nautilus_easy_resume(handle.easy) }
         }
 
-        /// Ends it, since the server has gone and no answer can come any more.
+        /// Ends the transfer, since the server has gone and no answer can come any more.
         ///
-        /// - Returns: False when an answer has come.
+        /// - Returns: False if an answer has arrived.
         func leave() -> Bool {
             guard !head.isComplete else { return false }
             isLeft = true
@@ -321,14 +322,14 @@
 
         private func giveBody(_ target: UnsafeMutableRawBufferPointer) -> Int {
             if isLeft { return Int(NAUTILUS_CURL_ABORT.rawValue) }
-            // An end would make a part of the body the whole, and a failure would cost the answer.
+            // Ending here would make a part of the body look like the whole, and failing would lose the answer.
             guard !isOvertaken else { return Int(NAUTILUS_CURL_PAUSE.rawValue) }
             if case .large(let data) = body {
                 let count = min(target.count, data.count - bodyOffset)
                 let start = data.startIndex + bodyOffset
                 data.copyBytes(to: target, from: start..<(start + count))
                 bodyOffset += count
-                // It is asked for when what came before has been written.
+                // libcurl asks for more when what it had before has been written.
                 if start > data.startIndex { context.noteBodyPart() }
                 return count
             }
@@ -339,7 +340,7 @@
             }
         }
 
-        /// Whether the body can be sent from its beginning again.
+        /// Goes back to the beginning of the body; returns false if that is not possible.
         private func rewind() -> Bool {
             bodyOffset = 0
             return exchange.upload?.hasBegun != true

@@ -6,37 +6,37 @@
         /// The choices about a ``CurlTransport``.
         public struct Configuration: Sendable {
             /// The largest response body, in bytes, after decompression; beyond it the exchange ends with
-            /// ``TransportError/responseTooLarge(limit:)``. A body that is streamed has no limit.
+            /// ``TransportError/responseTooLarge(limit:)``. A streamed body has no limit.
             ///
             /// 64 MiB: far above any document an API answers with, and little enough to be held in memory.
             public var responseLimit: Int
-            /// The largest header of a response, in bytes, with those of its interim responses and its trailers.
+            /// The largest header of a response, in bytes, including its interim responses and trailers.
             ///
             /// 256 KiB: thirty times the most that servers commonly send.
             public var headerLimit: Int
             /// How many connections one host gets at once; further exchanges wait in line, the more urgent first.
-            /// Exchanges whose response is read while it comes, such as events and downloads, have as many of their
-            /// own, so that long ones do not hold up the others.
+            /// Exchanges whose response is read as it arrives, such as events and downloads, have as many connections
+            /// of their own, so that long ones do not hold up the others.
             ///
-            /// 6, as Foundation and the browsers have it: servers are used to it.
+            /// 6, as in Foundation and browsers, which servers are used to.
             public var connectionsPerHost: Int
-            /// How many connections there are at once in all, and how many are kept.
+            /// How many connections there are at once in total, and how many are kept.
             ///
             /// 256: a quarter of the descriptors that a process has on most systems.
             public var connections: Int
-            /// How long a connection may take, with the look-up of its name and its TLS handshake.
+            /// How long connecting may take, including the look-up of the host's name and the TLS handshake.
             ///
-            /// 10 s: three of TCP's own repetitions. It ends with `timedOut`, ``Delivery/notSent``, so that even a
-            /// request that must not run twice can be tried again.
+            /// 10 s: three of TCP's own repetitions. The exchange then ends with `timedOut`, ``Delivery/notSent``, so
+            /// that even a request that must not run twice can be tried again.
             public var connectTimeout: Duration
-            /// The way that connections take.
+            /// The route that connections take.
             ///
-            /// The environment's, as with every other client on the system.
+            /// Default: the environment's, as for every other client on the system.
             public var route: Route
             /// The TLS settings: which servers are trusted, and the client's own certificate.
             public var trust: Trust
-            /// Addresses of hosts, by their names in small letters, in place of those that a look-up finds: several are
-            /// tried as the found ones are, IPv6 and IPv4 within 200 ms of each other (RFC 8305). Default: none.
+            /// Addresses of hosts, by name in lower case, in place of a look-up. Several are tried as those from a
+            /// look-up would be, IPv6 and IPv4 within 200 ms of each other (RFC 8305). Default: none.
             public var addresses: [String: [String]]
 
             /// Creates a configuration; every default gives its reason at the property.
@@ -65,14 +65,15 @@
     extension CurlTransport.Configuration {
         /// Sets the options that are the same for every request.
         ///
-        /// - Parameter isSecure: Whether for those over TLS; libcurl copies its settings for the others as well.
+        /// - Parameter isSecure: Whether the requests go over TLS; libcurl would copy the TLS settings for other
+        ///   requests, too.
         func apply(to handle: CurlHandle, isSecure: Bool) {
             let (http, http11) = (3, 2)
-            // No signal handler of the process's is to be changed.
+            // libcurl must not change the process's signal handlers.
             handle.set(NAUTILUS_CURL_NOSIGNAL, 1)
             handle.set(NAUTILUS_CURL_PROTOCOLS, http)
             handle.set(NAUTILUS_CURL_HTTP_VERSION, http11)
-            // Dots in a path are the caller's.
+            // Dots in a path are left as the caller has written them.
             handle.set(NAUTILUS_CURL_PATH_AS_IS, 1)
             // A proxy's answer to CONNECT is not the response.
             handle.set(NAUTILUS_CURL_SUPPRESS_CONNECT_HEADERS, 1)
@@ -91,20 +92,20 @@
             }
         }
 
-        /// Sets the addresses of a host, where they are not to be looked up.
+        /// Sets the addresses of a host, if they are configured.
         func applyAddresses(to handle: CurlHandle, of origin: HttpOrigin) {
             guard !addresses.isEmpty, let found = addresses[origin.host] else { return }
-            // Those of IPv6 in brackets.
+            // IPv6 addresses need brackets.
             let texts = found.map { $0.contains(":") && !$0.hasPrefix("[") ? "[\($0)]" : $0 }
             handle.setAddresses("\(origin.host):\(origin.port):\(texts.joined(separator: ","))")
         }
     }
 
     extension Duration {
-        /// Rounded up; at least 1, since libcurl takes 0 for its own default.
+        /// The duration in milliseconds, rounded up; at least 1, since libcurl takes 0 as its own default.
         fileprivate var wholeMilliseconds: Int {
             let (seconds, attoseconds) = components
-            // A day: libcurl counts in 32 bits on some systems.
+            // At most a day, since libcurl counts in 32 bits on some systems.
             guard seconds < 86_400 else { return 86_400_000 }
             return max(1, Int(seconds) * 1000 + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000))
         }

@@ -3,19 +3,19 @@
     import Foundation
 
     extension CurlTransport {
-        /// The way that connections take.
+        /// The route that connections take.
         public enum Route: Sendable, CustomStringConvertible {
-            /// Straight to the host, or by a proxy that the environment names (`http_proxy`, `https_proxy`,
+            /// Straight to the host, or through a proxy that the environment names (`http_proxy`, `https_proxy`,
             /// `all_proxy`, `no_proxy`).
             case environment
             /// Straight to the host, whatever the environment says.
             case direct
-            /// By a proxy.
+            /// Through a proxy.
             case proxy(Proxy)
-            /// Over the Unix socket with this path, whatever the host; the request still names it.
+            /// Over the Unix socket with this path, whatever the host; the request still names the host.
             case unixSocket(path: String)
 
-            /// The kind of way, and where it leads; no user and no password.
+            /// The kind of route, and where it leads; without user and password.
             public var description: String {
                 switch self {
                 case .environment: "by the proxies of the environment"
@@ -28,16 +28,16 @@
 
         /// A proxy, with the user name and the password for it.
         public struct Proxy: Sendable, Redacted {
-            /// Where it is: `http://proxy.example.com:3128`, or `socks5h://…`, which has the proxy look names up.
+            /// The proxy's URL: `http://proxy.example.com:3128`, or `socks5h://…`, which has the proxy look up names.
             public let url: String
             /// The user name for the proxy; nil for none.
             public let user: String?
-            /// The user's password; nil when there is none.
+            /// The user's password; nil for none.
             public let password: String?
-            /// Hosts that are reached without it, with all below them; `*` for every host. Default: none.
+            /// Hosts that are reached without the proxy, including their subdomains; `*` for every host. Default: none.
             public let exceptions: [String]
 
-            /// Creates a proxy. A URL that is none fails the exchange, not sent.
+            /// Creates a proxy. With an invalid URL, exchanges fail before anything is sent.
             public init(_ url: String, user: String? = nil, password: String? = nil, exceptions: [String] = []) {
                 self.url = url
                 self.user = user
@@ -45,7 +45,7 @@
                 self.exceptions = exceptions
             }
 
-            /// Scheme, host and port; no user, no password.
+            /// Scheme, host and port, without user and password.
             public var description: String {
                 URL(string: url).flatMap(HttpOrigin.init).map { "\($0)" } ?? "‹proxy›"
             }
@@ -61,38 +61,38 @@
                 case tls13
             }
 
-            /// A certificate of the client's, for servers that ask for one.
+            /// A client certificate, for servers that ask for one.
             public struct Identity: Sendable, Redacted {
-                /// The certificate, and those between it and a root, in PEM.
+                /// The certificate and the intermediate ones up to a root, in PEM.
                 public let certificates: Data
-                /// Its private key, in PEM.
+                /// The certificate's private key, in PEM.
                 public let key: Data
-                /// The password that the key is encrypted with; nil when it is not.
+                /// The password with which the key is encrypted; nil if it is not encrypted.
                 public let password: String?
 
-                /// Creates an identity; one that cannot be read fails the exchange, not sent.
+                /// Creates an identity. If it cannot be read, exchanges fail before anything is sent.
                 public init(certificates: Data, key: Data, password: String? = nil) {
                     self.certificates = certificates
                     self.key = key
                     self.password = password
                 }
 
-                /// That there is one, and nothing of it.
+                /// A fixed text that shows nothing of the certificate.
                 public var description: String { "a client certificate" }
             }
 
-            /// Default: TLS 1.2, the oldest that is still allowed (RFC 8996).
+            /// The oldest version of TLS to accept. Default: TLS 1.2, the oldest that is still allowed (RFC 8996).
             public var minimumVersion: Version
             /// The roots that certificates are traced back to, in PEM, in place of the system's. Default: nil, the
             /// system's.
             public var roots: Data?
-            /// Public keys, one of which the server's certificate must have besides being valid: SHA-256 of the
-            /// SubjectPublicKeyInfo, 32 bytes each (RFC 7469 §2.4). Default: none, any key.
+            /// Pinned public keys. The server's certificate must have one of them, besides being valid. Each is the
+            /// SHA-256 of the SubjectPublicKeyInfo, 32 bytes (RFC 7469 §2.4). Default: none, any key.
             ///
-            /// Pin a second key that is not in use yet: a server that has to change its only one cannot be reached any
-            /// more.
+            /// Also pin a second key that is not in use yet: a server that had to change its only pinned key could no
+            /// longer be reached.
             public var pinnedKeys: [Data]
-            /// Default: nil, none.
+            /// The client's certificate. Default: nil, none.
             public var identity: Identity?
 
             /// Creates a trust; every default gives its reason at the property.
@@ -130,7 +130,7 @@
                 handle.set(NAUTILUS_CURL_UNIX_SOCKET_PATH, path)
             case .proxy(let proxy):
                 handle.set(NAUTILUS_CURL_PROXY, proxy.url)
-                // Empty, so that those of the environment do not count either.
+                // Set even if empty, so that the environment's exceptions do not apply.
                 handle.set(NAUTILUS_CURL_NOPROXY, proxy.exceptions.joined(separator: ","))
                 if let user = proxy.user { handle.set(NAUTILUS_CURL_PROXYUSERNAME, user) }
                 if let password = proxy.password { handle.set(NAUTILUS_CURL_PROXYPASSWORD, password) }
@@ -138,7 +138,7 @@
         }
 
         private func avoidProxies(on handle: CurlHandle) {
-            // Not by naming none, for which libcurl asks the environment as well.
+            // An empty proxy would not do, since libcurl then asks the environment.
             handle.set(NAUTILUS_CURL_NOPROXY, "*")
             handle.clear(NAUTILUS_CURL_PROXY_CAINFO)
             handle.clear(NAUTILUS_CURL_PROXY_CAPATH)

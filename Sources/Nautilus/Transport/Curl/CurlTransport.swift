@@ -2,9 +2,9 @@
     import Foundation
     import FoundationNetworking
 
-    /// The transport of services on Linux that name no other: libcurl itself, which Foundation's networking has loaded
-    /// anyway, driven without the layer above it. Where there is none that can be used, see ``PlatformTransport``, it
-    /// is ``URLSessionTransport`` instead.
+    /// The default transport on Linux. It drives libcurl, which Foundation's networking has loaded anyway, without
+    /// Foundation's layer above it. Where libcurl cannot be used, the default is ``URLSessionTransport``; see
+    /// ``PlatformTransport``.
     ///
     /// ```swift
     /// struct Staging: HttpService {
@@ -14,40 +14,41 @@
     ///     var apiUrl: any UrlConvertible { "staging.example.com/v1" }
     /// }
     /// ```
-    /// Like ``URLSessionTransport`` it follows no redirects, answers no challenges, keeps no cookies, caches nothing,
-    /// retries nothing and times nothing out but connecting. A caller should know:
+    /// Like ``URLSessionTransport``, it follows no redirects, answers no challenges, keeps no cookies, caches nothing,
+    /// retries nothing, and has a timeout only for connecting. A caller should know:
     /// - A failure is ``Delivery/notSent`` exactly when not a byte of the request was written, whatever its kind.
     /// - libcurl repeats a request by itself when a kept connection turns out to be closed before any byte of an answer
-    ///   came. That is let happen for idempotent methods and for requests with an `Idempotency-Key`, and costs one new
-    ///   connection. Others fail with `networkConnectionLost`, maybe executed: the server gets them once.
+    ///   came. The transport allows this for idempotent methods and for requests with an `Idempotency-Key`; it costs
+    ///   one new connection. Other requests fail with `networkConnectionLost`, maybe executed: the server gets them
+    ///   once.
     /// - A connection that is not made within ``Configuration/connectTimeout`` ends the exchange with `timedOut`,
     ///   ``Delivery/notSent``; only a request that libcurl repeats may have been executed by then.
-    /// - An answer that is whole is the response, though the server has not read all of the request's body.
-    /// - Header fields go out and come in in their order, several values of one name as several lines; of `Cookie`, as
-    ///   one (RFC 6265 §5.4). Control characters in values are refused (RFC 9110 §5.5).
-    /// - `Content-Encoding` gzip and deflate, and br and zstd where the system has libbrotlidec and libzstd, are asked
-    ///   for and undone; the response's header keeps the names. A body that breaks off within them is an error, and so
-    ///   is a zstd frame with a window of more than 8 MiB (RFC 9659). A request with an `Accept-Encoding` of its own
-    ///   has that sent instead.
-    /// - A streamed body goes out while it is made, and comes in while it is read: a reader or a writer that is slow
-    ///   slows the other side down.
-    /// - Interim responses (1xx) are passed over, ``HttpResponse/trailers`` handed over, and a 101 that was not asked
-    ///   for is an error.
-    /// - HTTP/1.1 is spoken, over TLS as well. HTTP/2 is not: in the versions of libcurl that are about, an upload that
-    ///   is answered early never ends, and a connection that the server has given up may be used once more.
-    /// - A child process that forks without `exec` cannot use it, as it cannot use anything that is built on threads.
+    /// - A complete answer is the response, even if the server has not read all of the request's body.
+    /// - Header fields keep their order in both directions. Several values of one name are several lines, except for
+    ///   `Cookie`, which is one line (RFC 6265 §5.4). Control characters in values are refused (RFC 9110 §5.5).
+    /// - The `Content-Encoding`s gzip and deflate, and br and zstd if the system has libbrotlidec and libzstd, are
+    ///   asked for and decoded; the response's header keeps their names. An encoded body that breaks off is an error,
+    ///   as is a zstd frame with a window of more than 8 MiB (RFC 9659). If a request has its own `Accept-Encoding`,
+    ///   that is sent instead.
+    /// - A streamed body is sent while it is made, and received while it is read: a slow reader or writer slows down
+    ///   the other side.
+    /// - Interim responses (1xx) are skipped, trailers are passed on in ``HttpResponse/trailers``, and a 101 that was
+    ///   not asked for is an error.
+    /// - The protocol is HTTP/1.1, even over TLS. HTTP/2 is not used: in the current versions of libcurl, an upload
+    ///   that is answered early never ends, and a connection that the server has given up may be used again.
+    /// - A child process that was forked without `exec` cannot use it, like anything else that is built on threads.
     ///
-    /// Share one: connections are kept per instance, and each has a thread that waits for all its sockets, from its
-    /// first exchange on. An instance ends its thread and closes its connections once it is released and its last
-    /// exchange has ended.
+    /// Share an instance: each has its own connections and, from its first exchange on, a thread that waits for all its
+    /// sockets. An instance ends its thread and closes its connections when it is released and its last exchange has
+    /// ended.
     public final class CurlTransport: InterruptibleTransport {
         /// An instance to share, with the default ``Configuration``.
         public static let shared = CurlTransport()
 
-        /// Why there is no libcurl here that can be used; nil where there is one. Exchanges fail with it then, not
-        /// sent.
+        /// Why there is no usable libcurl here; nil if there is one. Otherwise exchanges fail with this reason, and
+        /// nothing is sent.
         ///
-        /// It has to be 7.80 or later, with a TLS library that threads can share, such as OpenSSL 1.1 and later.
+        /// A usable libcurl is 7.80 or later, with a TLS library that threads can share, such as OpenSSL 1.1 and later.
         public static var unavailability: String? {
             if case .failure(let reason) = CurlLibrary.found { reason.description } else { nil }
         }
@@ -61,7 +62,7 @@
             self.lease = Locked(nil)
         }
 
-        /// Itself: it keeps connections.
+        /// The transport itself, since it keeps connections.
         public var sharedObjects: [any AnyObject & Sendable] { [self] }
 
         /// Sends `request` once; see ``HttpTransport/send(_:context:)``.
@@ -86,7 +87,7 @@
             return response
         }
 
-        /// Sends `request` once and returns its response as soon as the header has come; see
+        /// Sends `request` once and returns its response as soon as the header has arrived; see
         /// ``HttpTransport/stream(_:context:)``.
         ///
         /// - Throws: The errors of ``send(_:context:)``.
@@ -106,7 +107,8 @@
             if case .stream(let stream) = request.body, stream.sentAsBytes == nil { upload = CurlUpload() }
             let transfer = try transfer(of: request, context, download: download, upload: upload)
             if let upload, case .stream(let stream) = request.body {
-                // A task of the caller's, so that the body's maker finds the caller's task-local values.
+                // Started from the caller's task, so that the code that makes the body finds the caller's task-local
+                // values.
                 upload.feed(by: Task { await upload.feed(stream) { transfer.goOn() } })
             }
             let answer = try await transfer.answer()
@@ -122,7 +124,7 @@
             return (response, transfer.exchange)
         }
 
-        /// The whole response of a request whose body was streamed.
+        /// Reads the whole response of a request whose body was streamed.
         private func collect(
             _ opened: (response: HttpResponse<HttpBodyStream>, exchange: CurlExchange)
         ) async throws -> HttpResponse<Data> {
@@ -147,7 +149,7 @@
             return CurlTransfer(exchange, of: request, context: context, configuration: configuration)
         }
 
-        /// The loop, made when the first exchange comes.
+        /// The loop, which is made for the first exchange.
         func runningLoop() throws -> CurlLoop.Lease {
             let library: CurlLibrary
             do throws(CurlLibrary.Unusable) {
@@ -166,9 +168,9 @@
         }
     }
 
-    /// Its caller's side.
+    /// The caller's side.
     extension CurlTransfer {
-        /// Starts it, and waits for its answer.
+        /// Starts the transfer, and waits for its answer.
         func answer() async throws -> CurlExchange.Answer {
             try await withTaskCancellationHandler {
                 try await withCheckedThrowingContinuation { continuation in
@@ -180,20 +182,20 @@
             }
         }
 
-        /// Ends it, unless it is over.
+        /// Ends the transfer, unless it is over.
         func stop() {
             guard let lease = exchange.lease else { return }
             exchange.abandon()
             lease.loop.end(self)
         }
 
-        /// Lets it go on where it has been paused.
+        /// Resumes the transfer if it is paused.
         func goOn() {
             exchange.lease?.loop.resume(self)
         }
     }
 
-    /// The body of a streamed exchange, as its reader holds it: when it is released, the exchange ends.
+    /// The body of a streamed exchange, held by its reader. Releasing it ends the exchange.
     private final class CurlReader: Sendable {
         private let download: CurlDownload
         private let transfer: CurlTransfer
@@ -212,7 +214,7 @@
             return try await withTaskCancellationHandler {
                 try await download.next { transfer.goOn() }
             } onCancel: {
-                // Even when all has come: the part that was read must not be taken for the whole.
+                // Even if everything has arrived, since the part that was read must not be taken for the whole.
                 download.abandon()
                 transfer.stop()
             }
@@ -220,7 +222,7 @@
     }
 
     extension CurlResponseHead {
-        /// How many bytes the reader of a streamed body gets; nil when that is unknown before they have come.
+        /// How many bytes the reader of a streamed body will get; nil if that is not known in advance.
         ///
         /// - Parameter method: The method of the request.
         fileprivate func length(inAnswerTo method: HttpMethod) -> Int64? {

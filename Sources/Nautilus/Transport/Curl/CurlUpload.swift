@@ -2,18 +2,18 @@ import Foundation
 
 /// A request's body on its way from a stream to a connection.
 ///
-/// One writer, a task that makes the chunks, and that waits while there is enough; and one reader, a loop, that never
-/// waits but is told when there is more. Nothing is made before the connection asks: a stream that comes once is not
-/// spent on a server that cannot be reached.
+/// It has one writer, a task that makes the chunks and waits while there are enough, and one reader, a loop, which
+/// never waits but is told when there is more. Nothing is made before the connection asks, so that a one-shot stream is
+/// not used up for a server that cannot be reached.
 final class CurlUpload: Sendable {
-    /// Up to how many bytes are made ahead: 256 KiB, more than a network takes while a task is woken.
+    /// How many bytes are made ahead: 256 KiB, more than a network takes while a task is woken.
     static let limit = 262_144
 
     /// The result of a read.
     enum Reading: Equatable {
-        /// So many bytes; 0 at the end.
+        /// The number of bytes read; 0 at the end.
         case bytes(Int)
-        /// Nothing yet: `onMore` will be called.
+        /// No bytes yet; `onMore` will be called when there are some.
         case wait
         /// The stream has failed.
         case failed
@@ -25,12 +25,12 @@ final class CurlUpload: Sendable {
         /// How many bytes of the first chunk have been read.
         var offset = 0
         var count = 0
-        /// How it has ended; nil while more may come.
+        /// How the stream has ended; nil while more may come.
         var end: Result<Void, any Error>?
-        /// The task that makes the chunks, while it waits: for the beginning, or for room.
+        /// The task that makes the chunks, while it waits for the beginning or for room.
         var writer: CheckedContinuation<Void, Never>?
         var isReaderWaiting = false
-        /// The task; nil before it is known.
+        /// The task that makes the chunks; nil before it is known.
         var feeding: Task<Void, Never>?
         /// Whether the exchange is over.
         var isClosed = false
@@ -38,18 +38,18 @@ final class CurlUpload: Sendable {
 
     private let state = Locked(State())
 
-    /// The error that it has ended with; nil when it has not, or well.
+    /// The error with which the stream has ended; nil if it has not ended, or has ended without one.
     var error: (any Error)? {
         state.withLock { if case .failure(let error) = $0.end { error } else { nil } }
     }
 
-    /// Whether anything has been asked for.
+    /// Whether the connection has asked for anything.
     var hasBegun: Bool { state.withLock { $0.hasBegun } }
 }
 
 /// The reader's side.
 extension CurlUpload {
-    /// Puts as much as there is into `target`.
+    /// Copies as many bytes as there are into `target`.
     func read(into target: UnsafeMutableRawBufferPointer) -> Reading {
         let (reading, writer) = state.withLock { state -> (Reading, CheckedContinuation<Void, Never>?) in
             state.hasBegun = true
@@ -68,7 +68,7 @@ extension CurlUpload {
         return reading
     }
 
-    /// Ends it when the exchange is over, with the task that makes chunks.
+    /// Ends the upload and the task that makes its chunks, when the exchange is over.
     func close() {
         let (writer, feeding) = state.withLock { state in
             state.isClosed = true
@@ -126,7 +126,8 @@ extension CurlUpload {
                     guard await write(chunk, onMore) else { return }
                     continue
                 }
-                // The exchange may end with the last byte, and by then the stream is to know that it was asked for all.
+                // The exchange may end with the last byte, and before that the stream has to know that all of it was
+                // asked for.
                 last = chunk
             }
             // A cancelled stream ends early without an error, and a part of a body must not be taken for the whole.
@@ -139,7 +140,7 @@ extension CurlUpload {
         }
     }
 
-    /// - Returns: Whether to go on.
+    /// - Returns: Whether to continue.
     private func write(_ chunk: Data, _ onMore: () -> Void) async -> Bool {
         guard !chunk.isEmpty else { return true }
         let wasWaiting = state.withLock { state in
@@ -156,7 +157,7 @@ extension CurlUpload {
     private func finish(_ end: Result<Void, any Error>, _ onMore: () -> Void) {
         let wasWaiting = state.withLock { state in
             state.end = end
-            // It holds the owner of this.
+            // The task keeps the owner of this object alive.
             state.feeding = nil
             defer { state.isReaderWaiting = false }
             return state.isReaderWaiting
@@ -164,9 +165,9 @@ extension CurlUpload {
         if wasWaiting { onMore() }
     }
 
-    /// Waits until the condition is over.
+    /// Waits until the condition is false.
     ///
-    /// - Returns: Whether to go on; false when the exchange is over.
+    /// - Returns: Whether to continue; false if the exchange is over.
     private func waits(while condition: @Sendable (State) -> Bool) async -> Bool {
         while true {
             let (isOpen, isHeldUp) = state.withLock { (!$0.isClosed, condition($0)) }

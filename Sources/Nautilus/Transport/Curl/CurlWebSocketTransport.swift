@@ -3,10 +3,10 @@
     import Foundation
     import FoundationNetworking
 
-    /// Opens web sockets over libcurl: the default on Linux, whose Foundation has none.
+    /// Opens web sockets over libcurl. The default on Linux, where Foundation has no web sockets.
     ///
-    /// libcurl makes the connection, through proxies and with TLS as a ``CurlTransport`` is configured for, on whose
-    /// thread it is served as well; the protocol above it (RFC 6455) is this library's own.
+    /// libcurl makes the connection, with the proxies and the TLS settings of a ``CurlTransport``, whose thread also
+    /// serves the connection; the protocol above it (RFC 6455) is implemented by this library.
     ///
     /// ```swift
     /// struct ChatService: HttpService {
@@ -16,35 +16,36 @@
     ///     }
     /// }
     /// ```
-    /// Like every transport it follows no redirects, retries nothing and times nothing out but connecting. A caller
+    /// Like every transport, it follows no redirects, retries nothing, and has a timeout only for connecting. A caller
     /// should know:
-    /// - A server that does not complete the handshake as RFC 6455 §4.1 asks is refused: another
-    ///   `Sec-WebSocket-Accept`, a subprotocol or an extension that was not asked for. No extension is asked for, so
-    ///   messages are not compressed.
-    /// - Fragments are put together, and pings answered while it reads (§5.4, §5.5): of many at once the last sixteen.
-    /// - No more is read ahead than ``Configuration/messagesAhead`` messages, so that a slow reader slows the server
-    ///   down. A message is sent once the system has taken all of it, so that a slow server slows the sender down.
-    /// - A message whose `send` is cancelled before its turn is not sent. One that is being written goes out all the
-    ///   same, since half a frame would be the end of the connection.
-    /// - A server that breaks the rules is told by the code that fits (§7.1.7): 1002; 1007 for text that is not UTF-8,
-    ///   of which `receive()` tells by a ``WebSocketClosure`` with that code; 1009 for a message that is too large, of
-    ///   which it tells by ``TransportError/responseTooLarge(limit:)``. A connection that breaks off without a closing
-    ///   is a ``TransportError`` with the code `networkConnectionLost`.
+    /// - A server that does not complete the handshake as RFC 6455 §4.1 requires is refused, for instance because of a
+    ///   wrong `Sec-WebSocket-Accept`, or a subprotocol or an extension that was not asked for. No extension is asked
+    ///   for, so messages are not compressed.
+    /// - Fragments are put together, and pings are answered while the socket reads (§5.4, §5.5); of many pings at once,
+    ///   only the last sixteen.
+    /// - At most ``Configuration/messagesAhead`` messages are read ahead, so that a slow reader slows down the server.
+    ///   `send` returns when the system has taken all of the message, so that a slow server slows down the sender.
+    /// - A message whose `send` is cancelled before its turn is not sent. A message that is already being written is
+    ///   sent completely, since half a frame would end the connection.
+    /// - A server that breaks the rules is told so by a code (§7.1.7): 1007 for text that is not UTF-8, for which
+    ///   `receive()` throws a ``WebSocketClosure`` with that code; 1009 for a message that is too large, for which it
+    ///   throws ``TransportError/responseTooLarge(limit:)``; otherwise 1002. If a connection breaks off without being
+    ///   closed, a ``TransportError`` with the code `networkConnectionLost` is thrown.
     /// - An open socket does not count among the connections that a ``CurlTransport`` has at once.
     public struct CurlWebSocketTransport: WebSocketTransport {
         /// An instance for the whole process, over ``CurlTransport/shared`` and with the default ``Configuration``.
         public static let shared = CurlWebSocketTransport()
 
-        /// The choices about it.
+        /// The choices about this transport.
         public let configuration: Configuration
         private let transport: CurlTransport
 
-        /// Creates a transport. It holds no connection: a socket lives as long as it is held.
+        /// Creates a transport. It does not keep sockets open: a socket lives as long as it is referenced.
         ///
         /// - Parameters:
         ///   - transport: The transport whose thread serves the sockets, and whose ``CurlTransport/Configuration`` says
-        ///     how connections are made: route, trust, addresses, the limits of time and of the answer's header.
-        ///     Default: the shared one.
+        ///     how connections are made: route, trust, addresses, and the limits for connecting and for the answer's
+        ///     header. Default: the shared one.
         ///   - configuration: Choices about web sockets; every default gives its reason at the property.
         public init(over transport: CurlTransport = .shared, configuration: Configuration = Configuration()) {
             self.transport = transport
@@ -53,7 +54,7 @@
 
         /// Sends the opening request once; see ``WebSocketTransport/open(_:context:)``.
         ///
-        /// - Throws: ``TransportError``, `notSent` when not a byte of the request was written; ``InvalidRequest`` for a
+        /// - Throws: ``TransportError``, `notSent` if not a byte of the request was written; ``InvalidRequest`` for a
         ///   header or a body that cannot be sent; `CancellationError`, at once when the task is cancelled.
         public func open(_ request: HttpRequest, context: AttemptContext) async throws -> WebSocketOpening {
             let key = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
@@ -68,7 +69,7 @@
                     return .declined(response)
                 }
             } catch {
-                // The loop is held by the socket, which has to let it go.
+                // The socket keeps the loop alive, so it has to release it.
                 socket.cut()
                 throw error
             }
@@ -85,7 +86,7 @@
             configuration.applyAddresses(to: handle, of: request.origin)
             handle.setUrl(request.connectionUrl)
             handle.set(NAUTILUS_CURL_CONNECT_ONLY, 1)
-            // A connection of its own, and a tunnel where there is a proxy.
+            // Each socket has a connection of its own, and a tunnel if there is a proxy.
             handle.set(NAUTILUS_CURL_FRESH_CONNECT, 1)
             handle.set(NAUTILUS_CURL_HTTPPROXYTUNNEL, 1)
             guard handle.isComplete else {
@@ -107,24 +108,26 @@
     extension CurlWebSocketTransport {
         /// The choices about a ``CurlWebSocketTransport``.
         public struct Configuration: Sendable {
-            /// The largest message that is taken, in bytes, all its fragments together; a larger one closes the socket
-            /// with 1009 before any of it is kept.
+            /// The largest message that is accepted, in bytes, all its fragments together. A frame that exceeds it
+            /// closes the socket with 1009 before any of its payload is kept.
             ///
-            /// 16 MiB, far above what is sent as one message, since each may be in memory as a whole.
+            /// 16 MiB, far above what is usually sent as one message, but bounded, since each message is in memory as a
+            /// whole.
             public var messageLimit: Int
-            /// How many messages may wait for the reader before no more are read; less than 1 counts as 1. 256 KiB of
-            /// them are enough, however few they are.
+            /// How many messages may wait for the reader before no more are read; less than 1 counts as 1. Reading also
+            /// stops when the waiting messages have 256 KiB, however few they are.
             ///
             /// 16, so that pings are answered while the reader is busy for a moment.
             public var messagesAhead: Int
-            /// How much of the body is kept when the server answers with another status than 101, in bytes; the rest is
-            /// cut off.
+            /// How many bytes of the body are kept if the server answers with a status other than 101; the rest is cut
+            /// off.
             ///
             /// 64 KiB, enough for a server's account of its refusal.
             public var declinedBodyLimit: Int
-            /// How long the server may take to end the connection once the socket has been closed, before it is cut.
+            /// How long the server may take to end the connection after the socket has been closed; then the connection
+            /// is cut.
             ///
-            /// 5 s: only a `close` that the server does not read waits for it.
+            /// 5 s; only the `close` of a socket whose server does not read waits that long.
             public var closeTimeout: Duration
 
             /// Creates a configuration; every default gives its reason at the property.
@@ -142,7 +145,7 @@
         }
     }
 
-    /// One open web socket, for its callers; when they release it, it closes.
+    /// An open web socket, for its callers. Releasing it closes the socket.
     private final class CurlWebSocketConnection: WebSocketConnection {
         private let socket: CurlSocket
 
@@ -162,7 +165,7 @@
             do {
                 return try await socket.channel.receive(wake: socket.wake)
             } catch is CancellationError {
-                // A reader that has left is not told of the end.
+                // A reader that has left is not told about the end.
                 beginClosing(WebSocketClosure(.goingAway))
                 throw CancellationError()
             }
@@ -174,7 +177,7 @@
 
         func close(_ closure: WebSocketClosure) async {
             beginClosing(closure)
-            // A cancelled caller does not wait, and the socket closes all the same.
+            // A cancelled caller does not wait, but the socket closes nevertheless.
             try? await socket.channel.waitForClosing(wake: socket.wake)
         }
 
@@ -185,7 +188,7 @@
     }
 
     extension WebSocketOpeningRequest {
-        /// Where libcurl has to connect to: a web socket begins as a request of HTTP (RFC 6455 §1.3).
+        /// The URL that libcurl connects to, since a web socket begins as an HTTP request (RFC 6455 §1.3).
         fileprivate var connectionUrl: String {
             // "ws://a" becomes "http://a", and "wss://a" "https://a".
             "http" + origin.description.dropFirst(2) + "/"

@@ -1,7 +1,7 @@
 import Foundation
 
-/// One open web socket between its callers, which are tasks, and a loop, which moves its bytes: callers put down
-/// messages to go, the loop those that have come, and neither waits for the other under the lock.
+/// An open web socket between its callers, which are tasks, and a loop, which moves its bytes. Callers deposit messages
+/// to send, the loop those that have arrived, and neither waits for the other under the lock.
 final class WebSocketChannel: Sendable {
     /// A message that has not been written yet, and its sender.
     fileprivate struct Outgoing {
@@ -14,24 +14,24 @@ final class WebSocketChannel: Sendable {
         var messages: [WebSocketMessage] = []
         var byteCount = 0
         var readers: [Waiter<WebSocketMessage>] = []
-        /// In their order; the first is the next to be written.
+        /// The messages to send, in order.
         var outgoing: [Outgoing] = []
-        /// The sender of the message being written; nil for none, and for one that has left.
+        /// The sender of the message being written; nil if there is none, or it has left.
         var underWay: Waiter<Void>?
         var pings: [(number: UInt64, caller: Waiter<Void>)] = []
         var closers: [Waiter<Void>] = []
-        /// Whether a closing is being written.
+        /// Whether a close frame has to be written.
         var isSayingClosing = false
-        /// Why nothing more comes; nil while it may.
+        /// Why no more messages come; nil while they may.
         var ending: (any Error)?
         /// Whether the loop has ended the connection.
         var isDisconnected = false
     }
 
-    /// A step to be taken when the lock is released.
+    /// A step to take when the lock is released.
     fileprivate typealias Resumption = @Sendable () -> Void
 
-    /// A few messages may be large: as many bytes are enough.
+    /// The most bytes of messages to read ahead, since a few messages may be large.
     private static let bytesAhead = 262_144
 
     private let messageLimit: Int
@@ -54,12 +54,12 @@ final class WebSocketChannel: Sendable {
     }
 }
 
-/// The callers' side. Each function takes one that tells the loop that there is something to be done.
+/// The callers' side. The functions take a closure that tells the loop that there is something to do.
 extension WebSocketChannel {
-    /// Puts a message down, and waits until all of it has been handed to the system.
+    /// Deposits a message, and waits until all of it has been handed to the system.
     ///
-    /// One whose sender is cancelled before its turn does not go; one that has begun goes to its end, since half a
-    /// frame would be the end of the connection.
+    /// A message whose sender is cancelled before its turn is not sent. A message that has begun is sent completely,
+    /// since half a frame would end the connection.
     func send(_ message: WebSocketMessage, wake: @Sendable () -> Void) async throws {
         try await state.wait { state, sender -> (any Error)? in
             guard state.machine.phase == .open, !state.isDisconnected else { return state.notBegun }
@@ -76,7 +76,7 @@ extension WebSocketChannel {
         }
     }
 
-    /// The next message, or the end behind the last one.
+    /// Waits for the next message; throws the end after the last one.
     func receive(wake: @Sendable () -> Void) async throws -> WebSocketMessage {
         try await state.wait { state, reader -> (readsOn: Bool, resumptions: [Resumption]) in
             let wasFull = !self.hasRoom(state)
@@ -86,7 +86,8 @@ extension WebSocketChannel {
                 return (false, [])
             }
             var resumptions: [Resumption] = [{ reader.resume(returning: message) }]
-            // Bytes that are here already may take the room that there is now; others wait for the pongs among them.
+            // Bytes that are here already may fill the room that has been made, and callers may be waiting for pongs
+            // among them.
             self.readOn(&state, &resumptions)
             return (wasFull, resumptions)
         } joined: { outcome, _ in
@@ -112,12 +113,12 @@ extension WebSocketChannel {
         }
     }
 
-    /// Closes it; only the first closing counts. Waiting callers hear of it at once.
+    /// Closes the socket; only the first closing counts. Waiting callers are told at once.
     func beginClosing(_ closure: WebSocketClosure) {
         change { state, resumptions in state.close(closure, &resumptions) }
     }
 
-    /// Waits until a closing that has begun is written, or cannot be any more.
+    /// Waits until a close frame that is due has been written, or can no longer be.
     func waitForClosing(wake: @Sendable () -> Void) async throws {
         try await state.wait { state, closer in
             guard state.isSayingClosing, !state.isDisconnected else { return false }
@@ -134,22 +135,24 @@ extension WebSocketChannel {
 
 /// The loop's side.
 extension WebSocketChannel {
-    /// Whether more bytes may be read: there is room for what they bring, or only the end of the connection is to come.
+    /// Whether more bytes may be read, because there is room for what they bring, or because only the end of the
+    /// connection is still to come.
     var wantsInput: Bool {
         state.withLock { $0.ending != nil || hasRoom($0) }
     }
 
-    /// Whether the connection is to be kept only until the server ends it: for a limited time.
+    /// Whether the connection is kept only until the server ends it, for a limited time.
     var isClosing: Bool {
         state.withLock { $0.machine.phase != .open }
     }
 
-    /// Whether the connection is of no more use: both have closed, this end first, and nothing is left to be written.
+    /// Whether the connection is no longer needed: both sides have closed, this one first, and nothing is left to
+    /// write.
     var isOver: Bool {
         state.withLock { $0.isDisconnected || $0.machine.phase == .closed && !$0.isSayingClosing }
     }
 
-    /// Bytes have come.
+    /// Takes bytes that have arrived.
     func take(_ bytes: UnsafeRawBufferPointer) {
         change { state, resumptions in
             state.machine.feed(bytes)
@@ -157,26 +160,27 @@ extension WebSocketChannel {
         }
     }
 
-    /// The next frame to be written; nil when nothing is. Asked when all of the last one has been handed to the system.
+    /// Returns the next frame to write; nil if there is none. Called when all of the last frame has been handed to the
+    /// system.
     func nextFrame() -> [UInt8]? {
         var frame: [UInt8]?
         change { state, resumptions in
             if let sender = state.underWay.take() { resumptions.append { sender.resume() } }
             frame = state.nextFrame()
             guard frame == nil, state.isSayingClosing else { return }
-            // The closing was the last one.
+            // The close frame was the last frame.
             state.isSayingClosing = false
             state.resumeClosers(&resumptions)
         }
         return frame
     }
 
-    /// The connection has ended, or is ended: waiting callers hear of what came first, a closing or that there was
-    /// none.
+    /// Notes that the connection has ended or is being ended. Waiting callers are told what came first, a closing or
+    /// the loss of the connection.
     func disconnect() {
         change { state, resumptions in
             guard !state.isDisconnected else { return }
-            // A closing may wait behind messages that there was no room for.
+            // The server's close frame may be after messages for which there was no room.
             readOn(&state, &resumptions, beyondRoom: true)
             state.isDisconnected = true
             state.end(TransportError(.networkConnectionLost), &resumptions)
@@ -189,7 +193,7 @@ extension WebSocketChannel {
         }
     }
 
-    /// Takes events from the bytes that have come, as far as there is room.
+    /// Reads events from the bytes that have arrived, as long as there is room.
     private func readOn(_ state: inout State, _ resumptions: inout [Resumption], beyondRoom: Bool = false) {
         while beyondRoom || hasRoom(state) || state.ending != nil {
             guard let event = state.machine.next() else { return }
@@ -210,7 +214,7 @@ extension WebSocketChannel {
 }
 
 extension WebSocketChannel.State {
-    /// The error of a message that can no longer be sent: where the connection has broken off, it is
+    /// The error for a message that can no longer be sent; if the connection has broken off, it says
     /// ``Delivery/notSent``.
     fileprivate var notBegun: any Error {
         switch ending {
@@ -237,7 +241,7 @@ extension WebSocketChannel.State {
         return message
     }
 
-    /// The frame that is due: control frames come between messages (RFC 6455 §5.4).
+    /// Removes and returns the frame that is due. Control frames come between messages (RFC 6455 §5.4).
     fileprivate mutating func nextFrame() -> [UInt8]? {
         if let frame = machine.dueFrame() { return frame }
         guard let next = outgoing.first, let frame = machine.frame(next.message) else { return nil }
@@ -247,14 +251,14 @@ extension WebSocketChannel.State {
     }
 
     fileprivate mutating func answerPings(upTo number: UInt64, _ resumptions: inout [WebSocketChannel.Resumption]) {
-        // The pong of a later ping answers the earlier ones as well (§5.5.3).
+        // The pong of a later ping also answers the earlier ones (§5.5.3).
         while let first = pings.first, first.number <= number {
             pings.removeFirst()
             resumptions.append { first.caller.resume() }
         }
     }
 
-    /// This end closes: unread messages are of no more interest.
+    /// Closes from this side, which drops unread messages.
     fileprivate mutating func close(_ closure: WebSocketClosure, _ resumptions: inout [WebSocketChannel.Resumption]) {
         (messages, byteCount) = ([], 0)
         guard machine.phase == .open, !isDisconnected else { return end(closure, &resumptions) }
@@ -262,7 +266,7 @@ extension WebSocketChannel.State {
         leave(closure, &resumptions)
     }
 
-    /// A closing is due; messages that have not begun are not sent any more.
+    /// Notes that a close frame is due; messages that have not begun are no longer sent.
     fileprivate mutating func leave(_ error: any Error, _ resumptions: inout [WebSocketChannel.Resumption]) {
         end(error, &resumptions)
         isSayingClosing = true
@@ -270,7 +274,7 @@ extension WebSocketChannel.State {
         failPings(error, &resumptions)
     }
 
-    /// Nothing more comes; only the first end counts.
+    /// Notes that no more messages come; only the first end counts.
     fileprivate mutating func end(_ error: any Error, _ resumptions: inout [WebSocketChannel.Resumption]) {
         if ending == nil { ending = error }
         let last = lastWord
@@ -295,7 +299,7 @@ extension WebSocketChannel.State {
 }
 
 extension WebSocketMessage {
-    /// The size of it on the wire, without its frame.
+    /// The size of the message as sent, without its frame.
     fileprivate var byteCount: Int {
         if case .text(let text) = self { text.utf8.count } else { bytes.count }
     }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// The frames of a server, put together to messages, from bytes that come in pieces of any size.
+/// Puts a server's frames together into messages, from bytes that come in pieces of any size.
 ///
-/// Bytes stay as they are until a message is asked for, so that a slow reader holds bytes up and not messages. A frame
-/// is judged by each of its first bytes as it comes, and its length before anything of it is kept.
+/// Bytes are decoded only when a message is asked for, so that a slow reader accumulates bytes and not messages. Each
+/// byte of a frame's header is checked as it arrives, and the length before any of the payload is kept.
 struct WebSocketDecoder: Sendable {
     /// One message, or one control frame.
     enum Item: Hashable, Sendable {
@@ -16,7 +16,7 @@ struct WebSocketDecoder: Sendable {
     private struct Frame {
         let opcode: WebSocketOpcode
         let isLast: Bool
-        /// How many bytes of its payload have not come yet.
+        /// How many bytes of the payload are still missing.
         var missing: Int
     }
 
@@ -24,15 +24,15 @@ struct WebSocketDecoder: Sendable {
     private var input: [UInt8] = []
     /// How much of the input has been read.
     private var offset = 0
-    /// The frame whose payload comes; nil before its header is complete.
+    /// The frame whose payload is being read; nil before its header is complete.
     private var frame: Frame?
-    /// The kind of the message whose fragments come; nil between messages.
+    /// The kind of the message whose fragments are being read; nil between messages.
     private var kind: WebSocketOpcode?
     private var message = Data()
     private var text = Utf8Check()
     private var control: [UInt8] = []
 
-    /// Whether messages are passed over, unread: when only the closing still counts.
+    /// Whether messages are skipped, since only the server's closing still counts.
     var isDropping = false {
         didSet { message = Data() }
     }
@@ -42,14 +42,15 @@ struct WebSocketDecoder: Sendable {
         self.messageLimit = max(0, messageLimit)
     }
 
-    /// Takes bytes in, for ``next()`` to read.
+    /// Adds bytes, for ``next()`` to read.
     mutating func feed(_ bytes: UnsafeRawBufferPointer) {
         input.removeFirst(offset)
         offset = 0
         input.append(contentsOf: bytes)
     }
 
-    /// The next message or control frame; nil when more has to come first. Not asked again after an error.
+    /// Returns the next message or control frame; nil if more bytes are needed. Must not be called again after an
+    /// error.
     mutating func next() throws(WebSocketViolation) -> Item? {
         while true {
             guard frame != nil else {
@@ -65,26 +66,26 @@ struct WebSocketDecoder: Sendable {
 
     // MARK: Header (§5.2)
 
-    /// - Returns: Whether it is complete.
+    /// - Returns: Whether the header is complete.
     private mutating func readHeader() throws(WebSocketViolation) -> Bool {
         let bytes = input[offset...]
         guard let first = bytes.first else { return false }
         let opcode = try opcode(first)
         guard bytes.count >= 2 else { return false }
         let second = bytes[offset + 1]
-        // Clients send masked frames (§5.1), servers do not.
+        // Clients mask their frames (§5.1), servers must not.
         guard second & 0x80 == 0 else { throw .protocolError }
         guard !opcode.isControl || second <= 125 else { throw .protocolError }
         let lengthCount = second == 127 ? 8 : second == 126 ? 2 : 0
         guard bytes.count >= 2 + lengthCount else { return false }
         let extended = bytes.dropFirst(2).prefix(lengthCount)
         let length = lengthCount == 0 ? UInt64(second) : extended.reduce(0) { $0 << 8 | UInt64($1) }
-        // A length is as short as it can be, and has its highest bit clear.
+        // A length must be written in its shortest form, with the highest bit clear.
         guard lengthCount != 2 || length > 125 else { throw .protocolError }
         guard lengthCount != 8 || length > 65_535 && length <= UInt64(Int64.max) else { throw .protocolError }
         if !opcode.isControl, !isDropping {
             guard length <= UInt64(messageLimit - message.count) else { throw .messageTooBig }
-            // A length alone, which costs the server nothing, is to cost little here.
+            // Announcing a length costs the server nothing, so it must cost little here.
             if message.isEmpty { message.reserveCapacity(min(Int(length), 1_048_576)) }
         }
         offset += 2 + lengthCount
@@ -94,13 +95,13 @@ struct WebSocketDecoder: Sendable {
     }
 
     private func opcode(_ first: UInt8) throws(WebSocketViolation) -> WebSocketOpcode {
-        // The reserved bits belong to extensions, of which none was agreed on.
+        // The reserved bits belong to extensions, and none was agreed on.
         guard first & 0x70 == 0, let opcode = WebSocketOpcode(rawValue: first & 0x0F) else { throw .protocolError }
         switch opcode {
         // Control frames come in one piece (§5.5).
         case .close, .ping, .pong: guard first & 0x80 != 0 else { throw .protocolError }
         case .continuation: guard kind != nil else { throw .protocolError }
-        // One message after the other (§5.4).
+        // A message must not begin before the last one has ended (§5.4).
         case .text, .binary: guard kind == nil else { throw .protocolError }
         }
         return opcode
@@ -119,7 +120,7 @@ struct WebSocketDecoder: Sendable {
             return
         }
         guard !isDropping else { return }
-        // At the first byte that is wrong: the rest may be long in coming (§8.1).
+        // Fails at the first wrong byte, since the rest may take long to arrive (§8.1).
         if kind == .text {
             let isText = input.withUnsafeBytes { text.accepts(UnsafeRawBufferPointer(rebasing: $0[part])) }
             guard isText else { throw .invalidPayload }
@@ -147,23 +148,23 @@ struct WebSocketDecoder: Sendable {
     }
 }
 
-/// Whether bytes that come in pieces are UTF-8 (RFC 3629 §4): it says no at the first byte that rules it out.
+/// Checks whether bytes that come in pieces are UTF-8 (RFC 3629 §4), and fails at the first byte that rules it out.
 struct Utf8Check: Sendable {
-    /// How many bytes the current character lacks.
+    /// How many bytes of the current character are missing.
     private var missing = 0
-    /// The values that its next byte may have.
+    /// The values that the next byte may have.
     private var next: ClosedRange<UInt8> = 0x80...0xBF
 
     /// Whether the last character is complete.
     var isWhole: Bool { missing == 0 }
 
-    /// Takes the next bytes in.
+    /// Checks the next bytes.
     ///
-    /// - Returns: Whether they can be, or can become, UTF-8.
+    /// - Returns: Whether all bytes so far are, or can still become, UTF-8.
     mutating func accepts(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var index = 0
         while index < bytes.count {
-            // Most text is ASCII: eight at a time.
+            // Most text is ASCII, so eight bytes are checked at a time.
             if missing == 0, index + 8 <= bytes.count,
                 bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self) & 0x8080_8080_8080_8080 == 0
             {

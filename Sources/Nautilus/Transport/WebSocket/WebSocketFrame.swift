@@ -9,7 +9,7 @@ enum WebSocketOpcode: UInt8, Sendable {
     case ping = 0x9
     case pong = 0xA
 
-    /// Whether it may come between the fragments of a message (§5.4).
+    /// Whether the frame may come between the fragments of a message (§5.4).
     var isControl: Bool { rawValue >= 0x8 }
 }
 
@@ -17,8 +17,8 @@ enum WebSocketOpcode: UInt8, Sendable {
 enum WebSocketFrame {
     /// The bytes of a frame.
     ///
-    /// - Parameter key: The mask, which no server can foresee: so that nothing on the way takes a message for a request
-    ///   (§10.3). Big-endian.
+    /// - Parameter key: The mask, big-endian. It must be unpredictable, so that nothing between client and server can
+    ///   be made to take a message for a request (§10.3).
     static func encoded(_ opcode: WebSocketOpcode, _ payload: Data, key: UInt32) -> [UInt8] {
         let (isLast, isMasked) = (UInt8(0x80), UInt8(0x80))
         var bytes: [UInt8] = []
@@ -42,7 +42,7 @@ enum WebSocketFrame {
 
     private static func mask(_ bytes: Slice<UnsafeMutableRawBufferPointer>, by key: UInt32) {
         let bytes = UnsafeMutableRawBufferPointer(rebasing: bytes)
-        // Eight at a time: a message may be large.
+        // Eight bytes at a time, since a message may be large.
         let words = bytes.count / 8
         let pattern = (UInt64(key) << 32 | UInt64(key)).bigEndian
         for offset in stride(from: 0, to: words * 8, by: 8) {
@@ -62,7 +62,7 @@ extension [UInt8] {
 }
 
 extension WebSocketClosure {
-    /// The payload of the frame that closes: nothing for a code that must not be sent, and no reason where it does not
+    /// The payload of the close frame: empty for a code that must not be sent, and without the reason if that does not
     /// fit (RFC 6455 §5.5.1).
     var payload: Data {
         guard code.isSendable else { return Data() }
@@ -70,9 +70,9 @@ extension WebSocketClosure {
         return reason.utf8.count <= 123 ? bytes + Data(reason.utf8) : bytes
     }
 
-    /// Reads the payload of a frame that closes; no code is 1005.
+    /// Reads the payload of a close frame; without a code, the code is 1005.
     ///
-    /// - Throws: For half a code and one that must not be sent, and for a reason that is not UTF-8.
+    /// - Throws: An error for half a code, for a code that must not be sent, and for a reason that is not UTF-8.
     init(payload: [UInt8]) throws(WebSocketViolation) {
         guard !payload.isEmpty else {
             self.init(.noStatusReceived)
@@ -86,16 +86,16 @@ extension WebSocketClosure {
     }
 }
 
-/// A breach of the protocol by a server, by which the connection fails (RFC 6455 §7.1.7).
+/// A violation of the protocol by a server, which makes the connection fail (RFC 6455 §7.1.7).
 enum WebSocketViolation: Error, Hashable, Sendable, CaseIterable {
-    /// A frame against the rules.
+    /// A frame that violates the protocol.
     case protocolError
     /// Text that is not UTF-8.
     case invalidPayload
-    /// A message that is larger than it may be.
+    /// A message that is too large.
     case messageTooBig
 
-    /// The code that tells the server.
+    /// The code that is sent to the server.
     var code: WebSocketCloseCode {
         switch self {
         case .protocolError: .protocolError

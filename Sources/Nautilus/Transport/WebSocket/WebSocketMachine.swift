@@ -1,38 +1,39 @@
 import Foundation
 
-/// One open web socket as RFC 6455 has it, without anything that reads or writes: which bytes mean what, which frames
-/// are due, and how it closes.
+/// The state of an open web socket according to RFC 6455, without reading or writing: what bytes mean, which frames are
+/// due, and how the socket closes.
 struct WebSocketMachine: Sendable {
     /// Something for the socket's user.
     enum Event: Hashable, Sendable {
         case message(WebSocketMessage)
         /// The answer to the ping with this number, and to those before it.
         case pong(UInt64)
-        /// The server has closed.
+        /// The server has closed the socket.
         case closed(WebSocketClosure)
-        /// The server has broken the rules.
+        /// The server has violated the protocol.
         case failed(WebSocketViolation)
     }
 
     enum Phase: Hashable, Sendable {
         case open
-        /// This end has closed, and sends nothing more (§5.5.1); the server's answer is to come.
+        /// This end has closed, and sends nothing more (§5.5.1); the server's answer is still to come.
         case closing
-        /// The server has closed, or has broken the rules. It is told, and ends the connection (§7.1.1).
+        /// The server has closed, or has violated the protocol. It is sent a close frame, and ends the connection
+        /// (§7.1.1).
         case leaving
-        /// Both have closed, this end first: the connection is of no more use.
+        /// Both ends have closed, this one first. The connection is no longer needed.
         case closed
     }
 
-    /// How many pings are answered one by one: as many as a server may have a reason to send at once.
+    /// How many pings are answered one by one: as many as a server may have reason to send at once.
     static let echoLimit = 16
 
     private(set) var phase = Phase.open
     private var decoder: WebSocketDecoder
     /// Draws the key that masks a frame.
     private let nextKey: @Sendable () -> UInt32
-    /// The data of the pings to answer: of many the last (§5.5.3), so that a server that does nothing else fills no
-    /// memory.
+    /// The data of the pings to answer; of many, only the last ones (§5.5.3), so that a server that only sends pings
+    /// cannot fill the memory.
     private var dueEchoes: [[UInt8]] = []
     private var duePings: [UInt64] = []
     private var lastPing: UInt64 = 0
@@ -47,19 +48,19 @@ struct WebSocketMachine: Sendable {
 
 /// Receiving.
 extension WebSocketMachine {
-    /// Takes bytes in, for ``next()`` to read; behind the server's closing nothing counts.
+    /// Adds bytes, for ``next()`` to read; after the server's closing, bytes are ignored.
     mutating func feed(_ bytes: UnsafeRawBufferPointer) {
         if phase == .open || phase == .closing { decoder.feed(bytes) }
     }
 
-    /// The next event; nil when more has to come first.
+    /// Returns the next event; nil if more bytes are needed.
     mutating func next() -> Event? {
         while phase == .open || phase == .closing {
             do throws(WebSocketViolation) {
                 guard let item = try decoder.next() else { return nil }
                 if let event = phase == .open ? event(item) : lastEvent(item) { return event }
             } catch {
-                // Its code would come behind a closing, where nothing may come.
+                // The error's code cannot be sent after a close frame, since nothing may follow that.
                 guard phase == .open else {
                     phase = .closed
                     return nil
@@ -76,7 +77,7 @@ extension WebSocketMachine {
         case .message(let message): return .message(message)
         case .ping(let data): dueEchoes = dueEchoes.suffix(Self.echoLimit - 1) + [data]
         case .pong(let data):
-            // A pong that was not asked for is a heartbeat, and means nothing else.
+            // A pong that was not asked for is only a heartbeat.
             guard data.count == 8 else { return nil }
             let number = data.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
             return number > 0 && number <= lastSentPing ? .pong(number) : nil
@@ -88,7 +89,7 @@ extension WebSocketMachine {
         return nil
     }
 
-    /// When this end has closed, only the server's closing counts.
+    /// Handles an item after this end has closed, when only the server's closing counts.
     private mutating func lastEvent(_ item: WebSocketDecoder.Item) -> Event? {
         if case .close = item { phase = .closed }
         return nil
@@ -101,7 +102,8 @@ extension WebSocketMachine {
 
 /// Sending.
 extension WebSocketMachine {
-    /// The frame of a message, which goes before any other that is asked for later; nil once the socket is closed.
+    /// The frame of a message, which must be written before any frame that is requested later; nil once the socket is
+    /// closed.
     func frame(_ message: WebSocketMessage) -> [UInt8]? {
         guard phase == .open else { return nil }
         return switch message {
@@ -110,21 +112,21 @@ extension WebSocketMachine {
         }
     }
 
-    /// Makes a ping due; its number is that of its pong.
+    /// Makes a ping due; returns its number, which the pong will have, too.
     mutating func ping() -> UInt64 {
         lastPing += 1
         if phase == .open { duePings.append(lastPing) }
         return lastPing
     }
 
-    /// Closes, unless it is closed: further messages of the server are dropped, but not its closing.
+    /// Closes the socket unless it is closed. Further messages of the server are dropped, but its closing still counts.
     mutating func close(_ closure: WebSocketClosure) {
         guard phase == .open else { return }
         (phase, dueClosure, dueEchoes, duePings) = (.closing, closure, [], [])
         decoder.isDropping = true
     }
 
-    /// The next control frame that is due; nil for none. It goes between messages.
+    /// Removes and returns the next control frame that is due; nil for none. It is written between messages.
     mutating func dueFrame() -> [UInt8]? {
         if let closure = dueClosure.take() {
             return WebSocketFrame.encoded(.close, closure.payload, key: nextKey())

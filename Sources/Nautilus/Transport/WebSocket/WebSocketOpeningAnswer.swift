@@ -3,9 +3,9 @@ import Foundation
 /// A server's answer to the opening of a web socket, from bytes that come in pieces of any size.
 struct WebSocketOpeningAnswer {
     enum Outcome: Sendable {
-        /// The socket is open; behind the header, which is the 101's, frames may have come with it.
+        /// The socket is open. The header is that of the 101; frames may have arrived together with it.
         case opened(HttpHeader, frames: ArraySlice<UInt8>)
-        /// Another status.
+        /// The server has answered with a status other than 101.
         case declined(HttpResponse<Data>)
     }
 
@@ -23,8 +23,8 @@ struct WebSocketOpeningAnswer {
     private var stage = Stage.header
 
     /// - Parameters:
-    ///   - headerLimit: The most bytes of a header, with those of interim responses.
-    ///   - bodyLimit: How many bytes are kept of the body of another status.
+    ///   - headerLimit: The most bytes of a header, including interim responses.
+    ///   - bodyLimit: How many bytes of the body are kept if the status is not 101.
     init(to request: WebSocketOpeningRequest, headerLimit: Int, bodyLimit: Int) {
         self.acceptance = request.acceptance
         self.subprotocols = request.subprotocols
@@ -33,10 +33,10 @@ struct WebSocketOpeningAnswer {
         self.head = CurlResponseHead(limit: headerLimit, expectsUpgrade: true)
     }
 
-    /// Takes the next bytes in.
+    /// Reads the next bytes.
     ///
-    /// - Returns: The outcome; nil when more has to come first.
-    /// - Throws: For an answer that is none, and for a 101 that does not complete the handshake.
+    /// - Returns: The outcome; nil if more bytes are needed.
+    /// - Throws: ``TransportError`` for an invalid answer, and for a 101 that does not complete the handshake.
     mutating func take(_ bytes: UnsafeRawBufferPointer) throws(TransportError) -> Outcome? {
         var rest = bytes[...]
         while case .header = stage {
@@ -62,20 +62,21 @@ struct WebSocketOpeningAnswer {
         return isOver ? .declined(response(body.bytes)) : nil
     }
 
-    /// Whether the header has come, and with it the status.
+    /// Whether the header has arrived, and with it the status.
     var hasHeader: Bool { head.isComplete }
 
-    /// Nothing more comes.
+    /// Ends the answer, since no more bytes come.
     ///
-    /// - Throws: Where a header has not come: the server may have done something nonetheless.
+    /// - Throws: ``TransportError`` if no complete header has arrived; the server may have acted on the request
+    ///   nonetheless.
     func end() throws(TransportError) -> Outcome {
-        // The status is there: a body that is cut short decides nothing.
+        // The status is known, so it does not matter if the body is cut short.
         guard case .body(let body) = stage else { throw TransportError(.networkConnectionLost) }
         return .declined(response(body.bytes))
     }
 
     private mutating func takeLine() throws(TransportError) -> Bool {
-        // Not the head: a copy of it for each line would make a long header slow.
+        // Only the line is copied; copying the head for each line would make a long header slow.
         let line = line
         let isComplete = line.withUnsafeBytes { bytes in
             Result { () throws(CurlResponseHead.Refusal) in try head.take(bytes) }
@@ -87,7 +88,7 @@ struct WebSocketOpeningAnswer {
         }
     }
 
-    /// Looks at all that a client has to look at (RFC 6455 §4.1).
+    /// Checks everything that a client has to check (RFC 6455 §4.1).
     private func check(_ header: HttpHeader) throws(TransportError) {
         guard head.isHttp11 else { throw .incompleteHandshake }
         let upgrades = header.elements(of: "Upgrade").map { $0.lowercased() }
@@ -95,9 +96,10 @@ struct WebSocketOpeningAnswer {
         guard header.elements(of: "Connection").contains(where: { $0.lowercased() == "upgrade" }) else {
             throw .incompleteHandshake
         }
-        // A server that has not read the key is no web socket: a cache, or one that was made to speak.
+        // A server that has not read the key does not speak the protocol: it may be a cache, or have been tricked into
+        // answering.
         guard header.values(of: "Sec-WebSocket-Accept") == [acceptance] else { throw .incompleteHandshake }
-        // None was asked for, so frames would mean something else than they say.
+        // No extension was asked for, and with one, frames would have another meaning.
         guard header.values(of: "Sec-WebSocket-Extensions").isEmpty else { throw .incompleteHandshake }
         let chosen = header.values(of: "Sec-WebSocket-Protocol")
         guard chosen.isEmpty || chosen.count == 1 && subprotocols.contains(chosen[0]) else {
@@ -110,18 +112,18 @@ struct WebSocketOpeningAnswer {
     }
 }
 
-/// The body of a refusal, up to a limit: for the words of a 401 or a 503, and not to be waited for longer than that.
+/// The body of a refusal such as a 401 or a 503, up to a limit, beyond which it is not waited for.
 struct WebSocketRefusalBody: Sendable {
     private enum Framing {
-        /// The next so many bytes; nil for all up to the end of the connection.
+        /// The number of bytes that follow; nil for all bytes up to the end of the connection.
         case counted(Int64?)
-        /// A chunk's size, its bytes, and the end of line behind them (RFC 9112 §7.1).
+        /// A chunk's size, which is followed by its bytes and the end of a line (RFC 9112 §7.1).
         case chunkSize([UInt8])
         case chunk(UInt64)
         case chunkEnd
     }
 
-    /// The bytes of the body that have come.
+    /// The bytes of the body that have arrived.
     private(set) var bytes = Data()
     private let limit: Int
     private var framing: Framing
@@ -137,9 +139,9 @@ struct WebSocketRefusalBody: Sendable {
         }
     }
 
-    /// Takes the next bytes in.
+    /// Reads the next bytes.
     ///
-    /// - Returns: Whether it is over: complete, or cut off at the limit, or no body at all.
+    /// - Returns: Whether the body is over: complete, cut off at the limit, or not there at all.
     mutating func take(_ part: Slice<UnsafeRawBufferPointer>) -> Bool {
         var rest = part
         while true {
@@ -154,7 +156,7 @@ struct WebSocketRefusalBody: Sendable {
                 line.append(byte)
                 framing = .chunkSize(line)
                 guard byte == 0x0A || line.count > 256 else { continue }
-                // Behind it may come a semicolon and more.
+                // A semicolon and extensions may follow the size.
                 let digits = String(decoding: line.prefix { UInt8.isHexadecimal($0) }, as: UTF8.self)
                 guard let size = UInt64(digits, radix: 16), size > 0 else { return true }
                 framing = .chunk(size)

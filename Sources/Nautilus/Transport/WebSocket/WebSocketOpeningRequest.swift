@@ -4,13 +4,13 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// The request that opens a web socket, as it goes on the wire (RFC 6455 §4.1).
+/// The request that opens a web socket, as it is sent (RFC 6455 §4.1).
 struct WebSocketOpeningRequest: Sendable {
-    /// Where it goes; `ws` or `wss`.
+    /// The origin that the request goes to, with the scheme `ws` or `wss`.
     let origin: HttpOrigin
-    /// All of it, as it is written.
+    /// The whole request, as it is sent.
     let bytes: [UInt8]
-    /// The value of `Sec-WebSocket-Accept` that answers its key.
+    /// The value of `Sec-WebSocket-Accept` that answers the key.
     let acceptance: String
     /// The subprotocols that the server may choose from.
     let subprotocols: [String]
@@ -18,8 +18,8 @@ struct WebSocketOpeningRequest: Sendable {
     /// - Parameters:
     ///   - request: A GET to a URL with the scheme `wss` or `ws`.
     ///   - key: 16 bytes, drawn anew for each opening.
-    /// - Throws: ``InvalidRequest`` for a request that must not go on the wire, ``TransportError`` for a URL that is
-    ///   not one of web sockets. Nothing was sent.
+    /// - Throws: ``InvalidRequest`` for a request that must not be sent, ``TransportError`` for a URL that is not one
+    ///   of a web socket. Nothing was sent.
     init(_ request: HttpRequest, key: [UInt8]) throws {
         try request.validate()
         guard request.method == .get else { throw InvalidRequest.method }
@@ -34,7 +34,7 @@ struct WebSocketOpeningRequest: Sendable {
         let nonce = Data(key).base64EncodedString()
         var lines = [
             "GET \(target) HTTP/1.1",
-            // The authority, without the port that is the scheme's own (RFC 9112 §3.2).
+            // The authority, without the scheme's default port (RFC 9112 §3.2).
             "Host: \(origin.description.dropFirst("\(scheme)://".count))",
             "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Key: \(nonce)", "Sec-WebSocket-Version: 13",
         ]
@@ -52,7 +52,7 @@ struct WebSocketOpeningRequest: Sendable {
 }
 
 extension HttpHeader {
-    /// The elements of a list, over all lines of that name (RFC 9110 §5.6.1).
+    /// The elements of a list, from all lines with this name (RFC 9110 §5.6.1).
     func elements(of name: Name) -> [String] {
         values(of: name).flatMap { $0.split(separator: ",") }.map { String($0.trimmingBlanks) }.filter { !$0.isEmpty }
     }
@@ -80,7 +80,7 @@ extension HttpHeader {
         return lines
     }
 
-    /// The fields of the handshake itself, and those of a body, which it has none of.
+    /// The fields of the handshake itself, and those of a body, which an opening does not have.
     private static let ownNames: Set<Name> = [
         "Host", "Connection", "Upgrade", .contentLength, "Transfer-Encoding", "Expect", "Sec-WebSocket-Key",
         "Sec-WebSocket-Version", "Sec-WebSocket-Extensions", "Sec-WebSocket-Accept",
@@ -88,7 +88,7 @@ extension HttpHeader {
 }
 
 extension URL {
-    /// Path and query, as the first line has them (RFC 9112 §3.2.1); nil where they would not stay one word.
+    /// Path and query, as written in the first line (RFC 9112 §3.2.1); nil if they would not be a single word.
     fileprivate var requestTarget: String? {
         guard let components = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return nil }
         let path = components.percentEncodedPath
