@@ -106,6 +106,9 @@ extension URL {
 }
 
 extension HttpRequest {
+    /// Whether sending it twice has the effect of sending it once: its method is idempotent, or it has an `Idempotency-Key`.
+    public var isIdempotent: Bool { method.isIdempotent || header[.idempotencyKey] != nil }
+
     /// Refuses a request that must not be sent.
     ///
     /// Called more than once for a request, since interceptors and retriers add fields. A transport calls it before it

@@ -151,8 +151,3 @@ extension Hedging {
         }
     }
 }
-
-extension HttpRequest {
-    /// Whether sending it twice does what sending it once does.
-    fileprivate var isIdempotent: Bool { method.isIdempotent || header[.idempotencyKey] != nil }
-}

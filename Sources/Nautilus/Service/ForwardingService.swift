@@ -54,6 +54,7 @@ extension ForwardingService {
     public var maxAttempts: Int { forwarded.maxAttempts }
     /// The wrapped service's.
     public var timeout: Duration? { forwarded.timeout }
+    /// The wrapped service's.
     public var deadline: Duration? { forwarded.deadline }
     /// The wrapped service's.
     public var coders: JsonCoders { forwarded.coders }

@@ -12,6 +12,19 @@ public enum DefaultClock {
     public static var date: Date { SimulatedSystem.current?.date ?? Date() }
 }
 
+extension Duration {
+    /// The time from now, by ``DefaultClock/date``, until `date`: the lifetime of a credential whose server names its end.
+    ///
+    /// Negative for a date in the past. At most a hundred years in either direction, since `Duration.seconds(_:)` traps on a
+    /// date that is far enough off, and servers send all kinds of dates; zero for a date that is not a number.
+    public static func until(_ date: Date) -> Duration {
+        let seconds = date.timeIntervalSince(DefaultClock.date)
+        guard !seconds.isNaN else { return .zero }
+        let century = 3_155_760_000.0
+        return .seconds(min(max(seconds, -century), century))
+    }
+}
+
 /// The clock and the random numbers that a simulation of the test kit uses in place of the system's.
 package struct SimulatedSystem: Sendable {
     @TaskLocal package static var current: SimulatedSystem?

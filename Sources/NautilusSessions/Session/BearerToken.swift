@@ -10,7 +10,7 @@ import Nautilus
 /// let session = Session(key: CredentialKey(issuer: "https://api.example.com"), rules: rules, store: store)
 /// ```
 /// It is decoded from what the server answers, and stored as well: `access_token` or `token`, `refresh_token`, and
-/// `expires_in`, a number of seconds from now, or `expires_at`, seconds since 1970 or a date as the service's coders read it.
+/// `expires_in`, a number of seconds from now, or `expires_at`, seconds or milliseconds since 1970 or a date as the service's coders read it.
 /// Names in camel case are read, too. For other names, have the request's `decode` make the token; for what else an answer
 /// brings, write a `Codable` type of your own.
 public struct BearerToken: Hashable, Sendable {
@@ -50,7 +50,7 @@ public struct BearerToken: Hashable, Sendable {
     /// ends a session.
     var lifetime: Duration? {
         guard refreshToken != nil, let expires else { return nil }
-        return .seconds(min(max(expires.timeIntervalSince(DefaultClock.date), -Self.century), Self.century))
+        return .until(expires)
     }
 
     fileprivate static var century: TimeInterval { 3_155_760_000 }
@@ -132,7 +132,8 @@ extension BearerToken: Codable {
         }
         let (inNames, atNames) = (Name.both("expires_in", "expiresIn"), Name.both("expires_at", "expiresAt"))
         let refreshToken = first(Name.both("refresh_token", "refreshToken"), as: String.self)
-        var expires = number(atNames).flatMap(Self.date) ?? first(atNames, as: Date.self)
+        // Another decoder would take a number for seconds since 2001.
+        var expires = number(atNames).map(Self.moment) ?? first(atNames, as: Date.self)
         if let seconds = number(inNames), seconds >= 1 { expires = Self.expiry(in: seconds) }
         self.init(
             accessToken: token,
@@ -147,6 +148,11 @@ extension BearerToken: Codable {
         try values.encode(accessToken, forKey: Name(stringValue: "access_token"))
         try values.encodeIfPresent(refreshToken, forKey: Name(stringValue: "refresh_token"))
         try values.encodeIfPresent(expires?.timeIntervalSince1970, forKey: Name(stringValue: "expires_at"))
+    }
+
+    /// A moment since 1970: more than eleven digits are milliseconds.
+    private static func moment(_ number: Double) -> Date? {
+        date(number < 1e11 ? number : (number / 1000).rounded(.down))
     }
 
     /// So many seconds from now, in whole seconds, so that it comes back from a store as it was.

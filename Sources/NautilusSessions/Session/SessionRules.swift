@@ -6,7 +6,7 @@ import Nautilus
 /// ```swift
 /// let rules = SessionRules<ApiToken>(
 ///     stamp: { token, request in request.header["X-Api-Token"] = token.value },
-///     lifetime: { .seconds($0.expires.timeIntervalSince(DefaultClock.date)) },
+///     lifetime: { .until($0.expires) },
 ///     renew: { try await RenewToken($0).schedule(with: service.signedOut) }
 /// )
 /// ```

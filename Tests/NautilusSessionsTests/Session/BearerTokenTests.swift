@@ -64,6 +64,29 @@ struct BearerTokenTests {
         }
     }
 
+    @Test(
+        "is the same when it comes back from a store, whatever its server says of its end",
+        arguments: [
+            "1900000000", "1900000000000", "1900000000123.5", "\"1900000000000\"", "1e300", "-1", "0", "NaN",
+        ]
+    )
+    func storedEnd(end: String) throws {
+        let reply = Data(#"{"access_token": "b", "expires_at": \#(end == "NaN" ? "\"NaN\"" : end)}"#.utf8)
+        let token = try JSONDecoder().decode(BearerToken.self, from: reply)
+        #expect(try JSONDecoder().decode(BearerToken.self, from: JSONEncoder().encode(token)) == token)
+        if end.contains("19000") { #expect(token.expires == Date(timeIntervalSince1970: 1_900_000_000)) }
+    }
+
+    @Test(
+        "the time until a date is bounded",
+        arguments: [
+            (1e300, 3_155_760_000), (-1e300, -3_155_760_000), (.infinity, 3_155_760_000), (.nan, 0),
+        ] as [(Double, Int64)]
+    )
+    func until(date: Double, seconds: Int64) {
+        #expect(Duration.until(Date(timeIntervalSince1970: date)) == .seconds(seconds))
+    }
+
     @Test("is renewed when its lifetime is over, by the refresh token that came last")
     func renewal() async throws {
         try await World.run { world in

@@ -90,6 +90,6 @@ struct JsonRequestTests {
         #expect(request.acceptedStatusCodes == .success)
         #expect(request.priority == .normal)
         #expect(request.timeout == .ofService)
-        #expect(request.deadline == nil)
+        #expect(request.deadline == .ofService)
     }
 }

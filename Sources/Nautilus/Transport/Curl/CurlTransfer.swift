@@ -70,8 +70,7 @@
             self.request = request
             self.line = Line(origin: request.origin, isStreamed: exchange.download != nil)
             self.context = context
-            let (method, header) = (request.request.method, request.request.header)
-            self.isRepeatable = method.isIdempotent || header[.idempotencyKey] != nil
+            self.isRepeatable = request.request.isIdempotent
             self.responseLimit = configuration.responseLimit
             self.head = CurlResponseHead(limit: configuration.headerLimit)
         }
