@@ -205,8 +205,8 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         )
     }
 
-    /// The longest look that still tells what was stored when it began, for a store that cannot answer at once: a slower
-    /// look may show a user who has signed in since.
+    /// The longest look that still tells what was stored when it began, for a store that cannot answer at once: a
+    /// slower look may show a user who has signed in since.
     private static var lookLimit: Duration { .milliseconds(250) }
 
     /// What a call that began at a given moment goes on with, now that the store has been looked at.

@@ -82,8 +82,8 @@ public struct EncryptedStore<Base: CredentialStore>: CredentialStore {
     /// - Throws: The base's errors.
     public func lock(_ key: CredentialKey) async throws -> (any CredentialLock)? { try await base.lock(key) }
 
-    /// - Throws: ``CredentialStoreError/sealedOtherwise(issuer:session:)`` for a record that was sealed with another key, for
-    ///   another credential, or not at all.
+    /// - Throws: ``CredentialStoreError/sealedOtherwise(issuer:session:)`` for a record that was sealed with another
+    ///   key, for another credential, or not at all.
     func opened(_ stored: StoredCredential, _ key: CredentialKey) throws(CredentialStoreError) -> StoredCredential {
         guard !stored.hasExpired else { return stored }
         if let content = try? cipher.open(stored.content, context: Self.context(of: stored, key)) {
