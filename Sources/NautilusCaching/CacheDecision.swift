@@ -43,7 +43,7 @@ enum CacheDecision: Hashable, Sendable {
         if request.noCache || stored.mustBeValidated { return .notAsItIs }
         // §5.2.1.5 is about storing; but a request that forbids storing its answer does not want a stored one.
         if request.noStore { return .notAsItIs }
-        // §5.2.1.1: too old for this request, however fresh.
+        // §5.2.1.1: too old for this request, however fresh it is.
         if let maxAge = request.maxAge, freshness.age > maxAge, request.maxStale == nil { return .notAsItIs }
         // §5.2.1.3: not fresh for long enough.
         if let minFresh = request.minFresh, freshness.lifetime - freshness.age < minFresh { return .notAsItIs }
