@@ -1,24 +1,25 @@
 import Foundation
 import Nautilus
 
-/// How answers are kept apart that the server gives to one user and not to another.
+/// How a cache keeps apart answers that the server gives to one user and not to another.
 ///
-/// Interceptors see a request before the retrier has stamped the user's credential on it, so nothing in it shows which
-/// user's it will be. The stamped request is seen, however, so that an answer to a request with a credential is never
-/// taken for one that is the same for all users. Any field that may hold a secret counts as one: `Authorization`,
-/// `Cookie`, `X-Api-Key`.
+/// Interceptors see a request before the retrier has stamped the user's credential on it, so nothing in the request
+/// shows whose credential it will carry. The stamped request is observed, however, so that an answer to a request with
+/// a credential is never taken for one that is the same for all users. Any field that may hold a secret counts as a
+/// credential: `Authorization`, `Cookie`, `X-Api-Key`.
 public enum CacheAccounts: Sendable {
-    /// Only answers to requests without any credential are shared; all others pass by.
+    /// Shares only answers to requests without any credential; all other requests bypass the cache.
     case anonymousOnly
-    /// Answers to requests with a credential are shared within an account, and with no other.
+    /// Shares answers to requests with a credential within one account, and with no other account.
     ///
-    /// A call belongs to the account that the closure names when it begins, before its retrier is made
-    /// (`ServicePart/noteFacts(of:in:)`). The closure is asked again with each attempt, when it has been stamped, and
-    /// when its answer has come: as soon as it names another, the call passes by, is given nothing of either account,
-    /// and leaves nothing to any. It names the account that the credential stands for, or nil when nobody is signed in, or
-    /// when that is not known yet, and must answer at once. Then the call passes by, as it does with an empty name, which
-    /// tells no users apart. What guests are given, through `HttpService/signedOut`, is kept apart from all accounts. The
-    /// closure is given the request as it was declared, for a service whose requests name their user.
+    /// A call belongs to the account that the closure names when the call begins, before its retrier is made
+    /// (`ServicePart/noteFacts(of:in:)`). The closure is asked again with each attempt, once it has been stamped and
+    /// once its answer has come. As soon as it names another account, the call bypasses the cache: it gets nothing of
+    /// either account, and leaves nothing to any. The closure returns the account that the credential stands for, or
+    /// nil when nobody is signed in or that is not known yet, and must answer at once. With nil the call bypasses the
+    /// cache, as it does with an empty name, which tells no users apart. Answers to guests, through
+    /// `HttpService/signedOut`, are kept apart from all accounts. The closure receives the request as it was declared,
+    /// for a service whose requests name their user.
     ///
     /// ```swift
     /// let cache = HttpCache(accounts: .separate { _ in session.id?.uuidString })
@@ -31,7 +32,8 @@ public enum CacheAccounts: Sendable {
         facts.note(CallAccount(account(request)) { account(request) }, by: owner)
     }
 
-    /// The account of a call; nil for one that `owner` has not noted, since it began when the service did not have it.
+    /// The account of a call; nil for a call that `owner` has not noted, because it began when the service did not have
+    /// `owner`.
     func account(of context: AttemptContext, notedBy owner: any AnyObject & Sendable) -> CallAccount? {
         if context.facts.isSignedOut { return CallAccount(nil) { nil } }
         return switch self {
@@ -41,31 +43,31 @@ public enum CacheAccounts: Sendable {
     }
 }
 
-/// The account that a call belongs to: the one that it began with.
+/// The account that a call belongs to, which is the one it began with.
 struct CallAccount: Sendable {
     let partition: CachePartition
     private let name: @Sendable () -> String?
 
     /// - Parameters:
-    ///   - account: The account at the call's beginning; nil for none.
-    ///   - name: The account at any time.
+    ///   - account: The account when the call begins; nil for none.
+    ///   - name: Returns the present account at any time.
     init(_ account: String?, at name: @escaping @Sendable () -> String?) {
         (self.partition, self.name) = (CachePartition(account: account), name)
     }
 
-    /// Whether it has a name that tells it from others.
+    /// Whether the account has a name that tells it from others.
     var isNamed: Bool { partition.account?.isEmpty == false }
 
-    /// Whether the account is still the same, so that what comes may be kept, and what is kept given.
+    /// Whether the account is still the same, so that new answers may be kept, and stored ones given out.
     var isCurrent: Bool { name() == partition.account }
 }
 
-/// The account whose answers belong together.
+/// The partition of a cache whose answers belong to one account.
 struct CachePartition: Hashable, Sendable {
     /// Nil for answers that belong to no account.
     let account: String?
 
-    /// Names the partition without showing the account.
+    /// A name for the partition that does not reveal the account.
     var digest: String {
         let text = account.map { "account \($0)" } ?? "nobody"
         return String(Sha256.hash(text.precomposedStringWithCanonicalMapping.utf8).hexadecimal.prefix(32))

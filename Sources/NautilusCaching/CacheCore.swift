@@ -1,16 +1,16 @@
 import Nautilus
 
-/// The state that an HTTP cache guards by its lock: the responses in memory, and the fetches under way that may add
-/// one.
+/// The state that an HTTP cache guards with its lock: the responses in memory, and the fetches under way that may add
+/// more.
 struct CacheCore: Sendable {
-    /// One response, of one account.
+    /// One response for one account.
     private struct Entry: Sendable {
         let partition: CachePartition
         var stored: StoredResponse
         var lastUse: Int64
     }
 
-    /// The target of a fetch: the fetch counts for nothing once that has been removed.
+    /// The target of a fetch. The fetch no longer counts once that target has been removed.
     private struct Fetch: Sendable {
         let target: CacheTarget
         let partition: CachePartition
@@ -22,8 +22,8 @@ struct CacheCore: Sendable {
         let partition: CachePartition
     }
 
-    /// The most responses of one URL for one account that differ by the fields `Vary` names: where they differ by more,
-    /// the same is not asked for often enough.
+    /// The largest number of responses to one URL for one account that differ by the fields `Vary` names. With more of
+    /// them, the same one is not requested often enough.
     static let maxVariants = 8
 
     private let limit: Int
@@ -33,26 +33,26 @@ struct CacheCore: Sendable {
     private var revalidations: Set<Revalidation> = []
     private var uses: Int64 = 0
 
-    /// The bytes that are taken, about.
+    /// The approximate number of bytes in use.
     private(set) var size = 0
     /// How many responses are stored.
     var count: Int { entries.reduce(0) { $0 + $1.value.count } }
 
     /// - Parameters:
-    ///   - limit: How many bytes may be taken.
-    ///   - maxResponse: How many of them one response may.
+    ///   - limit: How many bytes may be used.
+    ///   - maxResponse: How many of those bytes one response may use.
     init(limit: Int, maxResponse: Int) {
         (self.limit, self.maxResponse) = (max(0, limit), max(0, min(maxResponse, limit)))
     }
 
-    /// The stored answer to `request`: the latest, if several match (RFC 9111 §4); nil when none does.
+    /// The stored answer to `request` (RFC 9111 §4): the latest if several match, nil when none does.
     mutating func find(_ target: CacheTarget, _ partition: CachePartition, _ request: HttpRequest) -> StoredResponse? {
         guard let index = entries.index(forKey: target) else { return nil }
         var found: Int?
         for place in entries.values[index].indices {
             let entry = entries.values[index][place]
             guard entry.partition == partition, entry.stored.matches(request) else { continue }
-            // Of one second, the one that was stored last: each is appended.
+            // Of responses from the same second, take the one stored last, since new ones are appended.
             if let other = found, entries.values[index][other].stored.responseTime > entry.stored.responseTime {
                 continue
             }
@@ -64,12 +64,12 @@ struct CacheCore: Sendable {
         return entries.values[index][found].stored
     }
 
-    /// All that is stored of a URL for an account.
+    /// All stored responses to a URL for an account.
     func variants(_ target: CacheTarget, _ partition: CachePartition) -> [StoredResponse] {
         (entries[target] ?? []).filter { $0.partition == partition }.map(\.stored)
     }
 
-    /// Begins a fetch, whose answer may be stored unless its target is removed meanwhile.
+    /// Begins a fetch. Its answer may be stored unless its target is removed meanwhile.
     mutating func begin(_ target: CacheTarget, _ partition: CachePartition) -> Int64 {
         uses += 1
         fetches[uses] = Fetch(target: target, partition: partition)
@@ -81,9 +81,9 @@ struct CacheCore: Sendable {
         fetches[fetch] = nil
     }
 
-    /// Stores the answer that a fetch has brought, in the place of those to the same requests.
+    /// Stores the answer of a fetch, replacing the stored answers to the same requests.
     ///
-    /// - Returns: Whether it was stored; false when it is too large, or its target has been removed since it began.
+    /// - Returns: Whether it was stored; false when it is too large, or its target was removed after the fetch began.
     mutating func store(_ stored: StoredResponse, from fetch: Int64) -> Bool {
         guard let fetch = fetches[fetch], stored.size <= maxResponse else { return false }
         uses += 1
@@ -100,30 +100,30 @@ struct CacheCore: Sendable {
         return true
     }
 
-    /// Removes what a fetch was to renew, for its answer says that it is outdated.
+    /// Removes the response that a fetch was to renew, since the fetch's answer shows that it is outdated.
     mutating func remove(_ stored: StoredResponse, from fetch: Int64) {
         guard let fetch = fetches[fetch] else { return }
         remove(fetch.target) { $0.partition == fetch.partition && $0.stored.selectors.selectSame(as: stored.selectors) }
     }
 
-    /// Removes a response of a URL for an account, also where its header has been renewed since.
+    /// Removes a response to a URL for an account, even if its header has been renewed since.
     mutating func remove(bodyID: String, _ target: CacheTarget, _ partition: CachePartition) {
         remove(target) { $0.partition == partition && $0.stored.bodyID == bodyID }
     }
 
-    /// Removes all of a URL, for all accounts, and has the fetches under way count for nothing.
+    /// Removes all responses to a URL, for all accounts, and discards the results of fetches under way.
     mutating func remove(_ target: CacheTarget) {
         fetches = fetches.filter { $0.value.target != target }
         remove(target) { _ in true }
     }
 
-    /// Removes all of a partition, and has its fetches count for nothing.
+    /// Removes all responses of a partition, and discards the results of its fetches under way.
     mutating func removeAll(of partition: CachePartition) {
         fetches = fetches.filter { $0.value.partition != partition }
         for target in Array(entries.keys) { remove(target) { $0.partition == partition } }
     }
 
-    /// Removes all that is not of one of these partitions, and has the fetches of others count for nothing.
+    /// Removes all responses outside these partitions, and discards the results of other partitions' fetches.
     mutating func removeAll(except kept: Set<CachePartition>) {
         fetches = fetches.filter { kept.contains($0.value.partition) }
         for target in Array(entries.keys) { remove(target) { !kept.contains($0.partition) } }
@@ -134,12 +134,12 @@ struct CacheCore: Sendable {
         (entries, fetches, size) = ([:], [:], 0)
     }
 
-    /// Whether the caller is to revalidate it: false while another does.
+    /// Whether the caller is to revalidate the target; false while another does.
     mutating func beginRevalidation(_ target: CacheTarget, _ partition: CachePartition) -> Bool {
         revalidations.insert(Revalidation(target: target, partition: partition)).inserted
     }
 
-    /// The revalidation has ended, however.
+    /// Ends a revalidation, whatever its result.
     mutating func endRevalidation(_ target: CacheTarget, _ partition: CachePartition) {
         revalidations.remove(Revalidation(target: target, partition: partition))
     }
@@ -158,8 +158,8 @@ struct CacheCore: Sendable {
         }
     }
 
-    /// Removes what has not been used for longest, down to seven eighths: looking at everything for each response that
-    /// comes would cost more than the cache saves.
+    /// Removes the least recently used responses until seven eighths of the limit are in use: going through all of them
+    /// for each new response would cost more than the cache saves.
     private mutating func evict() {
         let goal = limit - limit / 8
         let all = entries.values.joined().map { (use: $0.lastUse, size: $0.stored.size) }.sorted { $0.use < $1.use }

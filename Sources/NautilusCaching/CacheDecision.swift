@@ -2,26 +2,27 @@ import Nautilus
 
 /// A cache's decision about a request: a pure function of the stored response, the request and the time.
 enum CacheDecision: Hashable, Sendable {
-    /// Answer with the stored response; its age in seconds.
+    /// Answer with the stored response, whose age is in seconds.
     case serve(age: Int64)
-    /// Answer with the stored response, and see meanwhile whether it has changed.
+    /// Answer with the stored response, and meanwhile check whether it has changed.
     case serveWhileRevalidating(age: Int64)
-    /// Ask the server whether it has changed.
+    /// Ask the server whether the stored response has changed.
     case validate
     /// Ask the server as if nothing were stored.
     case forward
-    /// Do not ask the server: the request wants only a stored response.
+    /// Do not ask the server, since the request wants only a stored response.
     case unavailable
 
     /// - Parameters:
     ///   - stored: The stored response to the request; nil when there is none.
-    ///   - freshness: How fresh that is.
+    ///   - freshness: How fresh the stored response is.
     ///   - request: The request's `Cache-Control`.
-    ///   - isRetry: Whether an attempt of the same call has failed before. The stored response may be the one
-    ///     that failed, or as old: the server is asked, and unconditionally about an error, which a 304 would only repeat.
+    ///   - isRetry: Whether an attempt of the same call has failed before. The stored response may be the one that
+    ///     failed, or just as old, so the server is asked; unconditionally if the stored response is an error, which a
+    ///     304 would only repeat.
     init(stored: StoredResponse?, freshness: Freshness?, request: CacheControl, isRetry: Bool = false) {
         guard let stored, let freshness else {
-            // §5.2.1.7: nothing is stored, and the server is not to be asked.
+            // §5.2.1.7: nothing is stored, and the server must not be asked.
             self = request.onlyIfCached ? .unavailable : .forward
             return
         }
@@ -38,29 +39,29 @@ enum CacheDecision: Hashable, Sendable {
     private enum Use { case asItIs, whileRevalidating, notAsItIs }
 
     private static func use(of stored: StoredResponse, _ freshness: Freshness, _ request: CacheControl) -> Use {
-        // §5.2.1.4, §5.2.2.4: either side wants the server asked, or it is unknown whether it is the right response.
+        // §5.2.1.4, §5.2.2.4: one side wants the server asked, or it is unknown whether this is the right response.
         if request.noCache || stored.mustBeValidated { return .notAsItIs }
-        // §5.2.1.5 is about storing; but a request that forbids to keep an answer does not want a kept one.
+        // §5.2.1.5 is about storing; but a request that forbids storing its answer does not want a stored one.
         if request.noStore { return .notAsItIs }
-        // §5.2.1.1: too old for this request, however fresh.
+        // §5.2.1.1: too old for this request, however fresh it is.
         if let maxAge = request.maxAge, freshness.age > maxAge, request.maxStale == nil { return .notAsItIs }
         // §5.2.1.3: not fresh for long enough.
         if let minFresh = request.minFresh, freshness.lifetime - freshness.age < minFresh { return .notAsItIs }
         if isFresh(freshness, for: request) { return .asItIs }
 
-        // §4.2.4, §5.2.2.2: from here on it would be served stale.
+        // §4.2.4, §5.2.2.2: from here on, the response would be served stale.
         if stored.control.mustRevalidate { return .notAsItIs }
-        // §5.2.1.2: as stale as the request takes it, beyond whichever limit is the earlier.
+        // §5.2.1.2: as stale as the request accepts, counted from whichever limit is reached first.
         let limit = min(freshness.lifetime, request.maxAge ?? .max)
         if let maxStale = request.maxStale {
             return freshness.age - limit <= maxStale ? .asItIs : .notAsItIs
         }
-        // RFC 5861 §3: as stale as the server allows for as long as it is being validated.
+        // RFC 5861 §3: as stale as the server allows while the response is being validated.
         if let window = stored.control.staleWhileRevalidate, freshness.staleness < window { return .whileRevalidating }
         return .notAsItIs
     }
 
-    /// Whether it is fresh (§4.2), and as fresh as the request wants it (§5.2.1.1, §5.2.1.3).
+    /// Whether the response is fresh (§4.2), and as fresh as the request wants it (§5.2.1.1, §5.2.1.3).
     private static func isFresh(_ freshness: Freshness, for request: CacheControl) -> Bool {
         freshness.isFresh && freshness.age <= request.maxAge ?? .max
             && freshness.lifetime - freshness.age >= request.minFresh ?? 0
@@ -71,8 +72,8 @@ enum CacheDecision: Hashable, Sendable {
     /// - Parameters:
     ///   - stored: The response.
     ///   - freshness: How fresh it is.
-    ///   - request: The request's `Cache-Control`, which may allow it by itself.
-    ///   - standard: For how long it may where neither says so, in seconds.
+    ///   - request: The request's `Cache-Control`, which may allow it on its own.
+    ///   - standard: For how long it is allowed when neither side says so, in seconds.
     static func allowsStaleIfError(
         _ stored: StoredResponse,
         _ freshness: Freshness,
@@ -80,20 +81,20 @@ enum CacheDecision: Hashable, Sendable {
         standard: Int64
     ) -> Bool {
         if request.noCache || request.noStore || stored.mustBeValidated { return false }
-        // An error is no better than another.
+        // A stored error is no better than a new one.
         if stored.status >= 500 { return false }
-        // It would have answered without an error.
+        // It would have been served even without the error.
         if isFresh(freshness, for: request) { return true }
-        // §5.2.2.2: a server that fails is no reason to serve it stale.
+        // §5.2.2.2: a failing server is no reason to serve it stale.
         if stored.control.mustRevalidate, !freshness.isFresh { return false }
-        // Neither side allows it: a fresh one, too, is not what the request wants.
+        // If neither side allows it, the request does not want even a fresh response.
         let window = request.staleIfError ?? stored.control.staleIfError ?? standard
         guard window > 0 else { return false }
         return freshness.staleness < window
     }
 }
 
-/// Marks the call that asks the server anew about what has just been served stale.
+/// A mark on the call that asks the server again about a response that has just been served stale.
 final class CacheRevalidation: Sendable {
     @TaskLocal private static var entered: CacheRevalidation?
 
@@ -106,14 +107,15 @@ final class CacheRevalidation: Sendable {
         (self.cache, target, partition) = (ObjectIdentifier(cache), question.target, question.partition)
     }
 
-    /// Makes the call.
+    /// Makes the call, with this mark.
     func run(_ call: () async -> Void) async {
-        // Tasks that it leaves behind ask as any other does.
+        // Tasks that the call leaves behind make ordinary requests.
         defer { isOver.withLock { $0 = true } }
         await Self.$entered.withValue(self, operation: call)
     }
 
-    /// The current task's order to ask the server for `target`, whatever is stored in `cache`; nil in any other call.
+    /// The mark of the current task if it has to ask the server for `target`, whatever `cache` has stored; nil in any
+    /// other call.
     static func current(for target: CacheTarget, in cache: HttpCache) -> CacheRevalidation? {
         guard let mark = entered, mark.cache == ObjectIdentifier(cache), mark.target == target,
             !mark.isOver.withLock({ $0 })

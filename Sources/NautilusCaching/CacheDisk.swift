@@ -1,17 +1,17 @@
 import Foundation
 import Nautilus
 
-/// The files of a cache's folder. Nothing here fails: a file that cannot be read is not there, and one that cannot be
-/// written is not kept.
+/// The files of a cache's folder. Nothing here fails: a file that cannot be read counts as missing, and one that cannot
+/// be written is not kept.
 ///
-/// They lie in 256 folders, by the first byte of the URL's digest, so that the responses of one URL are found without a
-/// look at all the others. A file's name is `<URL>.<account>.cache` for the record of the responses, and
-/// `<URL>.<account>.<body>.body` for a body, the first two by their digests.
+/// The files are spread over 256 folders, by the first byte of the URL's digest, so that the responses to one URL are
+/// found without going through all others. A file is named `<URL>.<account>.cache` for the record of the responses, and
+/// `<URL>.<account>.<body>.body` for a body; URL and account are given by their digests.
 final class CacheDisk: Sendable {
     let path: String
     let maxBytes: Int
     private let queue = BlockingQueue(label: "nautilus.http-cache")
-    /// About how many bytes there are; nil before the first look.
+    /// The approximate number of bytes stored; nil before the folder was first measured.
     let bytes = Locked<Int?>(nil)
 
     init(_ folder: CacheFolder) {
@@ -24,8 +24,8 @@ final class CacheDisk: Sendable {
         return await queue.run { [self] in isUsable(path) ? read(place) : [] }
     }
 
-    /// Replaces the stored responses, later; without new ones, or without room for them, removes the old ones, which
-    /// are outdated.
+    /// Replaces the stored responses in the background. If there are no new ones, or no room for them, removes the old
+    /// ones, which are outdated.
     func write(_ responses: [StoredResponse], _ target: CacheTarget, _ partition: CachePartition) {
         let place = CachePlace(target, partition, in: path)
         queue.begin { [self] in
@@ -39,7 +39,7 @@ final class CacheDisk: Sendable {
         }
     }
 
-    /// Removes all of a URL, later.
+    /// Removes all files of a URL in the background.
     func remove(_ target: CacheTarget) {
         let name = target.digest
         queue.begin { [self] in
@@ -48,13 +48,13 @@ final class CacheDisk: Sendable {
         }
     }
 
-    /// Removes all of a partition, later.
+    /// Removes all files of a partition in the background.
     func removeAll(of partition: CachePartition) {
         let name = Substring(partition.digest)
         removeAll { $0.split(separator: ".").dropFirst().first == name }
     }
 
-    /// Removes all that is not of one of these partitions, later.
+    /// Removes all files outside these partitions in the background.
     func removeAll(except kept: Set<CachePartition>) {
         let names = Set(kept.map { Substring($0.digest) })
         removeAll { name in
@@ -63,12 +63,12 @@ final class CacheDisk: Sendable {
         }
     }
 
-    /// Removes everything that is the cache's, later.
+    /// Removes all of the cache's files in the background.
     func removeAll() {
         removeAll { _ in true }
     }
 
-    /// Returns once everything that was begun is done.
+    /// Returns once all work begun so far is done.
     func flush() async {
         await queue.run {}
     }
@@ -98,11 +98,11 @@ extension CacheDisk {
             return content
         }
         guard let responses else {
-            // Damaged, or of another version.
+            // The record is damaged, or of another version.
             _ = unlink(place.record)
             return []
         }
-        // Now it is the last one to go.
+        // Mark it as used, so that it is removed last.
         _ = touch(place.record)
         return responses
     }
@@ -113,7 +113,7 @@ extension CacheDisk {
         return status.isRegularFile && status.size <= maxBytes ? try file.read(upTo: maxBytes) : nil
     }
 
-    /// - Returns: Whether they are on the disk, all of them.
+    /// - Returns: Whether all of the responses are on disk.
     private func replace(_ place: CachePlace, with responses: [StoredResponse]) -> Bool {
         guard !responses.isEmpty, let record = try? CacheFile.encode(responses) else { return false }
         let apart = responses.filter(CacheFile.hasBodyFile)
@@ -122,7 +122,7 @@ extension CacheDisk {
         var written = record.count
         for stored in apart {
             let file = place.body(stored.bodyID)
-            // It is there already, and does not change.
+            // The file is already there, and a body never changes.
             if touch(file) { continue }
             guard put(CacheFile.seal(stored.body), at: file) else { return false }
             written += stored.body.count + CacheFile.sealSize
@@ -132,7 +132,7 @@ extension CacheDisk {
         return true
     }
 
-    /// Puts a new file in the place of the old one, even if others write there: a reader gets wholly one or the other.
+    /// Puts a new file in place of the old one. Even if others write the same file, a reader gets either one whole.
     private func put(_ data: Data, at path: String) -> Bool {
         let temporary = "\(path).\(String(UInt64.random(in: 0...UInt64.max), radix: 16))\(Self.temporarySuffix)"
         do throws(SystemFailure) {
@@ -150,19 +150,19 @@ extension CacheDisk {
 
     /// Marks a file as used now.
     ///
-    /// - Returns: Whether it is there.
+    /// - Returns: Whether the file exists.
     private func touch(_ path: String) -> Bool { utimes(path, nil) == 0 }
 
     private func create(_ folder: String) -> Bool {
         if isUsable(folder) { return true }
         let parent = (folder as NSString).deletingLastPathComponent
         try? FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
-        // Whatever the umask takes away, this user needs all.
+        // This user needs full access, whatever the umask takes away.
         if mkdir(folder, 0o700) == 0 { _ = chmod(folder, 0o700) }
         return isUsable(folder)
     }
 
-    /// Whether it is there, a folder, and this user's alone.
+    /// Whether the path is an existing folder that only this user may enter.
     private func isUsable(_ folder: String) -> Bool {
         guard let status = try? FileStatus(of: folder, followsLinks: true) else { return false }
         return status.isFolder && status.isPrivate
@@ -186,7 +186,7 @@ private struct CachePlace: Sendable {
     static func folder(of target: String, in path: String) -> String { "\(path)/\(target.prefix(2))" }
 }
 
-/// The size of the folder, and how it stays within its bounds.
+/// Measures the folder, and keeps it within its limit.
 extension CacheDisk {
     static let recordSuffix = ".cache"
     static let bodySuffix = ".body"
@@ -198,7 +198,7 @@ extension CacheDisk {
         let used: timespec
     }
 
-    /// The folders that files are in, whether or not they are there.
+    /// The folders that may contain files, whether or not they exist.
     var folders: [String] { (0..<256).map { path + "/" + [UInt8($0)].hexadecimal } }
 
     /// The names of the cache's files in one of its folders.
@@ -208,21 +208,22 @@ extension CacheDisk {
         return names.filter { name in suffixes.contains { name.hasSuffix($0) } }
     }
 
-    /// Takes note of bytes that were written, and makes room when there are too many.
+    /// Counts bytes that were written, and makes room when there are too many.
     func count(_ written: Int) {
         let isFull = bytes.withLock { bytes in
             bytes = bytes.map { $0 + written }
             return bytes.map { $0 > maxBytes } ?? true
         }
-        // Replaced files count twice, and files of other processes not at all: only a look at the folder tells.
+        // Replaced files count twice, and those of other processes not at all, so only measuring the folder gives the
+        // true size.
         if isFull { makeRoom() }
     }
 
-    /// Removes the files that were not used for longest, down to seven eighths, and those that killed processes have
-    /// left.
+    /// Removes the least recently used files until seven eighths of the limit are in use, and the leftovers of killed
+    /// processes.
     ///
-    /// A body and the record that names it are used together, so that they go together, but for one that no record
-    /// names any longer: it goes as what is never used.
+    /// A body and the record that names it are used together, and are therefore removed together. A body that no record
+    /// names any longer is never used, and so is removed early.
     private func makeRoom() {
         let files = folders.flatMap { folder in names(in: folder).compactMap { file(folder + "/" + $0) } }
         var total = files.reduce(0) { $0 + $1.size }
@@ -236,7 +237,8 @@ extension CacheDisk {
         bytes.withLock { [total] in $0 = total }
     }
 
-    /// A file that takes room; nil for none, and for one left half written an hour ago, which is removed.
+    /// A file that takes up room; nil when there is none, or when it was left half written over an hour ago, and is
+    /// removed here.
     private func file(_ path: String) -> File? {
         guard let status = try? FileStatus(of: path, followsLinks: false), status.isRegularFile else { return nil }
         if path.hasSuffix(Self.temporarySuffix), status.modified.tv_sec < time(nil) - 3600 {
@@ -247,24 +249,24 @@ extension CacheDisk {
     }
 }
 
-/// A folder in which an HTTP cache keeps responses beside its memory, so that they survive the process.
+/// A folder in which an HTTP cache keeps responses in addition to its memory, so that they survive the process.
 ///
-/// The folder and its files are for this user alone; nothing is encrypted. A file's name shows neither URL nor account.
-/// A file that is missing, foreign or damaged counts as not stored: a cache never fails a call. Several processes may
-/// use the same folder: each file is replaced as a whole.
+/// Only this user may enter the folder and read its files; nothing is encrypted. A file's name reveals neither URL nor
+/// account. A file that is missing, foreign or damaged counts as not stored, so a cache never fails a call. Several
+/// processes may use the same folder, since each file is replaced as a whole.
 public struct CacheFolder: Hashable, Sendable {
     /// The folder.
     public let url: URL
-    /// How many bytes its files may have together, about.
+    /// The approximate number of bytes that its files may take together.
     public let maxBytes: Int
 
     /// Describes a folder; nothing is created yet.
     ///
     /// - Parameters:
-    ///   - url: Created when the first response is stored, with mode 0700. One that exists has to belong to this user
-    ///     and to be closed to all others, or it is not used. It should hold nothing else: on Apple's platforms, a
-    ///     folder of its own within the caches folder, which the system may empty.
-    ///   - maxBytes: How many bytes its files may have together; those that were not used for longest go first.
+    ///   - url: Created with mode 0700 when the first response is stored. An existing folder is used only if it belongs
+    ///     to this user and is closed to all others. The folder should hold nothing else: on Apple's platforms, use a
+    ///     separate folder within the caches folder, which the system may empty.
+    ///   - maxBytes: How many bytes its files may take together; the least recently used files are removed first.
     ///     Default: 64 MiB, which no device misses.
     public init(_ url: URL, maxBytes: Int = 64 << 20) {
         self.url = url

@@ -14,7 +14,7 @@ struct CacheQuestion: Sendable {
         control = CacheControl(request.header)
     }
 
-    /// The partition whose answers it may be given.
+    /// The partition that answers may come from.
     var partition: CachePartition { account.partition }
 }
 
@@ -23,7 +23,7 @@ struct CacheAnswer {
     let response: HttpResponse<Data>
     let question: CacheQuestion
     let fetch: Int64
-    /// The request as it went on the wire, where that is known; else as the cache saw it.
+    /// The request as it went on the wire, if that is known; otherwise as the cache saw it.
     let sent: HttpRequest
     private let watch: ExchangeWatch
     private let requestTime: Int64
@@ -42,8 +42,8 @@ struct CacheAnswer {
         (self.requestTime, self.responseTime) = (requestTime, responseTime)
     }
 
-    /// Whether it answers the request that was made: a redirect's answer is another URL's, and so is the answer to a
-    /// request that an interceptor further in has made in place of it.
+    /// Whether the response answers the request that was made. It does not if a redirect led to another URL, or if an
+    /// interceptor further in sent another request in its place.
     var isOfTarget: Bool {
         guard sent.method == question.request.method, sent.body.isEmpty, CacheTarget(sent) == question.target else {
             return false
@@ -51,20 +51,20 @@ struct CacheAnswer {
         return response.url.map { CacheTarget($0) == question.target } ?? true
     }
 
-    /// Whether others of the same account may get it.
+    /// Whether the answer may be given to others of the same account.
     var isOwn: Bool { isOfTarget && isOfThisAttempt && watch.allowsSharing }
 
-    /// Whether this attempt has had it from the server. An answer to another call, which this one waited for, is kept
-    /// by that call. An answer that an interceptor has made by itself shows no user.
+    /// Whether this attempt itself got the answer from the server. An answer to another call, for which this one
+    /// waited, is kept by that call. An answer that an interceptor made by itself does not show whose it is.
     private var isOfThisAttempt: Bool {
         if let exchange = response.exchange { return exchange.call == question.context.call.id }
         return watch.sent != nil || question.context.call == .none
     }
 
-    /// Whether either side of the wire wants it kept nowhere.
+    /// Whether the request forbids storing its answer, as the cache saw it or as it went on the wire.
     var mustNotBeKept: Bool { question.control.noStore || CacheControl(sent.header).noStore }
 
-    /// The response as it would be stored; nil when its `Vary` leaves it to no other request.
+    /// The response as it would be stored; nil when its `Vary` rules out every other request.
     var stored: StoredResponse? {
         StoredResponse(
             response,

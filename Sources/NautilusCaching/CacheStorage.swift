@@ -5,8 +5,8 @@ import Nautilus
 enum CacheStorage {
     /// Whether a request can be answered from a cache, and its answer kept: a GET or HEAD for a whole representation.
     ///
-    /// Conditions of the caller's own are the caller's business: the answer to them may be a 304, of which a cache that
-    /// does not have the caller's copy can make nothing. Parts are not kept (§3.3 allows it).
+    /// Conditions that the caller sets are left to the caller: the answer may be a 304, which is useless to a cache
+    /// without the caller's copy. Parts are not kept (§3.3 allows it).
     static func concerns(_ request: HttpRequest) -> Bool {
         guard request.method == .get || request.method == .head, request.body.isEmpty else { return false }
         return !request.header.fields.contains { conditions.contains($0.name) }
@@ -22,7 +22,7 @@ enum CacheStorage {
     ///   - response: The response, as it would be stored.
     ///   - request: The request's `Cache-Control`.
     ///   - lifetime: How long it would be fresh, in seconds.
-    ///   - staleIfError: For how long it may stand in for an answer that fails where it does not say so itself, in
+    ///   - staleIfError: For how long the response may stand in for a failed answer if it does not say so itself, in
     ///     seconds.
     static func allows(
         _ response: StoredResponse,
@@ -30,15 +30,16 @@ enum CacheStorage {
         lifetime: Int64,
         staleIfError: Int64
     ) -> Bool {
-        // Final, and whole; a 304 is about what is stored already.
+        // The response has to be final and whole; a 304 is about a response that is stored already.
         guard (200...599).contains(response.status), ![206, 304].contains(response.status) else { return false }
-        // A redirect is one request's answer, which another would follow.
+        // A redirect answers one request only; following it for another would be wrong.
         if [301, 302, 303, 307, 308].contains(response.status) { return false }
-        // About one credential, and not about what was asked for: a new one would be refused unseen.
+        // These are about one credential, not about the resource: a new credential would be refused without being
+        // tried.
         if [401, 407].contains(response.status) { return false }
         if request.noStore { return false }
         if response.control.mustUnderstand {
-            // §5.2.2.3: a cache that understands the status need not heed the `no-store` beside it.
+            // §5.2.2.3: a cache that understands the status need not heed the `no-store` next to `must-understand`.
             guard StoredResponse.heuristicStatuses.contains(response.status) else { return false }
         } else if response.control.noStore {
             return false
@@ -48,14 +49,14 @@ enum CacheStorage {
             control.isStorable || control.maxAge != nil || response.header[.expires] != nil
                 || StoredResponse.heuristicStatuses.contains(response.status)
         else { return false }
-        // A response that can be neither served nor validated would be kept for nothing.
+        // A response that can be neither served nor validated would be kept in vain.
         if response.mustBeValidated { return response.hasValidator }
         if lifetime > 0 || response.hasValidator || (control.staleWhileRevalidate ?? 0) > 0 { return true }
-        // RFC 5861 §4: it may be good for the time in which the server fails.
+        // RFC 5861 §4: the response may be useful while the server fails.
         return !control.mustRevalidate && control.staleIfError ?? staleIfError > 0
     }
 
-    /// Whether a method may change something (§4.4); of one that is unknown it has to be assumed.
+    /// Whether a method may change something (§4.4); an unknown method is assumed to.
     static func isUnsafe(_ method: HttpMethod) -> Bool {
         switch method {
         case .get, .head, .options, "TRACE": false
@@ -68,14 +69,14 @@ enum CacheStorage {
 /// is larger than a block of the disk. So what changes often, the header of a response that a 304 has renewed, is
 /// written without the body, which does not change.
 ///
-/// Each is sealed by a digest. No file is synchronised when it is written, since a cache may lose what it has; so one
-/// that a power failure has torn must not be taken for a response.
+/// Each file is sealed with a digest. Since a cache may lose what it has, its files are not synchronised when they are
+/// written; the digest keeps a file that a power failure has torn from being taken for a response.
 enum CacheFile {
-    /// Up to how many bytes a body is in the record itself: as many as fit a block of most disks, which is written
+    /// The largest body that is kept in the record itself: it fits into one block of most disks, which is written
     /// anyway.
     static let blockSize = 4_096
 
-    /// Whether the body of a response has a file of its own.
+    /// Whether the body of a response has its own file.
     static func hasBodyFile(_ stored: StoredResponse) -> Bool { stored.body.count > blockSize }
 
     // MARK: Records
@@ -86,17 +87,17 @@ enum CacheFile {
         return seal(try encoder.encode(responses.map(Record.init)))
     }
 
-    /// The responses; nil for anything that was not written here, whole.
+    /// The responses; nil for data that was not written here, or is not whole.
     ///
-    /// - Parameter bodyFile: Reads the content of the file of a body, by its identifier; a response whose body it does
-    ///   not find is left out.
+    /// - Parameter bodyFile: Reads the content of a body's file by the body's identifier. A response whose body is not
+    ///   found is left out.
     static func decode(_ data: Data, bodyFile: (String) -> Data?) -> [StoredResponse]? {
         records(data)?.compactMap { record in
             (record.body ?? bodyFile(record.bodyID)).flatMap { record.response(body: $0) }
         }
     }
 
-    /// The identifiers of the bodies that a record has in files of their own; none of a damaged one.
+    /// The identifiers of a record's bodies that have their own files; none for a damaged record.
     static func bodyFiles(of data: Data) -> [String] {
         (records(data) ?? []).filter { $0.body == nil }.map(\.bodyID)
     }
@@ -107,18 +108,18 @@ enum CacheFile {
 
     // MARK: Seals
 
-    /// Names the format and its version.
+    /// The name of the format, with its version.
     private static let head = Data("nautilus-cache-2\n".utf8)
     private static let digestSize = 32
-    /// How many bytes a file has beside its content.
+    /// How many bytes a file has in addition to its content.
     static let sealSize = head.count + digestSize
 
-    /// The content of a file.
+    /// A file's bytes for this content.
     static func seal(_ content: Data) -> Data {
         head + Data(Sha256.hash(content)) + content
     }
 
-    /// The sealed content; nil for anything else, and for a seal that is not whole.
+    /// The sealed content; nil for anything else, or when the seal does not match.
     static func unseal(_ data: Data) -> Data? {
         guard data.count >= sealSize, data.starts(with: head) else { return nil }
         let seal = data.dropFirst(head.count).prefix(digestSize)
@@ -128,10 +129,10 @@ enum CacheFile {
 
     private struct Record: Codable {
         let status: Int
-        /// Names and values in turn.
+        /// Names and values, alternating.
         let header: [String]
         let bodyID: String
-        /// Nil for one that is in a file of its own.
+        /// Nil for a body that has its own file.
         let body: Data?
         let selectors: [String: VarySelectors.Value]
         let requestTime: Int64

@@ -7,19 +7,19 @@ struct CacheTarget: Hashable, Sendable {
     /// Path and query as they are sent; `/` for none (RFC 9110 §4.2.3).
     let path: String
 
-    /// The target of a request; nil for one without an origin.
+    /// Creates the target of a request; nil for a request without an origin.
     init?(_ request: HttpRequest) {
         guard let origin = request.origin else { return nil }
         self.init(origin: origin, url: request.url)
     }
 
-    /// The target of a URL; nil for one without an origin.
+    /// Creates the target of a URL; nil for a URL without an origin.
     init?(_ url: URL) {
         guard let origin = HttpOrigin(url) else { return nil }
         self.init(origin: origin, url: url)
     }
 
-    /// By hand: taking a URL apart costs more than everything else about a hit.
+    /// Parsed by hand, since taking a URL apart costs more than everything else about a hit.
     private init(origin: HttpOrigin, url: URL) {
         self.origin = origin
         let bytes = url.absoluteString.utf8.prefix { $0 != UInt8(ascii: "#") }
@@ -33,22 +33,22 @@ struct CacheTarget: Hashable, Sendable {
         self.path = path.hasPrefix("/") ? path : "/" + path
     }
 
-    /// The target that a field of a response names, if that is within this target's origin (RFC 9111 §4.4): no origin
-    /// may remove another's answers.
+    /// The target that a field of a response names, if it is within this target's origin (RFC 9111 §4.4): no origin may
+    /// remove another's answers.
     func related(_ location: String, to url: URL) -> CacheTarget? {
-        // Read as a redirect's is: with what a server has left unencoded.
+        // Read like a redirect's location, which may contain what a server has left unencoded.
         guard let other = URL(string: location.urlReference, relativeTo: url).flatMap({ CacheTarget($0.absoluteURL) }),
             other.origin == origin
         else { return nil }
         return other
     }
 
-    /// Names the target without telling it: URLs have tokens in them.
+    /// A name for the target that does not reveal it, since URLs may contain tokens.
     var digest: String { Sha256.hash("\(origin)\(path)".utf8).hexadecimal }
 }
 
-/// Which field names may stand for a credential, remembered: every request that a cache sees is asked, mostly with the
-/// same few names, and looking for words in each costs more than everything else about a hit.
+/// Remembers which field names may stand for a credential. Every request that a cache sees is checked, mostly with the
+/// same few names, and searching each name for words costs more than everything else about a hit.
 final class CredentialNames: Sendable {
     static let shared = CredentialNames()
 
@@ -65,6 +65,6 @@ final class CredentialNames: Sendable {
 }
 
 extension HttpRequest {
-    /// Whether a credential was put on it, or any field may be a secret.
+    /// Whether a credential was stamped on the request, or any of its fields may be a secret.
     var hasCredential: Bool { isStamped || header.fields.contains { CredentialNames.shared.contains($0.name) } }
 }

@@ -1,6 +1,6 @@
 import Nautilus
 
-/// Remembers the results of requests for a while, and answers the same requests from memory.
+/// A hook that remembers the results of requests for a while, and answers the same requests from memory.
 ///
 /// ```swift
 /// struct NotesService: HttpService {
@@ -9,19 +9,20 @@ import Nautilus
 ///     var hook: any ServiceHook { cache }
 /// }
 /// ```
-/// It remembers the decoded result, so that an answer costs nothing but a look into a dictionary: nothing is built or
-/// decoded. The server is not asked how long that may be; an ``HttpCache`` heeds what servers say.
+/// It remembers the decoded result, so an answer costs only a dictionary lookup: nothing is built or decoded. The
+/// server has no say in how long results are good; an ``HttpCache`` heeds what servers say.
 ///
-/// Requests are told apart by their type and value, so only those that are `Hashable` are remembered, and only GET and
-/// HEAD, which change nothing. Anything else that decides about the answer, such as a header of the service that the
-/// user can change, is not seen: call ``removeAll()`` then. Services at one base URL whose `coders` differ need a hook each. And
-/// when a call has changed something, ``remove(_:)`` the requests that showed it before.
+/// Requests are told apart by their type and value, so only `Hashable` ones are remembered, and only GET and HEAD,
+/// which change nothing. The hook does not see anything else that decides about the answer, such as a header of the
+/// service that the user can change: call ``removeAll()`` when it changes. Services at one base URL whose `coders`
+/// differ need a hook each. When a call has changed something, call ``remove(_:)`` for the requests whose results show
+/// it.
 ///
-/// Requests are compared and hashed, and results that are replaced or removed are released, while the hook is locked:
-/// `==`, `hash(into:)` and `deinit` of their types must not call the hook, or they wait for themselves.
+/// While the hook is locked, requests are compared and hashed, and results that are replaced or removed are released:
+/// `==`, `hash(into:)` and `deinit` of their types must not call the hook, or they would deadlock.
 ///
 /// Calls that miss at the same time are all sent; ``RequestCoalescing`` makes one exchange of them. Keep the hook in a
-/// stored property: one that is made anew in `hook` remembers nothing.
+/// stored property: a hook that `hook` creates anew each time remembers nothing.
 public final class CachingServiceHook: ServiceHook {
     private let account: @Sendable () -> String?
     private let stopwatch: Stopwatch
@@ -31,16 +32,18 @@ public final class CachingServiceHook: ServiceHook {
     /// Creates a hook that remembers nothing yet.
     ///
     /// - Parameters:
-    ///   - timeToLive: How long a result is good. No default: it is how outdated an answer may be for your users.
-    ///   - maxCount: How many results are remembered; the one that was not used for longest goes first; less than 1
-    ///     counts as 1. Default: 100, a few screens' worth: their size is not known here.
-    ///   - account: The account of the results, which are given to no other. Nil while nobody is signed in, and then
-    ///     nothing is remembered or answered. No default: a service whose answers are the same for all users says so by
-    ///     an account that is always the same. A call belongs to the account that is named when it begins, before its
-    ///     retrier is made; it is asked again before a call is answered and when it has succeeded, and one that has
-    ///     changed leaves the call without either. It must answer at once.
-    ///   - clock: The clock that measures time. Default: `ContinuousClock`, since the server's data go on changing
-    ///     while the device sleeps.
+    ///   - timeToLive: How long a result is good. No default, since only you know how outdated an answer may be for
+    ///     your users.
+    ///   - maxCount: How many results are remembered; the least recently used result goes first; less than 1 counts as
+    ///     1. Default: 100, a few screens' worth, since the size of results is not known here.
+    ///   - account: Returns the account of the results, which are given to no other. While it returns nil, nobody is
+    ///     signed in, and nothing is remembered or answered. No default: a service whose answers are the same for all
+    ///     users says so with an account that never changes. A call belongs to the account that is returned when the
+    ///     call begins, before its retrier is made. The closure is asked again before a call is answered and when it
+    ///     has succeeded; if the account has changed by then, the call is neither answered nor remembered. The closure
+    ///     must answer at once.
+    ///   - clock: The clock that measures time. Default: `ContinuousClock`, since the server's data may change while
+    ///     the device sleeps.
     public init(
         for timeToLive: Duration,
         maxCount: Int = 100,
@@ -55,29 +58,30 @@ public final class CachingServiceHook: ServiceHook {
     /// How many results are remembered, outdated ones included.
     public var count: Int { core.withLock { $0.count } }
 
-    /// Forgets the result of a request, for all accounts. Results of calls under way are not remembered, since they may be
-    /// older than the change.
+    /// Forgets the result of a request, for all accounts. Results of calls under way are not remembered, since they may
+    /// be older than the change.
     public func remove<R: Request & Hashable>(_ request: R) {
         let key = RequestKey(value: request)
         core.withLock { $0.removeAll { $0 == key } }
     }
 
-    /// Forgets the results of all requests of a type, for all accounts; calls under way as in ``remove(_:)``.
+    /// Forgets the results of all requests of a type, for all accounts. Calls under way are treated as in
+    /// ``remove(_:)``.
     public func removeAll<R: Request & Hashable>(of type: R.Type) {
         core.withLock { $0.removeAll { $0.value is R } }
     }
 
-    /// Forgets everything: call it when the user signs out. Calls under way as in ``remove(_:)``.
+    /// Forgets everything; call it when the user signs out. Calls under way are treated as in ``remove(_:)``.
     public func removeAll() {
         core.withLock { $0.removeAll { _ in true } }
     }
 
-    /// The hook, which has a memory.
+    /// The hook itself, since it has a memory.
     public var sharedObjects: [any AnyObject & Sendable] { [self] }
 
     /// Notes the account of a call.
     public func noteFacts<R: Request>(of request: R, in facts: inout CallFacts) {
-        // A guest's answer is no user's, nor the other way round; an empty name tells no users apart.
+        // A guest's answer is not a user's, and vice versa; an empty name makes no difference between users.
         guard let account = account(), !facts.isSignedOut || account.isEmpty else { return }
         let removals = core.withLock { $0.removals }
         facts.note(Beginning(account: account, environment: facts.environment, removals: removals), by: self)
@@ -95,12 +99,12 @@ public final class CachingServiceHook: ServiceHook {
         guard let key = RequestKey(request), let beginning else { return }
         let now = stopwatch.elapsed
         var response = response
-        // The trace belongs to the call that has fetched it.
+        // The trace belongs to the call that fetched the result.
         response.trace = CallTrace()
         core.withLock { [response] in $0.store(response, for: key, beginning, at: now) }
     }
 
-    /// The call's beginning; nil when it has no account, or is not known here, or when the account has changed since.
+    /// The call's beginning; nil when the call has no account, is not known here, or its account has changed since.
     private var beginning: Beginning? {
         guard let beginning = CallFacts.current?.fact(notedBy: self) as? Beginning, account() == beginning.account
         else {
@@ -115,15 +119,16 @@ extension CachingServiceHook: Redacted {
     public var description: String { "CachingServiceHook with \(count) results" }
 }
 
-/// The state that a caching hook guards by its lock: the results. Users' values are compared and released under it, as
-/// the hook's documentation says.
+/// The state that a caching hook guards with its lock: the results. The app's own values are compared and released
+/// under the lock, as the hook's documentation says.
 struct ResultCore: Sendable {
-    /// A call, or a sequence of them, that may be answered, or bring results, as it was when it began.
+    /// The state when a call, or a sequence of calls, began; it decides whether the call is answered and its result
+    /// kept.
     struct Beginning: Sendable {
         let account: String
-        /// The base URL of its service at that time, without the query.
+        /// The base URL of the service at that time, without the query.
         let environment: String
-        /// How often results had been removed by then.
+        /// How often results had been removed by that time.
         let removals: Int64
     }
 
@@ -154,7 +159,7 @@ struct ResultCore: Sendable {
 
     var count: Int { entries.count }
 
-    /// The response to a request; nil when there is none that is still good.
+    /// The response to a request; nil when no good one is remembered.
     mutating func find(_ request: RequestKey, _ call: Beginning, at now: Duration) -> (any Sendable)? {
         let key = Key(request, of: call)
         guard let entry = entries.value(for: key) else { return nil }
@@ -163,14 +168,14 @@ struct ResultCore: Sendable {
         return nil
     }
 
-    /// Stores what a call has brought, if nothing has been removed since it began.
+    /// Stores the result of a call, if nothing has been removed since the call began.
     mutating func store(_ response: any Sendable, for request: RequestKey, _ call: Beginning, at now: Duration) {
         guard call.removals == removals else { return }
         let entry = Entry(response: response, time: now)
         entries.update(Key(request, of: call), default: entry) { $0 = entry }
     }
 
-    /// Removes results, and has the calls under way bring none: their results may be older than the change.
+    /// Removes results, and discards those of calls under way, which may be older than the change.
     mutating func removeAll(where isRemoved: (RequestKey) -> Bool) {
         removals += 1
         entries.removeAll { isRemoved($0.request) }
@@ -185,7 +190,8 @@ struct RequestKey: Hashable, Sendable {
         self.value = value
     }
 
-    /// The key of a request; nil for one that is not `Hashable`, may change something, or is read while it comes.
+    /// Creates the key of a request; nil if the request is not `Hashable`, may change something, or streams its
+    /// response.
     init?(_ request: some Request) {
         guard request.method == .get || request.method == .head, !request.streamsResponse else { return nil }
         guard let value = request as? any Hashable & Request else { return nil }

@@ -1,24 +1,25 @@
 import Nautilus
 
-/// The verdict for those that have waited for another's exchange.
+/// The verdict for a call that has waited for another's exchange.
 enum CoalescingVerdict<Outcome: Sendable>: Sendable {
-    /// This is the outcome for all.
+    /// Take this outcome; it is meant for all.
     case share(Outcome)
-    /// So it is, but for those that have to ask for themselves, as this call has: it comes again for them.
+    /// Take this outcome, unless the call cannot use it, as the leader cannot: then wait for the leader's call to come
+    /// again.
     case shareWhileAway(Outcome, call: UInt64)
-    /// Make the exchange, in the place of a leader whose outcome is its own: it was cancelled, above all.
+    /// Make the exchange in place of a leader whose outcome is its own, for example because it was cancelled.
     case lead(Int)
-    /// Go on alone: the outcome turned out to be one call's.
+    /// Go on alone, since the outcome belongs to one call only.
     case goAlone
 }
 
-/// The state that coalescing guards by its lock: the exchanges under way, and the calls that wait for each. Pure
-/// transitions, without lock or task.
+/// The state that coalescing guards with its lock: the exchanges under way, and the calls that wait for each. Its
+/// transitions are pure, without locks or tasks.
 struct CoalescingCore<Key: Hashable & Sendable, Outcome: Sendable, Waiter: Identifiable & Sendable>: Sendable
 where Waiter.ID: Sendable {
     typealias Verdict = CoalescingVerdict<Outcome>
 
-    /// The key of a request, its urgency, and its call.
+    /// A request's key, its urgency, and its call.
     struct Visit: Sendable {
         let key: Key
         var urgency = 0
@@ -27,11 +28,11 @@ where Waiter.ID: Sendable {
 
     /// The role of a request.
     enum Role: Hashable, Sendable {
-        /// Make the exchange, for all that come meanwhile.
+        /// Make the exchange, for all identical requests that come meanwhile.
         case lead(Int)
-        /// Wait for the one that is under way.
+        /// Wait for the exchange under way.
         case follow
-        /// Neither.
+        /// Neither lead nor follow.
         case goAlone
     }
 
@@ -49,41 +50,43 @@ where Waiter.ID: Sendable {
     }
 
     private struct Flight: Sendable {
-        /// How many changes had ended when it began: its answer may be older than a later one.
+        /// How many changes had ended when the flight began. Its answer may be older than a later change.
         let changes: Int64
-        /// Those that make the exchange: one, and any that was more urgent than those before it.
+        /// The leaders, which make the exchange: the first, and any later one that was more urgent than those before
+        /// it.
         var leaders: [Leader] = []
-        /// The one whose credential was refused, until its call comes again or ends; nil for none.
+        /// The leader whose credential was refused, until its call comes again or ends; nil for none.
         var absent: Leader?
-        /// Whether some that wait for the absent one may still be on their way to the line.
+        /// Whether calls that wait for the absent leader may still be on their way to the line.
         var isAwaited = false
         var followers = WaitingLine<Follower>()
 
-        /// How urgent the most urgent of those is that the followers wait for; nil when there is none.
+        /// The highest urgency among the leaders that followers wait for; nil when there are none.
         var urgency: Int? { (leaders.map(\.urgency) + [absent].compactMap { $0?.urgency }).max() }
     }
 
-    /// For each key, one for each number of changes: nearly always one.
+    /// The flights of each key, one per number of changes; nearly always just one.
     private var flights: [Key: [Flight]] = [:]
     private var lastNumber = 0
-    /// How often each call leads, or is waited for in its absence.
+    /// How often each call leads, or is waited for while absent.
     private var waitedFor: [UInt64: Int] = [:]
-    /// How many requests have ended that may have changed something.
+    /// How many requests that may have changed something have ended.
     private(set) var changes: Int64 = 0
 
-    /// How many exchanges are under way, and how many wait for one.
+    /// How many exchanges are under way, and how many calls wait for one.
     var counts: (flights: Int, followers: Int) {
         flights.values.joined().reduce((0, 0)) { ($0.0 + 1, $0.1 + $1.followers.count) }
     }
 
-    /// Something may have changed: a request that comes from now on is not answered by an exchange from before.
+    /// Notes a possible change: a request that comes from now on is not answered by an earlier exchange.
     mutating func noteChange() {
         changes += 1
     }
 
-    /// Leads, unless another does that is as urgent: behind a less urgent one it would stand in every line further in.
+    /// Leads, unless an equally urgent request already does. Behind a less urgent leader, the request would have to
+    /// wait wherever that one does further in.
     mutating func begin(_ visit: Visit) -> Role {
-        // A call around it leads, and waits for it: the one that it waited for might be waiting for that call.
+        // An enclosing call leads and is waited for; waiting here for another exchange could wait for that very call.
         if visit.call.ancestors.contains(where: { waitedFor[$0] != nil }) { return .goAlone }
         let waiting = takeBack(visit)
         defer { for follower in waiting { add(follower, visit.key) } }
@@ -91,18 +94,18 @@ where Waiter.ID: Sendable {
         return .lead(addLeader(visit.key, urgency: visit.urgency, call: visit.call.id))
     }
 
-    /// Waits for the exchange under way, unless that has ended since the first look.
+    /// Waits for the exchange under way, unless it has ended since the first look.
     ///
-    /// - Parameter call: The call that is to make it; nil for any.
+    /// - Parameter call: The call that is expected to make it; nil for any.
     mutating func join(_ visit: Visit, _ waiter: Waiter, awaiting call: UInt64? = nil) -> Role {
-        // One call after the other would have its turn to find out the same.
+        // If the expected call is gone, go alone; otherwise each call in turn would find out the same.
         if let call, !isExpected(call, visit.key) { return .goAlone }
         let role = begin(visit)
         if role == .follow { add(Follower(waiter: waiter, urgency: visit.urgency, call: visit.call.id), visit.key) }
         return role
     }
 
-    /// Removes a waiter; nil when it does not wait, because it has had its verdict.
+    /// Removes a waiter; nil when it is not waiting, because it has already got its verdict.
     mutating func leave(_ key: Key, _ id: Waiter.ID) -> Waiter? {
         defer { removeIdle(key) }
         for index in flights[key]?.indices ?? 0..<0 {
@@ -111,16 +114,16 @@ where Waiter.ID: Sendable {
         return nil
     }
 
-    /// Ends the exchange of a leader, with an outcome for all.
+    /// Ends a leader's exchange with an outcome for all.
     ///
-    /// - Returns: The verdict for each, the most urgent first; nothing when the leader does not lead any longer.
+    /// - Returns: The verdict for each follower, the most urgent first; nothing when the leader no longer leads.
     mutating func end(_ key: Key, leader number: Int, sharing outcome: Outcome) -> [(Waiter, Verdict)] {
         guard let (_, index) = removeLeader(key, number) else { return [] }
         return removeFollowers(key, index).map { ($0, .share(outcome)) }
     }
 
-    /// Ends the exchange of a leader, with an outcome for all but those that cannot take it either: the leader's call
-    /// comes again, and so do they.
+    /// Ends a leader's exchange with an outcome for all followers except those that cannot use it either: the leader's
+    /// call comes again, and so do they.
     mutating func endForReturn(_ key: Key, leader number: Int, sharing outcome: Outcome) -> [(Waiter, Verdict)] {
         guard let (leader, index) = removeLeader(key, number) else { return [] }
         if flights[key]?[index].leaders.isEmpty == true {
@@ -130,8 +133,8 @@ where Waiter.ID: Sendable {
         return removeFollowers(key, index).map { ($0, .shareWhileAway(outcome, call: leader.call)) }
     }
 
-    /// A leader has left: the most urgent of those that wait leads in its place, and of these the one that has waited
-    /// for longest; none where others lead that are as urgent as that one.
+    /// Replaces a leader that has left by the most urgent follower, and among equals by the one that has waited
+    /// longest; by none where an equally urgent leader remains.
     mutating func leave(_ key: Key, leader number: Int) -> [(Waiter, Verdict)] {
         guard let (_, index) = removeLeader(key, number), let flight = flights[key]?[index] else { return [] }
         defer { removeIdle(key) }
@@ -140,14 +143,14 @@ where Waiter.ID: Sendable {
         return [(next.waiter, .lead(addLeader(key, index, urgency: next.urgency, call: next.call)))]
     }
 
-    /// The credential of a leader was refused: those that wait go on waiting until its call comes again, or ends.
+    /// Removes a leader whose credential was refused; its followers go on waiting until its call comes again or ends.
     mutating func leaveForReturn(_ key: Key, leader number: Int) {
         guard let (leader, index) = removeLeader(key, number) else { return }
         if flights[key]?[index].leaders.isEmpty == true { setAbsent(leader, key, index) }
         removeIdle(key)
     }
 
-    /// Ends a call. The calls that may have waited for its return go alone, unless another one leads.
+    /// Ends a call. Calls that may have waited for its return go alone, unless another call leads.
     mutating func endCall(_ key: Key, _ call: UInt64) -> [(Waiter, Verdict)] {
         guard let index = absence(of: call, key) else { return [] }
         removeAbsent(key, index)
@@ -155,7 +158,7 @@ where Waiter.ID: Sendable {
         return removeFollowers(key, index).map { ($0, .goAlone) }
     }
 
-    /// The exchange of a leader turns out to be of no use to others; it goes on, and they go alone.
+    /// Ends the sharing of an exchange that turns out to be useless to others: it goes on, and its followers go alone.
     mutating func disband(_ key: Key, leader number: Int) -> [(Waiter, Verdict)] {
         guard let (_, index) = removeLeader(key, number) else { return [] }
         return removeFollowers(key, index).map { ($0, .goAlone) }
@@ -165,7 +168,7 @@ where Waiter.ID: Sendable {
 // MARK: - Flights
 
 extension CoalescingCore {
-    /// The flight for the present request; nil when there is none.
+    /// The flight for requests that come now; nil when there is none.
     private func current(_ key: Key) -> Flight? { flights[key]?.last { $0.changes == changes } }
 
     private mutating func currentIndex(_ key: Key) -> Int {
@@ -190,7 +193,7 @@ extension CoalescingCore {
         return lastNumber
     }
 
-    /// - Returns: The leader, and the place of its flight; nil when it does not lead any longer.
+    /// - Returns: The leader, and the index of its flight; nil when it no longer leads.
     private mutating func removeLeader(_ key: Key, _ number: Int) -> (Leader, Int)? {
         for (index, flight) in (flights[key] ?? []).enumerated() {
             guard let place = flight.leaders.firstIndex(where: { $0.number == number }) else { continue }
@@ -228,7 +231,7 @@ extension CoalescingCore {
 extension CoalescingCore {
     private func absence(of call: UInt64, _ key: Key) -> Int? { flights[key]?.firstIndex { $0.absent?.call == call } }
 
-    /// Whether a call leads, or is to come again.
+    /// Whether a call leads, or is expected to come again.
     private func isExpected(_ call: UInt64, _ key: Key) -> Bool {
         flights[key]?.contains { flight in
             flight.absent?.call == call || flight.leaders.contains { $0.call == call }
@@ -248,8 +251,8 @@ extension CoalescingCore {
 
     /// Takes back a call that comes again and that others wait for.
     ///
-    /// - Returns: Those of them that are to wait for the exchange that it asks for now. Its answer is newer than any
-    ///   change that has ended since: nothing of the exchange they wait for has been sent yet.
+    /// - Returns: The followers that are to wait for the exchange which the call asks for now. Its answer is newer than
+    ///   any change that has ended since, because nothing of that exchange has been sent yet.
     private mutating func takeBack(_ visit: Visit) -> [Follower] {
         guard let index = absence(of: visit.call.id, visit.key) else { return [] }
         removeAbsent(visit.key, index)
@@ -265,9 +268,10 @@ struct CoalescingKey: Hashable, Sendable {
     private let method: HttpMethod
     private let target: CacheTarget
     private let header: HttpHeader
-    /// A request that may take longer must not fail with another's timeout.
+    /// Part of the key, so that a request that may take longer does not fail with another's timeout.
     private let timeout: Duration?
-    /// The redirects that it takes for answers: one that does is not to get what another was led to.
+    /// The redirects that the request accepts as answers; such a request must not get the answer that another was
+    /// redirected to.
     private let redirects: [Int]
 
     init(

@@ -1,10 +1,10 @@
 import Nautilus
 
-/// The request that an exchange carries in the end: interceptors further in change it, and the retrier stamps its
-/// credential where no interceptor looks.
+/// Observes the request that an exchange finally carries: interceptors further in change it, and the retrier stamps its
+/// credential where no interceptor sees it.
 ///
-/// It follows the attempt that the exchange belongs to (``AttemptContext/follow(_:)``), so that it sees nothing of
-/// other calls, however they were begun.
+/// It follows the attempt that the exchange belongs to (``AttemptContext/follow(_:)``), so it sees nothing of other
+/// calls, however they were begun.
 final class ExchangeWatch: Sendable {
     private struct State {
         var sent: HttpRequest?
@@ -18,19 +18,19 @@ final class ExchangeWatch: Sendable {
 
     /// - Parameters:
     ///   - account: The account that the answer is meant for.
-    ///   - context: The attempt's, or the side request's.
+    ///   - context: The context of the attempt, or of the side request.
     init(_ account: CallAccount, _ context: AttemptContext) {
         self.account = account
         role = context.isSideRequest ? .side : .main
     }
 
-    /// Takes note of a request that goes out.
+    /// Notes a request that goes out.
     ///
-    /// - Returns: Whether it is the request itself, and none that an interceptor sends besides.
+    /// - Returns: Whether it is the watched request itself, and not one that an interceptor sends in addition.
     @discardableResult
     func note(_ request: HttpRequest, _ role: CallTrace.Exchange.Role) -> Bool {
         let (isOwn, hasCredential) = (role == self.role, request.hasCredential)
-        // Asked as soon as it has been stamped. Side requests may be meant for any account.
+        // Check the account as soon as the request is stamped. Side requests may be meant for any account.
         let hasChanged = isOwn && !account.isCurrent
         state.withLock { state in
             if isOwn { state.sent = request }
@@ -40,11 +40,11 @@ final class ExchangeWatch: Sendable {
         return isOwn
     }
 
-    /// The request as it went on the wire, the last if several did; nil when none has.
+    /// The request as it went on the wire, the last one if there were several; nil when none has gone out.
     var sent: HttpRequest? { state.withLock { $0.sent } }
 
-    /// Whether it went out as another account's than it was meant to be, or the account is another by now: nothing that
-    /// is stored may become its answer.
+    /// Whether the request went out for another account than intended, or the account has changed since: nothing that
+    /// is stored may then become its answer.
     var hasChanged: Bool { state.withLock { $0.hasChanged } || !account.isCurrent }
 
     /// Whether the requests so far carried no credential, or that of the account they were meant for.

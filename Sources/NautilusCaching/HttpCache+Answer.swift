@@ -2,7 +2,7 @@ import Foundation
 import Nautilus
 
 extension HttpCache {
-    /// Answers with the stored response, where the rules allow it.
+    /// Answers with the stored response if the rules allow it, or asks the server.
     func answer(_ question: CacheQuestion, _ next: Next) async throws -> HttpResponse<Data> {
         let stored = await find(question)
         if CacheRevalidation.current(for: question.target, in: self) != nil {
@@ -21,7 +21,7 @@ extension HttpCache {
         case .serveWhileRevalidating(let age):
             guard let stored else { break }
             guard begin(question) else { return serve(stored, age: age, question) }
-            // Served at once, where the server can be asked besides: by the call itself, once more, in the background.
+            // Serve at once if the call can be repeated in the background to ask the server.
             if let callAgain = question.context.callAgain {
                 revalidate(question, callAgain)
                 return serve(stored, age: age, question)
@@ -43,10 +43,11 @@ extension HttpCache {
         )
     }
 
-    /// A stored response as the answer to `question`, with its age (RFC 9111 §4, §5.1), as long as it can be decoded.
+    /// A stored response as the answer to `question`, with its age (RFC 9111 §4, §5.1); forgotten if it cannot be
+    /// decoded.
     ///
-    /// - Parameter answer: The server's answer that allows it to be served, whose exchange it is then; nil when nothing
-    ///   was sent.
+    /// - Parameter answer: The server's answer that permits serving the stored response, which then counts as its
+    ///   exchange; nil when nothing was sent.
     func serve(
         _ stored: StoredResponse,
         age: Int64,
@@ -62,10 +63,10 @@ extension HttpCache {
         return response
     }
 
-    /// Forgets a response when the attempt that is given it cannot decode it.
+    /// Forgets a response when the attempt that gets it cannot decode it.
     ///
-    /// A page of a network that wants a user to sign in comes with the URL, the status and the headers of an answer:
-    /// only the request's type knows that it is none.
+    /// The sign-in page of a captive network comes with the URL, the status and the headers of a real answer: only the
+    /// request's type can tell that it is not one.
     func forgetUndecodable(_ stored: StoredResponse, _ question: CacheQuestion) {
         let (target, partition, bodyID) = (question.target, question.partition, stored.bodyID)
         question.context.follow { [self] event in
@@ -85,7 +86,7 @@ extension HttpCache {
         let fetch = core.withLock { $0.begin(target, partition) }
         let variants = await disk.read(target, partition)
         return core.withLock { core in
-            // A response that has come meanwhile is newer.
+            // A response that was stored meanwhile is newer.
             if core.variants(target, partition).isEmpty {
                 for stored in variants { _ = core.store(stored, from: fetch) }
             }
@@ -104,7 +105,7 @@ extension HttpCache {
         core.withLock { $0.endRevalidation(question.target, question.partition) }
     }
 
-    /// Asks the server in a call of its own, with its own retrier, in the background.
+    /// Asks the server in a separate call with its own retrier, in the background.
     private func revalidate(_ question: CacheQuestion, _ callAgain: @escaping @Sendable () async -> Void) {
         BackgroundTask.start { [self] in
             await CacheRevalidation(question, in: self).run(callAgain)
@@ -114,10 +115,10 @@ extension HttpCache {
 }
 
 extension HttpError {
-    /// Whether the answer was none that its request understands.
+    /// Whether the answer could not be understood by its request.
     fileprivate var isUndecodable: Bool {
         guard stage == .decode else { return false }
-        // The caller, or the clock, has ended the call while it was being decoded.
+        // The caller, or the deadline, ended the call while the answer was being decoded.
         if case .deadline = kind { return false }
         return kind != .cancelled
     }

@@ -2,12 +2,12 @@ import Foundation
 import Nautilus
 
 extension HttpCache {
-    /// Has the server answer, and keeps what may be kept.
+    /// Asks the server, and stores what may be stored.
     ///
     /// - Parameters:
     ///   - question: The request to answer.
     ///   - stored: The response that would answer it; nil when nothing is stored.
-    ///   - validates: Whether the server is asked if that has changed, where it can be.
+    ///   - validates: Whether the server is asked if the stored response has changed, where that is possible.
     ///   - next: The rest of the path.
     func fetch(
         _ question: CacheQuestion,
@@ -21,7 +21,7 @@ extension HttpCache {
         question.context.follow { event in
             if case .sending(let request, let role) = event { watch.note(request, role) }
         }
-        // A HEAD is answered by the server, and its answer compared with the stored response.
+        // A HEAD goes to the server, and its answer is compared with the stored response.
         let canValidate = validates && question.request.method == .get && stored?.hasValidator == true
         let validated = canValidate ? stored : nil
         let response: HttpResponse<Data>
@@ -37,8 +37,8 @@ extension HttpCache {
         let answer = CacheAnswer(response, question, fetch, watch, requestTime: requestTime, responseTime: now)
         if let validated, response.status == 304 {
             if !watch.hasChanged, let renewed = renew(validated, answer) { return renewed }
-            // It spoke of something else: a redirect has led elsewhere, the resource has changed its tag, or it was
-            // asked as another account, or with another value of what the response varies by.
+            // The 304 is about something else: a redirect led elsewhere, the resource has a new tag, or the request
+            // went out for another account or with another value of a field that the response varies by.
             return try await self.fetch(question, knowing: nil, next)
         }
         if question.request.method == .head {
@@ -49,7 +49,7 @@ extension HttpCache {
         return response
     }
 
-    /// The substitute for an answer that failed (RFC 5861 §4); nil when there must be none.
+    /// The stored response that stands in for a failed answer (RFC 5861 §4); nil when none may.
     private func substitute(
         _ stored: StoredResponse?,
         _ question: CacheQuestion,
@@ -69,23 +69,23 @@ extension HttpCache {
     /// The statuses that count as an error (RFC 5861 §4).
     private static let serverErrors: Set<Int> = [500, 502, 503, 504]
 
-    /// Stores the answer to a GET, or forgets what it replaces.
+    /// Stores the answer to a GET, or else forgets the response that it replaces.
     private func store(_ answer: CacheAnswer, replacing stored: StoredResponse?) {
         guard answer.isOwn else { return }
         if let fresh = answer.stored, keep(fresh, answer) { return forgetUndecodable(fresh, answer.question) }
-        // An error leaves the stored response valid; and an answer that must not be kept does not replace it.
+        // An error leaves the stored response valid, and so does an answer that must not be kept.
         guard let stored, answer.response.status < 400, !answer.mustNotBeKept else { return }
         forget(stored, answer)
     }
 
-    /// The stored response, renewed by a 304 (RFC 9111 §4.3.4); nil when that is about another one.
+    /// The stored response, renewed by a 304 (RFC 9111 §4.3.4); nil when the 304 is about another response.
     private func renew(_ stored: StoredResponse, _ answer: CacheAnswer) -> HttpResponse<Data>? {
         guard answer.isOfTarget, stored.isValidated(by: answer.response), stored.selectors.match(sent: answer.sent)
         else {
             return nil
         }
         guard let renewed = answer.renewed(stored) else {
-            // The 304 is about this response, which must not be kept any longer.
+            // The 304 is about this response, which may no longer be kept.
             if answer.isOwn { forget(stored, answer) }
             return serve(stored, age: 0, answer.question, from: answer.response)
         }
@@ -94,7 +94,7 @@ extension HttpCache {
         return serve(renewed, age: freshness(of: renewed).age, answer.question, from: answer.response)
     }
 
-    /// Takes the answer to a HEAD for a word about what is stored (RFC 9111 §4.3.5).
+    /// Compares the answer to a HEAD with the stored response, and renews or forgets that response (RFC 9111 §4.3.5).
     private func compare(_ stored: StoredResponse?, _ answer: CacheAnswer) {
         guard answer.isOwn, let stored, answer.response.status == 200, stored.status == 200, !answer.mustNotBeKept,
             stored.selectors.match(sent: answer.sent)
@@ -122,7 +122,7 @@ extension HttpCache {
         }
     }
 
-    /// Removes a stored response that is outdated by an answer which must not be stored.
+    /// Removes a stored response that is outdated by an answer which itself must not be stored.
     private func forget(_ stored: StoredResponse, _ answer: CacheAnswer) {
         core.withLock { core in
             core.remove(stored, from: answer.fetch)
@@ -130,7 +130,8 @@ extension HttpCache {
         }
     }
 
-    /// Begun under the lock, as removals are, so that nothing is written after it has been removed.
+    /// Writes the stored variants to disk. Begun under the lock, like removals, so that nothing is written after its
+    /// removal.
     private func writeVariants(_ answer: CacheAnswer, of core: CacheCore) {
         let (target, partition) = (answer.question.target, answer.question.partition)
         disk?.write(core.variants(target, partition), target, partition)
@@ -138,8 +139,8 @@ extension HttpCache {
 }
 
 extension AttemptContext {
-    /// Whether a response is what its status says. One type's word on it is not another's, and a page that does not
-    /// decode is none of this server's: neither says anything of what is stored.
+    /// Whether a response is what its status says. If one type rejects it, that need not hold for another type, and a
+    /// page that cannot be decoded does not come from this server: neither says anything about what is stored.
     fileprivate func isAnswer(_ response: HttpResponse<Data>) -> Bool {
         guard !response.isRejected else { return false }
         if case .undecodable = verdict(on: response) { return false }
@@ -148,8 +149,7 @@ extension AttemptContext {
 }
 
 extension Error {
-    /// Whether it stands for what a server in trouble, or the way to it, makes of a request: not for what this side
-    /// did.
+    /// Whether the error may come from a server in trouble, or from the way to it, rather than from what this side did.
     fileprivate var mayBeServerTrouble: Bool {
         guard let error = self as? HttpError else { return false }
         switch error.kind {

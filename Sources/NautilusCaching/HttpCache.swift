@@ -1,7 +1,8 @@
 import Foundation
 import Nautilus
 
-/// Answers requests from what the server has answered before, by the rules that it gives: a private cache (RFC 9111).
+/// An interceptor that answers requests from earlier answers of the server, by the server's rules: a private cache (RFC
+/// 9111).
 ///
 /// ```swift
 /// struct NotesService: HttpService {
@@ -10,34 +11,35 @@ import Nautilus
 ///     var interceptors: [any HttpInterceptor] { [cache] }
 /// }
 /// ```
-/// Keep it in a stored property: one that is made anew in `interceptors` remembers nothing. Put it first, so that an
-/// answer from the cache takes no slot and waits for nothing: no credential is fetched for it.
+/// Keep the cache in a stored property: a cache that `interceptors` creates anew each time remembers nothing. Put it
+/// first, so that an answer from the cache takes no slot and waits for nothing, not even for a credential.
 ///
 /// Answers to GET are stored as `Cache-Control`, `Expires`, `Vary` and `Last-Modified` say, and answer GET and HEAD for
-/// as long as they are fresh. A stale one is validated by its `ETag` or `Last-Modified`: a 304 renews it, and the
-/// caller gets it with its 200. `stale-while-revalidate` and `stale-if-error` (RFC 5861) are heeded; one call at a
-/// time revalidates behind a stale answer, with a retrier of its own. A request says by
-/// its own `Cache-Control` what it takes: `no-cache`, `no-store`, `max-age`, `max-stale`, `min-fresh`,
-/// `only-if-cached`. An attempt after the first goes to the server, to ask at least whether the stored response has
-/// changed: it may be what failed.
+/// as long as they are fresh. A stale answer is validated by its `ETag` or `Last-Modified`: a 304 renews it, and the
+/// caller gets it with its 200. `stale-while-revalidate` and `stale-if-error` (RFC 5861) are heeded; behind a stale
+/// answer, one call at a time revalidates, with its own retrier. A request says with its own `Cache-Control` what it
+/// accepts: `no-cache`, `no-store`, `max-age`, `max-stale`, `min-fresh`, `only-if-cached`. An attempt after the first
+/// goes to the server, at least to ask whether the stored response has changed, since that response may be what failed.
 ///
-/// A method that is not safe makes the cache forget the responses of its URL, if it has succeeded or its answer got
-/// lost; after a success, also those of the URLs on the same origin that `Location`, `Content-Location` and a redirect
-/// lead to (RFC 9111 §4.4).
+/// A method that is not safe makes the cache forget the responses to its URL, if it has succeeded or its answer was
+/// lost. After a success, the cache also forgets the responses to those URLs on the same origin that `Location`,
+/// `Content-Location` and a redirect lead to (RFC 9111 §4.4).
 ///
-/// Not stored, whatever the server says: answers to requests with a credential, unless ``CacheAccounts`` keeps accounts
-/// apart; parts, and answers to conditional requests; redirects, and what they led to; 401 and 407; responses that vary
-/// by a secret or by `*`. All fields of a header are stored but `Set-Cookie` and those that belong to one exchange: of
-/// the connection, of the proxy, and `Authentication-Info` (RFC 9111 §3.1).
+/// Whatever the server says, the cache does not store: answers to requests with a credential, unless ``CacheAccounts``
+/// keeps accounts apart; parts, and answers to conditional requests; redirects, and what they led to; 401 and 407;
+/// responses that vary by a secret or by `*`. It stores all fields of a header except `Set-Cookie` and those that
+/// belong to one exchange: fields of the connection and of the proxy, and `Authentication-Info` (RFC 9111 §3.1).
 ///
-/// Three more kinds of answers are not stored: those that the call's request cannot decode, those whose body says that the
-/// request has failed, and those that an interceptor behind the cache has made by itself or fetched from another URL. A
-/// stored answer that cannot be decoded is forgotten, in memory and on disk.
+/// Nor does it store answers that the call's request cannot decode, answers whose body says that the request has
+/// failed, and answers that an interceptor behind the cache has made by itself or fetched from another URL. A stored
+/// answer that cannot be decoded is forgotten, in memory and on disk.
 ///
-/// A field named by `Vary` that an interceptor behind the cache stamps is unknown when the cache looks: such an answer
-/// serves only after the server has validated it. Put interceptors that stamp such fields before the cache.
+/// If an interceptor behind the cache stamps a field that `Vary` names, the field is unknown when the cache looks, and
+/// such an answer is served only after the server has validated it. Put interceptors that stamp such fields before the
+/// cache.
 ///
-/// An answer from the cache has an `Age`, and no URL unless the server was asked; the call's trace says which.
+/// An answer from the cache has an `Age`, but no URL unless the server was asked; the call's trace tells which was the
+/// case.
 public final class HttpCache: HttpInterceptor {
     let accounts: CacheAccounts
     let core: Locked<CacheCore>
@@ -46,25 +48,26 @@ public final class HttpCache: HttpInterceptor {
     let staleIfError: Int64
     private let wallClock: @Sendable () -> Date
 
-    /// Creates a cache that is empty, or has what its folder has.
+    /// Creates a cache that is empty, or starts with what its folder contains.
     ///
     /// - Parameters:
-    ///   - maxBytes: How many bytes of memory responses may take, about; those that were not used for longest go first.
-    ///     Default: 16 MiB, thousands of JSON documents, and little beside a few images.
-    ///   - maxResponseBytes: How large a response is stored at most, in memory as on disk. Default: nil, an eighth of
-    ///     `maxBytes`, so that no single one empties the cache.
-    ///   - folder: The folder in which responses are kept beside the memory. Default: nil, none: responses on a disk
-    ///     stay there after the user has signed out, unless ``removeAll(ofAccount:)`` is called.
+    ///   - maxBytes: The approximate number of bytes of memory that responses may take; the least recently used
+    ///     responses go first. Default: 16 MiB, which holds thousands of JSON documents, and is little beside a few
+    ///     images.
+    ///   - maxResponseBytes: The largest response that is stored, in memory and on disk. Default: nil, an eighth of
+    ///     `maxBytes`, so that no single response empties the cache.
+    ///   - folder: The folder in which responses are kept in addition to the memory. Default: nil, none, since
+    ///     responses on disk stay there after the user has signed out, unless ``removeAll(ofAccount:)`` is called.
     ///   - accounts: How answers to different users are kept apart. Default: answers to requests with a credential are
-    ///     not stored, the only safe way as long as their accounts are unknown.
-    ///   - heuristicCap: The longest time for which a response is fresh that does not say for how long: a tenth of the
-    ///     time since `Last-Modified`, up to this. Default: 24 hours (RFC 9111 §4.2.2 leaves it open); zero for always
-    ///     asking.
-    ///   - staleIfError: For how long a stale response stands in for an answer that fails, where the server does not
-    ///     say. Above zero, responses are stored for it alone, too, unless `no-cache` or `must-revalidate` forbids it.
-    ///     Default: zero, it does not: a reload (`max-age=0`) that fails is a failure then, even when what it wanted renewed
+    ///     not stored, the only safe way while their accounts are unknown.
+    ///   - heuristicCap: The longest time for which a response is fresh if it does not say how long: a tenth of the
+    ///     time since `Last-Modified`, up to this cap. Default: 24 hours (RFC 9111 §4.2.2 leaves it open); with zero,
+    ///     such responses are always validated.
+    ///   - staleIfError: For how long a stale response stands in for a failed answer, if the server does not say. Above
+    ///     zero, responses are also stored for this purpose alone, unless `no-cache` or `must-revalidate` forbids it.
+    ///     Default: zero, not at all: a reload (`max-age=0`) that fails is then a failure, even if the stored response
     ///     is fresh.
-    ///   - wallClock: The time of day, which servers' dates are compared with. Default: the system's.
+    ///   - wallClock: The time of day, for comparison with servers' dates. Default: the system's.
     public init(
         maxBytes: Int = 16 << 20,
         maxResponseBytes: Int? = nil,
@@ -82,7 +85,7 @@ public final class HttpCache: HttpInterceptor {
         self.wallClock = wallClock
     }
 
-    /// How many bytes of memory the stored responses take, about.
+    /// The approximate number of bytes of memory that the stored responses take.
     public var byteCount: Int { core.withLock { $0.size } }
 
     /// How many responses are in memory.
@@ -90,8 +93,8 @@ public final class HttpCache: HttpInterceptor {
 
     /// Answers the request, or has the server answer it.
     ///
-    /// - Throws: `HttpError` of kind `refused` with a response of status 504 for a request that wants nothing but
-    ///   what is stored, when that does not do; nothing retries it. Otherwise what the exchange throws.
+    /// - Throws: `HttpError` of kind `refused`, with a response of status 504, for a request that accepts only a stored
+    ///   response when there is no suitable one; this error is never retried. Otherwise what the exchange throws.
     public func intercept(
         _ request: HttpRequest,
         context: AttemptContext,
@@ -99,23 +102,23 @@ public final class HttpCache: HttpInterceptor {
     ) async throws -> HttpResponse<Data> {
         guard let target = CacheTarget(request) else { return try await next(request) }
         if CacheStorage.isUnsafe(request.method) { return try await change(target, request, next) }
-        // A body that is read while it comes is never here as a whole.
+        // A streamed body is never available as a whole.
         guard CacheStorage.concerns(request), !context.streamsResponse else { return try await next(request) }
         let account = accounts.account(of: context, notedBy: self)
         if let revalidation = CacheRevalidation.current(for: target, in: self) {
-            // The account has changed since: its answers are nothing that this call may ask for.
+            // The account has changed since, and this call may not ask for the new account's answers.
             guard let account, account.isCurrent, account.partition == revalidation.partition else {
                 throw CancellationError()
             }
         }
-        // The call began as another account's, or its account is unknown.
+        // The call began for another account, or its account is unknown.
         guard let account, account.isCurrent else { return try await next(request) }
-        // Whatever it would be answered with belongs to no account.
+        // The request has a credential, but no account to which its answer could belong.
         if account.partition.account == nil, request.hasCredential { return try await next(request) }
         return try await answer(CacheQuestion(request, target, account, context), next)
     }
 
-    /// The cache, which has a memory.
+    /// The cache itself, since it has a memory.
     public var sharedObjects: [any AnyObject & Sendable] { [self] }
 
     /// Notes the account of a call.
@@ -137,14 +140,14 @@ extension HttpCache: Redacted {
 }
 
 extension HttpCache {
-    /// Forgets what is stored of `url`, for all accounts, and what is under way to be stored.
+    /// Forgets what is stored for `url`, for all accounts, including answers that are still on their way.
     public func remove(_ url: URL) async {
         guard let target = CacheTarget(url) else { return }
         remove(target)
         await disk?.flush()
     }
 
-    /// Removes the responses of an account: call it when its user signs out.
+    /// Removes the responses of an account; call it when its user signs out.
     ///
     /// - Parameter account: The account, as ``CacheAccounts`` named it; nil for responses that belong to no account.
     public func removeAll(ofAccount account: String?) async {
@@ -156,8 +159,8 @@ extension HttpCache {
         await disk?.flush()
     }
 
-    /// Removes the responses of all accounts but one, on disk as well: call it at the launch, since a user may have been
-    /// signed out while nobody was there to remove theirs. What belongs to no account stays.
+    /// Removes the responses of all accounts but one, also from disk. Call it at launch, since a user may have been
+    /// signed out while the app could not remove that user's responses. Responses that belong to no account stay.
     ///
     /// - Parameter account: The account that is kept; nil for none.
     public func removeAll(exceptAccount account: String?) async {
@@ -169,9 +172,9 @@ extension HttpCache {
         await disk?.flush()
     }
 
-    /// Forgets everything, on disk as well, and returns once it is gone.
+    /// Forgets everything, also on disk, and returns once it is gone.
     ///
-    /// Another process that shares the folder still has what it has in memory.
+    /// Another process that shares the folder still has its own responses in memory.
     public func removeAll() async {
         core.withLock { core in
             core.removeAll()
@@ -180,18 +183,18 @@ extension HttpCache {
         await disk?.flush()
     }
 
-    /// Returns once everything that was stored is on the disk: for a tool that is about to end.
+    /// Returns once everything that was stored is on disk; for a tool that is about to end.
     public func flush() async {
         await disk?.flush()
     }
 
-    /// Sends what may change something, and forgets what it may have changed (RFC 9111 §4.4).
+    /// Sends a request that may change something, and forgets what it may have changed (RFC 9111 §4.4).
     func change(_ target: CacheTarget, _ request: HttpRequest, _ next: Next) async throws -> HttpResponse<Data> {
         let response: HttpResponse<Data>
         do {
             response = try await next(request)
         } catch {
-            // An answer that got lost may have been a good one.
+            // A lost answer may have been a success.
             if (error as? HttpError)?.delivery != .notSent { remove(target) }
             throw error
         }

@@ -1,22 +1,22 @@
 import Foundation
 import Nautilus
 
-/// A response as a cache keeps it, with the values that its age is computed from.
+/// A response as a cache keeps it, with the values from which its age is computed.
 struct StoredResponse: Hashable, Sendable {
     let status: Int
     private(set) var header: HttpHeader
     let body: Data
-    /// Tells the body from all others, also where the header has been renewed since it came.
+    /// An identifier of the body; it stays the same when the header is renewed.
     let bodyID: String
-    /// The fields of the request that `Vary` names, as they were.
+    /// The fields that `Vary` names, with their values in the request.
     private(set) var selectors: VarySelectors
     /// When the request was sent and the answer received, in seconds since 1970.
     private(set) var requestTime: Int64
     private(set) var responseTime: Int64
-    /// The header's `Cache-Control`, read once, since every hit asks for it.
+    /// The header's `Cache-Control`, parsed once, since every hit needs it.
     private(set) var control: CacheControl
-    /// When the server made it, in seconds since 1970; nil where that is not said, and its receipt counts (RFC 9110
-    /// §6.6.1).
+    /// When the server made the response, in seconds since 1970; nil if it does not say, and the time of receipt counts
+    /// (RFC 9110 §6.6.1).
     private(set) var date: Int64?
 
     init(
@@ -39,14 +39,14 @@ struct StoredResponse: Hashable, Sendable {
         self.date = header.seconds(of: .date, now: responseTime)
     }
 
-    /// The response to a request of `partition`; nil when it must not be used again, as a `Vary` that names `*` or a
-    /// secret has it.
+    /// Creates the response to a request of `partition`; nil when it must not be reused, because its `Vary` names `*`
+    /// or a secret.
     ///
     /// - Parameters:
     ///   - response: The response that came.
     ///   - seen: The request as the cache saw it.
     ///   - sent: The request on the wire.
-    ///   - partition: The partition that it belongs to.
+    ///   - partition: The partition that the request belongs to.
     ///   - requestTime: When the request was sent.
     ///   - responseTime: When the answer was received.
     init?(
@@ -68,18 +68,18 @@ struct StoredResponse: Hashable, Sendable {
         )
     }
 
-    /// Whether it answers `request`: all fields that `Vary` names are the same (RFC 9111 §4.1), as far as that can be
-    /// seen.
+    /// Whether this response answers `request`: all fields that `Vary` names have the same values (RFC 9111 §4.1), as
+    /// far as the cache can see.
     func matches(_ request: HttpRequest) -> Bool { selectors.match(seen: request) }
 
-    /// Whether it must not be used before the server was asked: the server has said so, or it is unknown whether a
-    /// field that `Vary` names will be the same on the wire.
+    /// Whether the server has to be asked before the response is used: the server has said so, or it is unknown whether
+    /// a field that `Vary` names will be the same on the wire.
     var mustBeValidated: Bool { control.noCache || selectors.areUnknowable }
 
-    /// Whether there is something to validate it by.
+    /// Whether the response has a tag or a date by which it can be validated.
     var hasValidator: Bool { header[.etag] != nil || header[.lastModified] != nil }
 
-    /// The request with the conditions under which the server need not send it again (§4.3.1).
+    /// The request with conditions under which the server need not send this response again (§4.3.1).
     func validating(_ request: HttpRequest) -> HttpRequest {
         var request = request
         if let tag = header[.etag] { request.header[.ifNoneMatch] = tag }
@@ -87,7 +87,7 @@ struct StoredResponse: Hashable, Sendable {
         return request
     }
 
-    /// Whether a 304 is about this response, and not about another one of the same URL (§4.3.4).
+    /// Whether a 304 is about this response, and not about another response of the same URL (§4.3.4).
     func isValidated(by response: HttpResponse<Data>) -> Bool {
         guard let tag = response.header[.etag] else { return true }
         return header[.etag]?.isWeaklyEqualTag(to: tag) ?? false
@@ -97,14 +97,14 @@ struct StoredResponse: Hashable, Sendable {
     func isDescribed(by response: HttpResponse<Data>) -> Bool {
         if let tag = response.header[.etag], header[.etag]?.isWeaklyEqualTag(to: tag) != true { return false }
         if let date = response.header[.lastModified], header[.lastModified] != date { return false }
-        // A decoded body's length proves nothing.
+        // The length of a decoded body proves nothing.
         guard let length = response.header[.contentLength], header["Content-Encoding"] == nil else { return true }
         return Int(length) == body.count
     }
 
     /// This response with the fields that a 304, or the answer to a HEAD, renews (§3.2).
     ///
-    /// - Returns: Nil when no other request may get it any longer.
+    /// - Returns: Nil when no other request may get the response any longer.
     func freshened(
         by response: HttpResponse<Data>,
         to seen: HttpRequest,
@@ -114,11 +114,11 @@ struct StoredResponse: Hashable, Sendable {
         responseTime: Int64
     ) -> StoredResponse? {
         var updated = self
-        // The length is the body's that is here, and so is what was done to it.
+        // Length, type and encoding have to describe the body stored here.
         let kept: Set<HttpHeader.Name> = [.contentLength, .contentType, "Content-Encoding", .contentRange]
         let newer = response.header.storable.fields.filter { !kept.contains($0.name) }
         updated.header.merge(HttpHeader(newer))
-        // They gave the age of the former answer; without them, this one's age counts from its receipt.
+        // These fields gave the age of the former answer; if the new one has none, its age counts from its receipt.
         for name in [HttpHeader.Name.age, .date] where response.header[name] == nil { updated.header[name] = nil }
         (updated.requestTime, updated.responseTime) = (requestTime, responseTime)
         updated.control = CacheControl(updated.header)
@@ -128,7 +128,7 @@ struct StoredResponse: Hashable, Sendable {
         return updated
     }
 
-    /// About how many bytes of memory it takes.
+    /// The approximate number of bytes of memory that the response takes.
     var size: Int {
         let texts = header.fields.reduce(0) { $0 + $1.name.rawValue.utf8.count + $1.value.utf8.count + 32 }
         let selecting = selectors.values.reduce(0) { sum, field in
@@ -139,8 +139,8 @@ struct StoredResponse: Hashable, Sendable {
 }
 
 extension HttpHeader {
-    /// The fields that are kept: all, also unknown ones, since a body may be of no use without them (RFC 9111 §3.1),
-    /// but those that are one exchange's own.
+    /// The fields that are kept: all, even unknown ones, since a body may be useless without them (RFC 9111 §3.1),
+    /// except those that belong to one exchange.
     fileprivate var storable: HttpHeader {
         let named = (self["Connection"] ?? "").split(separator: ",").map { Name(String($0.trimmingBlanks)) }
         let dropped = Self.ofOneExchange.union(named)
@@ -152,15 +152,15 @@ extension HttpHeader {
         "Connection", "Keep-Alive", "Proxy-Connection", "TE", "Trailer", "Transfer-Encoding", "Upgrade",
         // Between this client and its proxy.
         "Proxy-Authenticate", "Proxy-Authentication-Info", "Proxy-Authorization",
-        // An answer to one credential, with a nonce that is good once (RFC 7615).
+        // The answer to one credential, with a nonce that is good once (RFC 7615).
         "Authentication-Info",
-        // No cookie is ever set twice.
+        // Cookies must not be set a second time.
         .setCookie, "Set-Cookie2",
     ]
 }
 
 extension String {
-    /// Whether two entity tags are the same but for their weakness (RFC 9110 §8.8.3.2).
+    /// Whether two entity tags are equal, disregarding weakness (RFC 9110 §8.8.3.2).
     fileprivate func isWeaklyEqualTag(to other: String) -> Bool {
         let (own, other) = (trimmingBlanks, other.trimmingBlanks)
         return (own.hasPrefix("W/") ? own.dropFirst(2) : own)
@@ -170,34 +170,34 @@ extension String {
 
 /// The fields of a request that `Vary` names (RFC 9111 §4.1), as the cache saw them and as they went on the wire.
 ///
-/// An interceptor further in may have changed one: stamped the user's language, say. The server chose by the field on
-/// the wire; at the next lookup it is unknown what that will be. So such a response is validated before it is used, and
-/// the answer to that compared with the fields that went on the wire then.
+/// An interceptor further in may have changed a field, for example by stamping the user's language. The server chose by
+/// the field on the wire, and at the next lookup it is unknown what that will be. Such a response is therefore
+/// validated before it is used, and the fields on the wire at that time are compared with the stored ones.
 struct VarySelectors: Hashable, Sendable {
-    /// One field's value; nil for a field that was not there.
+    /// One field's value; nil for a field that was missing.
     struct Value: Hashable, Sendable, Codable {
         let seen: String?
         let sent: String?
     }
 
-    /// Of how many bytes a `Vary` is read: names of some hundred fields.
+    /// The longest `Vary` that is read, in bytes: enough for the names of some hundred fields.
     private static let longest = 8_192
 
-    /// By name, in small letters.
+    /// The values by field name, in small letters.
     let values: [String: Value]
 
     init(_ values: [String: Value]) {
         self.values = values
     }
 
-    /// The values by which `Vary` selects a response; nil for a response that no other request may get.
+    /// Creates the values by which `Vary` selects a response; nil for a response that no other request may get.
     ///
-    /// A secret is no selector, since it would have to be stored. A `Vary` longer than any choice of representations is
-    /// not read: it could be of any size. `Authorization` alone is left to the account, where there is one: without an
-    /// account, nothing tells requests that will be stamped from those that will not.
+    /// A secret cannot be a selector, since it would have to be stored. A `Vary` that is longer than any real one is
+    /// not read, since it could be of any size. Only `Authorization` is left to the account, if there is one: without
+    /// an account, nothing tells requests that will be stamped from those that will not.
     ///
     /// - Parameters:
-    ///   - header: The response's.
+    ///   - header: The response's header.
     ///   - seen: The request as the cache saw it.
     ///   - sent: The request on the wire.
     ///   - partition: The partition that the response belongs to.
@@ -214,17 +214,17 @@ struct VarySelectors: Hashable, Sendable {
     /// Whether a field was changed between the cache and the wire, so that no lookup can tell what it will be.
     var areUnknowable: Bool { values.values.contains { $0.seen != $0.sent } }
 
-    /// Whether the fields of a request are the same, as far as the cache sees them.
+    /// Whether a request has the same fields, as far as the cache can see.
     func match(seen request: HttpRequest) -> Bool {
         values.allSatisfy { name, value in request.header.selector(HttpHeader.Name(name)) == value.seen }
     }
 
-    /// Whether the fields of a request that went out are the same.
+    /// Whether a request that went out has the same fields.
     func match(sent request: HttpRequest) -> Bool {
         values.allSatisfy { name, value in request.header.selector(HttpHeader.Name(name)) == value.sent }
     }
 
-    /// Whether they select the same requests, as far as the cache sees these.
+    /// Whether both select the same requests, as far as the cache can see.
     func selectSame(as other: VarySelectors) -> Bool {
         values.mapValues(\.seen) == other.values.mapValues(\.seen)
     }
@@ -237,7 +237,8 @@ extension HttpHeader {
             .filter { !$0.rawValue.isEmpty }
     }
 
-    /// A field's value as it selects a response: several in one line, without the blanks around each (RFC 9111 §4.1).
+    /// A field's value as it selects a response: several values in one line, without the blanks around each (RFC 9111
+    /// §4.1).
     func selector(_ name: Name) -> String? {
         self[name].map { $0.split(separator: ",").map { $0.trimmingBlanks }.joined(separator: ",") }
     }

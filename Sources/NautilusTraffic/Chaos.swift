@@ -5,7 +5,8 @@ import Nautilus
     import FoundationNetworking
 #endif
 
-/// Makes the trouble that networks and servers make, so that a staging build meets it before users do.
+/// An interceptor that causes the trouble that networks and servers cause, so that a staging build meets it before
+/// users do.
 ///
 /// ```swift
 /// struct NotesService: HttpService {
@@ -20,23 +21,23 @@ import Nautilus
 ///     var interceptors: [any HttpInterceptor] { [chaos] }
 /// }
 /// ```
-/// It is off until ``isOn`` is set, so that one which is left in a service does no harm in a release:
+/// It is off until ``isOn`` is set, so that a chaos left in a service does no harm in a release:
 /// ```swift
 /// service.chaos.isOn = true
 /// ```
 /// Put it last, next to the wire, so that everything else takes its trouble for the network's.
 ///
-/// The fate of a request is decided by the seed and the request's number alone: the first is number 1, and so on in the
-/// order of arrival, each retry with a number of its own. The faults are tried in order, each at its rate: delays add
-/// up, and the first of the others that strikes ends it. Failures made here are marked by a ``ChaosError`` underneath,
-/// answers by the field ``mark``.
+/// The seed and the request's number alone decide the fate of a request. The first request is number 1, and so on in
+/// the order of arrival; each retry has its own number. The faults are tried in order, each at its rate: delays add up,
+/// and the first other fault that strikes ends the request. Failures made here have a ``ChaosError`` underneath, and
+/// answers made here have the field ``mark``.
 public final class Chaos: HttpInterceptor {
     private struct State {
         var isOn: Bool
         var lastNumber = 0
     }
 
-    /// The field that marks an answer as made here, `X-Chaos`; its value says for which request of which seed.
+    /// The field that marks an answer as made here, `X-Chaos`; its value gives the number of the request and the seed.
     public static let mark = HttpHeader.Name("X-Chaos")
 
     private let seed: UInt64
@@ -47,10 +48,10 @@ public final class Chaos: HttpInterceptor {
     /// Creates a chaos.
     ///
     /// - Parameters:
-    ///   - seed: The seed that decides. No default: write it down, and a run can be seen again.
+    ///   - seed: The seed that decides. No default: write the seed down, and you can repeat the run.
     ///   - faults: The faults, each with its rate. Without any, nothing goes wrong.
-    ///   - isOn: Whether it begins at once. Default: false, so that trouble comes only on request.
-    ///   - clock: The clock that delays sleep on. Default: `ContinuousClock`, as a service's own default.
+    ///   - isOn: Whether the trouble begins at once. Default: false, so that trouble comes only on request.
+    ///   - clock: The clock that delays sleep on. Default: `ContinuousClock`, like a service's own default.
     public init(
         seed: UInt64,
         _ faults: ChaosFault...,
@@ -63,13 +64,13 @@ public final class Chaos: HttpInterceptor {
         self.state = Locked(State(isOn: isOn))
     }
 
-    /// Whether there is any trouble. Requests that come while it is off have no number.
+    /// Whether trouble is made. Requests that come while it is off get no number.
     public var isOn: Bool {
         get { state.withLock { $0.isOn } }
         set { state.withLock { $0.isOn = newValue } }
     }
 
-    /// Sends the request, or has it fail, as the seed decides.
+    /// Sends the request or makes it fail, as the seed decides.
     ///
     /// - Throws: `HttpError` of kind `transport`, with ``ChaosError`` underneath; `CancellationError` when the call
     ///   is cancelled during a delay. Otherwise what the exchange throws.
@@ -99,7 +100,7 @@ public final class Chaos: HttpInterceptor {
 
     /// Next to the wire.
     public var place: InterceptorPlace { .network }
-    /// Itself: it counts requests.
+    /// The chaos itself, since it counts requests.
     public var sharedObjects: [any AnyObject & Sendable] { [self] }
 
     private func takeNumber() -> Int? {
@@ -126,8 +127,8 @@ public final class Chaos: HttpInterceptor {
 
 /// One kind of trouble that ``Chaos`` makes, and how often.
 ///
-/// A rate is a part of all requests, from 0 to 1: less counts as 0, more as 1, and NaN as 0, so that no arithmetic on the
-/// way from a settings screen can stop an app.
+/// A rate is a fraction of all requests, from 0 to 1: less counts as 0, more as 1, and NaN as 0, so that no arithmetic
+/// in a settings screen can crash an app.
 public struct ChaosFault: Sendable {
     enum Kind: Hashable, Sendable {
         case delay(ClosedRange<Duration>)
@@ -144,39 +145,39 @@ public struct ChaosFault: Sendable {
         self.rate = rate.isNaN ? 0 : min(max(rate, 0), 1)
     }
 
-    /// A request goes later: a slow network.
+    /// Sends a request later, like a slow network.
     ///
     /// - Parameters:
-    ///   - delay: How much later, drawn evenly; negative times count as zero.
+    ///   - delay: How much later, uniformly distributed; negative times count as zero.
     ///   - rate: How often.
     public static func delay(_ delay: ClosedRange<Duration>, rate: Double) -> ChaosFault {
         ChaosFault(.delay(delay.lowerBound.clampedToCentury...delay.upperBound.clampedToCentury), rate: rate)
     }
 
-    /// A request is not sent, and fails as the network would.
+    /// Does not send a request, and fails as the network would.
     ///
-    /// The error says of the delivery what a transport's would with this code, since no client can know better: after a
+    /// The error's delivery is what a transport would report with this code, since no client can know better: after a
     /// lost connection, the server may have acted.
     ///
     /// - Parameters:
-    ///   - code: How it fails. Default: no connection to the host, the most common failure and the most harmless.
+    ///   - code: The failure's code. Default: no connection to the host, the most common failure and the most harmless.
     ///   - rate: How often.
     public static func failure(_ code: URLError.Code = .cannotConnectToHost, rate: Double) -> ChaosFault {
         ChaosFault(.failure(code), rate: rate)
     }
 
-    /// A request is not sent, and is answered with a status: an overloaded gateway, a rate limit.
+    /// Does not send a request, and answers it with a status, like an overloaded gateway or a rate limit.
     ///
     /// - Parameters:
     ///   - status: The status.
-    ///   - header: The answer's header, `Retry-After` say. Default: none.
+    ///   - header: The answer's header, such as `Retry-After`. Default: none.
     ///   - rate: How often.
     public static func answer(status: Int, header: HttpHeader = [:], rate: Double) -> ChaosFault {
         ChaosFault(.answer(status: status, header), rate: rate)
     }
 
-    /// A request is sent, the server acts on it, and its answer is thrown away: the connection is lost, and the request
-    /// may have been executed. A request that is retried all the same is executed twice.
+    /// Sends a request, has the server act on it, and throws its answer away: the connection is lost, and the request
+    /// may have been executed. A request that is retried nevertheless is executed twice.
     ///
     /// - Parameter rate: How often.
     public static func droppedAnswer(rate: Double) -> ChaosFault {
@@ -184,23 +185,23 @@ public struct ChaosFault: Sendable {
     }
 }
 
-/// The error underneath a failure that ``Chaos`` has made, so that its cause is not sought on the server.
+/// The underlying error of a failure made by ``Chaos``, so that nobody looks for its cause on the server.
 public struct ChaosError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The seed of the chaos.
     public let seed: UInt64
     /// The number of the request, from 1.
     public let number: Int
 
-    /// The origin of the failure, and the numbers with which to see it again.
+    /// The origin of the failure, and the numbers with which to repeat it.
     public var description: String { "made by Chaos, request \(number) of seed \(seed)" }
 }
 
-/// The draws for one request: the same for the same seed and number, whatever happens to other requests.
+/// The random draws for one request: the same for the same seed and number, whatever happens to other requests.
 struct ChaosDraws: Sendable {
     private var generator: SplitMix64
 
     init(seed: UInt64, number: Int) {
-        // Mixed first: neighbouring numbers would give the same draws, one place apart.
+        // The number is mixed first: otherwise neighbouring numbers would give the same draws, shifted by one.
         let number = SplitMix64.mixed(UInt64(bitPattern: Int64(number)))
         generator = SplitMix64(seed: SplitMix64.mixed(seed &+ number))
     }

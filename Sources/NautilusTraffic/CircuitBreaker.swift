@@ -1,11 +1,12 @@
 import Foundation
 import Nautilus
 
-/// Stops sending to an origin that keeps failing, and sends one request now and then to see whether it has recovered.
+/// An interceptor that stops sending to an origin that keeps failing, and now and then sends one request to see whether
+/// the origin has recovered.
 ///
-/// A call to a server that is down costs its caller a timeout, and the server the chance to come back. With a circuit
-/// breaker it costs neither: while the circuit is open, requests fail at once with `FailureKind.refused`, nothing of
-/// them is sent, and the error says when to come back. `BackoffRetrier` waits for that if it fits into its cap.
+/// A call to a server that is down costs the caller a timeout, and hinders the server's recovery. With a circuit
+/// breaker it does neither: while the circuit is open, requests fail at once with `FailureKind.refused`, nothing of
+/// them is sent, and the error says when to come back. `BackoffRetrier` waits until then if that fits into its cap.
 ///
 /// ```swift
 /// struct NotesService: HttpService {
@@ -14,14 +15,14 @@ import Nautilus
 ///     var interceptors: [any HttpInterceptor] { [breaker] }
 /// }
 /// ```
-/// Each origin has a circuit of its own, shared by all calls that pass the same instance: keep it in a stored property.
-/// One that is made anew in `interceptors` never sees a second request. Put it last, next to the wire, so that a
-/// request that has waited for something else is still held back when the circuit has opened meanwhile.
+/// Each origin has its own circuit, shared by all calls that pass the same instance. Keep the breaker in a stored
+/// property: a breaker that `interceptors` creates anew each time never sees a second request. Put it last, next to the
+/// wire, so that a request that has waited for something else is still held back if the circuit has opened meanwhile.
 ///
-/// These count as failures of the origin: the failing statuses of ``CircuitLimits``, timeouts, deadlines when most of
-/// the attempt's time has passed after the request was sent, and failures of the network other than those of the device
-/// itself. A request that was cancelled, or has stood in line until its deadline, counts for nothing, and when it was
-/// the probe, the next request is. Requests of a refresh pass while a probe is under way: it may wait for them.
+/// These count as failures of the origin: the failing statuses of ``CircuitLimits``, timeouts, deadlines if most of the
+/// attempt's time passed after the request was sent, and failures of the network other than the device's own. A request
+/// that was cancelled, or that waited in line until its deadline, does not count; if it was the probe, the next request
+/// becomes the probe. Requests of a refresh pass while a probe is under way, since the probe may wait for them.
 public final class CircuitBreaker: HttpInterceptor {
     /// A change of a circuit.
     public typealias Event = CircuitEvent
@@ -36,9 +37,9 @@ public final class CircuitBreaker: HttpInterceptor {
     ///
     /// - Parameters:
     ///   - limits: The limits at which circuits open, and for how long. Default: those of ``CircuitLimits``.
-    ///   - clock: The clock that measures windows and pauses. Default: `ContinuousClock`, since the server's time goes
-    ///     on while the device sleeps.
-    ///   - random: The source of the pauses' jitter. Default: the system's generator, which no two clients share.
+    ///   - clock: The clock that measures windows and pauses. Default: `ContinuousClock`, since time passes for the
+    ///     server while the device sleeps.
+    ///   - random: The source of the pauses' jitter. Default: the system's generator, so that no two clients share one.
     public init(
         limits: CircuitLimits = CircuitLimits(),
         clock: any Clock<Duration> = DefaultClock.current,
@@ -50,21 +51,21 @@ public final class CircuitBreaker: HttpInterceptor {
         self.core = Locked(CircuitCore(limits: limits))
     }
 
-    /// The state of the circuit to `origin` now.
+    /// The present state of the circuit to `origin`.
     public func state(of origin: HttpOrigin) -> CircuitState {
         let now = stopwatch.elapsed
         return core.withLock { $0.state(of: origin, at: now) }
     }
 
-    /// The changes from now on, in order: a new stream for each access, any number at a time.
+    /// The changes from now on, in order. Each access gives a new stream; any number may be used at a time.
     ///
     /// A stream keeps the latest 100 events for a slow reader, and ends with the breaker.
     public var events: AsyncStream<Event> { broadcast.stream() }
 
-    /// Lets the request through, and counts how it ends; or refuses it.
+    /// Lets the request through and counts its outcome, or refuses it.
     ///
     /// - Throws: `HttpError` of kind `refused` while the circuit is open; its `retryAfter` is the time until the next
-    ///   probe, nil while one is under way. Otherwise what the exchange throws.
+    ///   probe, nil while a probe is under way. Otherwise what the exchange throws.
     public func intercept(
         _ request: HttpRequest,
         context: AttemptContext,
@@ -84,7 +85,7 @@ public final class CircuitBreaker: HttpInterceptor {
 }
 
 extension CircuitBreaker {
-    /// Sends the probe, together with what it may need from its origin itself.
+    /// Sends the probe, and lets through what the probe itself may need from its origin.
     private func probe(_ request: HttpRequest, _ origin: HttpOrigin, _ next: Next) async throws -> HttpResponse<Data> {
         let scope = TrafficScope(self, origin)
         defer { scope.end() }
@@ -111,7 +112,7 @@ extension CircuitBreaker {
         let outcome: CircuitMachine.Outcome =
             switch outcome {
             case .success: .success
-            // Drawn here, since the source is the user's and must not run under the lock.
+            // Drawn here, since the source is the app's own and must not run under the lock.
             case .failure: .failure(pause: limits.pause(after: permit, drawing: random))
             case .nothing: .nothing
             }
@@ -130,12 +131,12 @@ extension CircuitBreaker {
 }
 
 extension CircuitBreaker {
-    /// Asked last: a request that has waited is still held back when the circuit has opened meanwhile.
+    /// Asked last, so that a request that has waited is still held back if the circuit has opened meanwhile.
     public var place: InterceptorPlace { .refusing }
-    /// Itself.
+    /// The breaker itself.
     public var sharedObjects: [any AnyObject & Sendable] { [self] }
 
-    /// Refuses it if the circuit has opened meanwhile.
+    /// Refuses the request if the circuit has opened meanwhile.
     ///
     /// - Throws: As ``intercept(_:context:next:)``.
     public func readmit(_ request: HttpRequest, context: AttemptContext) async throws {
@@ -143,16 +144,16 @@ extension CircuitBreaker {
         throw HttpError(refusal: .circuitOpen(nextProbe: remaining))
     }
 
-    /// Lets it go while the circuit is closed: a probe is one request, and stays one.
+    /// Admits the second send while the circuit is closed; a probe stays a single request.
     ///
-    /// How the exchange has ended is counted once, by its outcome: sent twice, it is still one that has failed or not.
+    /// An exchange counts once, by its outcome: even if it is sent twice, it has either failed or not.
     public func admitSecondSend(of request: HttpRequest, context: AttemptContext) -> SecondSend {
         guard let origin = request.origin, state(of: origin) != .closed else { return .admitted() }
         return .refused
     }
 }
 
-/// The state that a circuit breaker guards by its lock: the circuits, and the events that are yet to be sent.
+/// The state that a circuit breaker guards with its lock: the circuits, and the events that are still to be sent.
 struct CircuitCore: Sendable {
     var outbox = Outbox<CircuitEvent>()
     private var circuits = OriginTable<HttpOrigin, CircuitMachine>()
@@ -165,12 +166,12 @@ struct CircuitCore: Sendable {
         self.limits = limits
     }
 
-    /// The permit while the circuit of `origin` is closed; nil when ``ask(_:at:)`` has to answer.
+    /// The permit, while the circuit of `origin` is closed; nil when ``ask(_:at:)`` has to answer.
     mutating func immediatePermit(for origin: HttpOrigin) -> CircuitMachine.Permit? {
         circuits.place(of: origin).flatMap { circuits[$0].immediatePermit() }
     }
 
-    /// A request wants to go to `origin`.
+    /// Asks whether a request may go to `origin`.
     mutating func ask(_ origin: HttpOrigin, at now: Duration) -> CircuitMachine.Answer {
         let place = circuits.place(of: origin) {
             CircuitMachine(limits: limits)
@@ -182,9 +183,9 @@ struct CircuitCore: Sendable {
         return answer
     }
 
-    /// A request to `origin` has ended.
+    /// Notes that a request to `origin` has ended.
     ///
-    /// - Returns: Whether there is something to tell.
+    /// - Returns: Whether there is an event to deliver.
     mutating func end(
         _ permit: CircuitMachine.Permit,
         _ outcome: CircuitMachine.Outcome,

@@ -2,42 +2,42 @@ import Nautilus
 
 /// The rules of one origin's circuit, as pure transitions: no clock, no lock, no randomness.
 ///
-/// Time and the length of pauses come in as parameters, changes go out. `CircuitBreaker` is the shell that feeds it
+/// Time and the length of pauses are passed in, and changes are returned. `CircuitBreaker` is the shell that runs it
 /// under a lock.
 struct CircuitMachine: Sendable {
     /// The state of the circuit.
     enum State: Sendable {
         case closed
         case open(until: Duration)
-        /// The number of the probe that is under way; nil when none is.
+        /// The number of the probe under way; nil when there is none.
         case halfOpen(probe: Int?)
     }
 
     /// A request that was let through.
     struct Permit: Hashable, Sendable {
-        /// Counts the states; a request that was let through in an earlier one tells nothing of the present.
+        /// Counts the states. A request that was let through in an earlier state says nothing about the present one.
         let epoch: Int
-        /// Whether it decides alone.
+        /// Whether this request alone decides.
         let isProbe: Bool
-        /// How often the circuit had opened in a row by then.
+        /// How often in a row the circuit had opened by then.
         let openings: Int
-        /// The last pause of those; zero when there was none.
+        /// The last pause in that row; zero when there was none.
         let previousPause: Duration
     }
 
     /// How a request ended.
     enum Outcome: Hashable, Sendable {
         case success
-        /// The origin failed; the pause to make if that opens the circuit.
+        /// The origin failed. The pause applies if this opens the circuit.
         case failure(pause: Duration)
-        /// It says nothing of the origin: cancelled, not sent.
+        /// The outcome says nothing about the origin: the request was cancelled, or not sent.
         case nothing
     }
 
-    /// The answer to a request that wants to go.
+    /// The answer to a request that asks to be sent.
     enum Answer: Hashable, Sendable {
         case go(Permit)
-        /// How long until a probe may go; nil while one is under way.
+        /// How long until a probe may go; nil while a probe is under way.
         case refuse(nextProbe: Duration?)
     }
 
@@ -54,8 +54,8 @@ struct CircuitMachine: Sendable {
         self.window = OutcomeWindow(length: limits.window)
     }
 
-    /// The value of keeping it: of a closed circuit how far it is on its way to open, of an open one the pause that is
-    /// left. An origin that is forgotten begins with a closed circuit, and has to fail anew for it to open.
+    /// The value of keeping the circuit: for a closed circuit, how close it is to opening; for an open one, the pause
+    /// that is left. A forgotten origin starts again with a closed circuit, and has to fail anew before it opens.
     mutating func worth(at now: Duration) -> OriginWorth {
         guard underWay == 0 else { return .indispensable }
         guard case .closed = state else {
@@ -67,13 +67,13 @@ struct CircuitMachine: Sendable {
         return window.total == 0 ? .nothing : .some(part * window.failureRate)
     }
 
-    /// The permit while the circuit is closed, for which no time has to be known; nil when ``ask(at:)`` has to answer.
+    /// The permit while the circuit is closed, which takes no time into account; nil when ``ask(at:)`` has to answer.
     mutating func immediatePermit() -> Permit? {
         guard case .closed = state else { return nil }
         return permit(isProbe: false)
     }
 
-    /// A request wants to go.
+    /// Asks whether a request may go.
     mutating func ask(at now: Duration) -> (answer: Answer, change: CircuitEvent.Change?) {
         switch state {
         case .closed:
@@ -89,10 +89,11 @@ struct CircuitMachine: Sendable {
         }
     }
 
-    /// A request that was let through has ended.
+    /// Notes that a request that was let through has ended.
     mutating func end(_ permit: Permit, _ outcome: Outcome, at now: Duration) -> CircuitEvent.Change? {
         underWay -= 1
-        // It was let through in another state: a slow failure must not close again what has recovered since.
+        // The request was let through in another state: a slow failure must not open a circuit that has recovered
+        // since.
         guard permit.epoch == epoch else { return nil }
         switch (outcome, permit.isProbe) {
         case (.nothing, false):
@@ -150,17 +151,17 @@ extension CircuitMachine {
     }
 }
 
-/// How many requests have succeeded and failed of late: counted in buckets of time, of which the oldest drops out
+/// How many requests have succeeded and failed recently, counted in buckets of time; the oldest bucket is dropped as a
 /// whole.
 ///
-/// One count a bucket in place of one time stamp a request: the cost is the same at any throughput.
+/// One count per bucket instead of one time stamp per request makes the cost the same at any throughput.
 struct OutcomeWindow: Sendable {
     private struct Bucket {
         var successes = 0
         var failures = 0
     }
 
-    /// A tenth of the window leaves at a time: fine enough for the rate to be smooth, few enough to add up.
+    /// A tenth of the window is dropped at a time: fine enough for a smooth rate, few enough buckets to add up.
     static let bucketCount = 10
 
     private let bucketLength: Int64  // nanoseconds
@@ -169,7 +170,7 @@ struct OutcomeWindow: Sendable {
     private var newestEnd: Duration
     private var sum = Bucket()
 
-    /// Creates a window of this length, at least ten nanoseconds.
+    /// Creates a window of this length, which is at least ten nanoseconds.
     init(length: Duration) {
         bucketLength = max(1, length.wholeNanoseconds / Int64(Self.bucketCount))
         newestEnd = .nanoseconds(bucketLength)
@@ -178,8 +179,8 @@ struct OutcomeWindow: Sendable {
     /// How many requests are in the window.
     var total: Int { sum.successes + sum.failures }
 
-    /// The share of them that has failed; zero for none. One division, which is exact for rates that are written as 3
-    /// of 10.
+    /// The share of requests that failed; zero when there were none. It takes a single division, which is exact for
+    /// rates such as 3 of 10.
     var failureRate: Double { total == 0 ? 0 : Double(sum.failures) / Double(total) }
 
     /// Counts one outcome, and forgets those that are too old by now.
@@ -195,9 +196,10 @@ struct OutcomeWindow: Sendable {
         }
     }
 
-    /// Drops the buckets that are too old by now. Time that runs backwards, by the order of locks, drops none.
+    /// Drops the buckets that are too old by now. If time runs backwards, because of the order of locks, nothing is
+    /// dropped.
     mutating func forget(at now: Duration) {
-        // Nearly always: comparing durations costs less than taking one apart.
+        // Nearly always true: comparing durations costs less than converting one.
         guard now >= newestEnd else { return }
         let number = now.wholeNanoseconds / bucketLength
         guard number > newest else { return }

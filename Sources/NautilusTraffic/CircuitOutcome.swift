@@ -5,25 +5,25 @@ import Nautilus
     import FoundationNetworking
 #endif
 
-/// The verdict on an origin at the end of a request that was sent to it.
+/// The verdict on an origin when a request that was sent to it has ended.
 enum CircuitOutcome: Hashable, Sendable {
-    /// It has answered.
+    /// The origin has answered.
     case success
-    /// It has failed, or cannot be reached.
+    /// The origin has failed, or cannot be reached.
     case failure
-    /// Nothing: the request was cancelled, or failed on this side.
+    /// No verdict: the request was cancelled, or failed on this side.
     case nothing
 }
 
 extension CircuitOutcome {
     /// The verdict of an answer on `origin`.
     init(_ response: HttpResponse<Data>, from origin: HttpOrigin, failing statuses: HttpStatusCodes) {
-        // Anything else is an answer that was meant.
+        // Any other status is a deliberate answer.
         guard statuses.contains(response.status) else {
             self = .success
             return
         }
-        // A redirect has led elsewhere, and it is the other origin that fails.
+        // If a redirect led elsewhere, it is the other origin that fails.
         self = response.url.map { HttpOrigin($0) == origin } ?? true ? .failure : .success
     }
 
@@ -42,18 +42,19 @@ extension CircuitOutcome {
     }
 
     private init(_ error: HttpError, remaining: Duration?) {
-        // Another call's failure, or one before the request was sent: a refresh that could not reach its own server.
+        // Another call's failure, or one before the request was sent, such as a refresh that could not reach its own
+        // server.
         guard !error.isFinal, error.stage != .prepare else {
             self = .nothing
             return
         }
-        // The origin has answered with a redirect, and another one failed.
+        // The origin has answered with a redirect, and another origin failed.
         if error.redirects?.leftOrigin == true {
             self = .success
             return
         }
         switch error.kind {
-        // The wait for a connection does not count for it.
+        // The request's timeout does not include the wait for a connection.
         case .timeout: self = .failure
         case .deadline(let limit): self = error.hasWaitedForServer(of: remaining ?? limit) ? .failure : .nothing
         case .transport(let code): self.init(code)
@@ -69,24 +70,24 @@ extension CircuitOutcome {
 
     /// Failures that only the origin, or the way to it, can cause.
     ///
-    /// A device without a network, a request that is wrong in itself and a full disk say nothing of the server; that a
-    /// phone was in a tunnel must not keep it from the server afterwards.
+    /// A device without a network, a malformed request and a full disk say nothing about the server; a phone that was
+    /// in a tunnel must not be kept from the server afterwards.
     private static let failingCodes: Set<URLError.Code> = [
-        // It is not there.
+        // The host is not there.
         .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed, .resourceUnavailable,
-        // It is there, and does not answer, or not with HTTP.
+        // The host is there, but does not answer, or not with HTTP.
         .timedOut, .networkConnectionLost, .badServerResponse, .zeroByteResource, .cannotParseResponse, .unknown,
         .cannotDecodeRawData, .cannotDecodeContentData,
-        // It is there, but is not the right server.
+        // The host is there, but is not the right server.
         .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
         .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid,
     ]
 }
 
 extension HttpError {
-    /// Whether most of the time that an attempt had has passed after its request was sent.
+    /// Whether most of the attempt's time passed after its request was sent.
     ///
-    /// A call that has stood in line until its deadline says nothing of the server, whether it was sent at the last
+    /// A call that waited in line until its deadline says nothing about the server, whether it was sent at the last
     /// moment or not at all.
     fileprivate func hasWaitedForServer(of time: Duration) -> Bool {
         guard let exchange else { return false }

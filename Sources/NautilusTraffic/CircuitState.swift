@@ -2,11 +2,11 @@ import Nautilus
 
 /// The state of a ``CircuitBreaker``'s circuit to one origin.
 public enum CircuitState: Hashable, Sendable {
-    /// They go; their outcomes are counted.
+    /// Requests go, and their outcomes are counted.
     case closed
-    /// None goes, for as long as is left of the pause.
+    /// No request goes for the rest of the pause.
     case open(remaining: Duration)
-    /// The pause is over: one goes, to see whether the origin has recovered, and decides for all.
+    /// The pause is over. One request goes, to see whether the origin has recovered, and decides for all.
     case halfOpen(isProbing: Bool)
 }
 
@@ -14,9 +14,9 @@ public enum CircuitState: Hashable, Sendable {
 public struct CircuitEvent: Hashable, Sendable {
     /// A change of a circuit.
     public enum Change: Hashable, Sendable {
-        /// Too many requests have failed, or the probe has: none goes for this long.
+        /// Too many requests have failed, or the probe has: no request goes for this long.
         case opened(pause: Duration)
-        /// One request goes to see whether the origin has recovered.
+        /// One request goes, to see whether the origin has recovered.
         case probed
         /// The probe has succeeded.
         case closed
@@ -40,15 +40,16 @@ extension CircuitState: CustomStringConvertible {
     }
 }
 
-/// When a ``CircuitBreaker`` opens, and for how long, each with the reason for its default.
+/// The conditions under which a ``CircuitBreaker`` opens, and for how long; each default comes with its reason.
 public struct CircuitLimits: Sendable {
-    /// The part of the requests in the window that has to fail.
+    /// The share of the requests in the window that has to fail.
     public let failureRate: Double
     /// How many requests have to be in the window for their rate to count.
     public let minimumThroughput: Int
-    /// How far back the outcomes count.
+    /// How long an outcome counts.
     public let window: Duration
-    /// How long nothing is sent: retry 1 is the pause after the first opening, retry 2 the one after a failed probe.
+    /// How long nothing is sent. Retry 1 stands for the pause after the first opening, retry 2 for the pause after a
+    /// failed probe.
     public let pause: Backoff
     /// The statuses that count as failures of the origin.
     public let failingStatuses: HttpStatusCodes
@@ -56,16 +57,17 @@ public struct CircuitLimits: Sendable {
     /// Creates limits.
     ///
     /// - Parameters:
-    ///   - failureRate: From 0.01 to 1; a value outside is cut, and NaN is the default. Default: 0.5: a server that
-    ///     fails every second request is not helped by more of them, and one that fails every third still serves two.
-    ///   - minimumThroughput: Less than 1 counts as 1. Default: 20: of three requests two may fail by accident.
-    ///   - window: Outcomes count for nine to ten tenths of it. At least a millisecond. Default: 10 s: long enough for
-    ///     an app's traffic to be judged by, short enough to open soon after an outage begins.
-    ///   - pause: Default: exponential from 5 s to 60 s with equal jitter: a restart takes seconds, an outage minutes,
-    ///     and the probes of a whole fleet must not come together. Never less than a millisecond.
-    ///   - failingStatuses: Default: 500…599, by which the server itself says that it has failed. A 4xx is the
-    ///     request's fault. Add 429 where a rate limit means overload: by default it is an order to slow down, which
-    ///     retriers and their gate heed, and nothing is broken.
+    ///   - failureRate: From 0.01 to 1; values outside are clamped, and NaN gives the default. Default: 0.5: more
+    ///     requests do not help a server that fails every second one, while a server that fails every third still
+    ///     serves two of three.
+    ///   - minimumThroughput: Less than 1 counts as 1. Default: 20, since two of three requests may fail by chance.
+    ///   - window: Outcomes count for nine to ten tenths of it. At least a millisecond. Default: 10 s, long enough to
+    ///     judge by an app's traffic, short enough to open soon after an outage begins.
+    ///   - pause: Default: exponential from 5 s to 60 s with equal jitter, since a restart takes seconds and an outage
+    ///     minutes, and the probes of a whole fleet must not come together. Never less than a millisecond.
+    ///   - failingStatuses: Default: 500…599, with which the server itself says that it has failed; a 4xx is the
+    ///     request's fault. Add 429 if your rate limit signals overload. By default it counts as a request to slow
+    ///     down, which retriers and their gate heed, and not as a failure.
     public init(
         failureRate: Double = 0.5,
         minimumThroughput: Int = 20,
@@ -80,7 +82,7 @@ public struct CircuitLimits: Sendable {
         self.failingStatuses = failingStatuses
     }
 
-    /// The pause to make if the request with `permit` fails.
+    /// The pause to apply if the request with `permit` fails.
     func pause(after permit: CircuitMachine.Permit, drawing random: any RandomSource) -> Duration {
         max(
             .milliseconds(1),

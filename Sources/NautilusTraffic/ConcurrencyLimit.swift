@@ -1,10 +1,11 @@
 import Foundation
 import Nautilus
 
-/// Lets at most so many requests be under way to an origin at once; the others wait, the most urgent first.
+/// An interceptor that limits how many requests to an origin are under way at once; the others wait, the most urgent
+/// first.
 ///
-/// A server answers the requests that it works on at the same time more slowly the more there are, until each is slower
-/// than its timeout, and all its work is for nothing. A request that waits here costs the server nothing.
+/// The more requests a server works on at the same time, the longer each takes, until all exceed their timeouts and the
+/// work is in vain. A request that waits here costs the server nothing.
 ///
 /// ```swift
 /// struct NotesService: HttpService {
@@ -13,53 +14,55 @@ import Nautilus
 ///     var interceptors: [any HttpInterceptor] { [limit] }
 /// }
 /// ```
-/// Each origin has its own slots, shared by all calls that pass the same instance: keep it in a stored property. One
-/// that is made anew in `interceptors` limits nothing. Put it before ``Pacing`` and ``CircuitBreaker``, which are asked
-/// when a request has its slot.
+/// Each origin has its own slots, shared by all calls that pass the same instance. Keep the limit in a stored property:
+/// a limit that `interceptors` creates anew each time limits nothing. Put it before ``Pacing`` and ``CircuitBreaker``,
+/// so that these are asked once a request has its slot.
 ///
-/// A request holds its slot from here to its answer, redirects and the wait for a credential included. Requests that
-/// the exchange itself needs from the same origin, a refresh above all, take no slot: they would wait for one that only
-/// its own end frees. A second send (`Hedging`) takes a slot that is free, or is not made. The wait counts for the
-/// call's deadline, and not for the request's timeout. Waiting requests of a higher `RequestPriority` come first, then
-/// those that came first; low ones can wait for as long as others keep coming.
+/// A request holds its slot from here until its answer, including redirects and the wait for a credential. Requests
+/// that the exchange itself needs from the same origin, in particular a refresh, take no slot: they would wait for a
+/// slot that only the end of the exchange frees. A second send (`Hedging`) takes a free slot, or is not made. The wait
+/// counts towards the call's deadline, but not towards the request's timeout. Waiting requests go by higher
+/// `RequestPriority` first, then by order of arrival; low ones may wait for as long as others keep coming.
 public final class ConcurrencyLimit: HttpInterceptor {
     private let core: Locked<SlotCore<Waiter<Void>>>
 
     /// Creates a limit.
     ///
     /// - Parameters:
-    ///   - maxConcurrent: How many requests may be under way to one origin at once; less than 1 counts as 1. No
-    ///     default: it is the number that the server can stand, divided by its clients. Browsers open six to a host.
-    ///   - maxWaiting: How many may wait for one of those slots; less than 0 counts as 0. Default: 100: behind a
-    ///     hundred others a request is no longer of use to its caller, and an error says so at once.
+    ///   - maxConcurrent: How many requests to one origin may be under way at once; less than 1 counts as 1. No
+    ///     default: it is the load that the server can bear, divided by the number of its clients. Browsers open six
+    ///     connections to a host.
+    ///   - maxWaiting: How many requests may wait for one of those slots; less than 0 counts as 0. Default: 100: behind
+    ///     a hundred others a request is of no use to its caller any more, and an error says so at once.
     public init(_ maxConcurrent: Int, maxWaiting: Int = 100) {
         core = Locked(SlotCore(maxConcurrent: max(1, maxConcurrent), maxWaiting: max(0, maxWaiting)))
     }
 
-    /// How many requests hold a slot of `origin` now.
+    /// How many requests now hold a slot of `origin`.
     public func underWayCount(to origin: HttpOrigin) -> Int {
         core.withLock { $0.counts(of: origin).taken }
     }
 
-    /// How many requests wait for a slot of `origin` now.
+    /// How many requests now wait for a slot of `origin`.
     public func waitingCount(for origin: HttpOrigin) -> Int {
         core.withLock { $0.counts(of: origin).waiting }
     }
 
     /// Sends the request as soon as there is a slot.
     ///
-    /// - Throws: `HttpError` of kind `refused` when too many wait already; `CancellationError`, at once, when the
-    ///   call is cancelled while it waits, and the end of its session likewise. Otherwise what the exchange throws.
+    /// - Throws: `HttpError` of kind `refused` when too many requests are waiting already; `CancellationError`, at
+    ///   once, when the call is cancelled while it waits, and likewise the end of its session. Otherwise what the
+    ///   exchange throws.
     public func intercept(
         _ request: HttpRequest,
         context: AttemptContext,
         next: Next
     ) async throws -> HttpResponse<Data> {
-        // Those that hold the slots may wait for the refresh, or for the exchange around this one.
+        // The requests that hold the slots may wait for the refresh, or for the exchange around this request.
         guard let origin = request.origin, !context.isPartOfRefresh, !TrafficScope.contains(self, origin) else {
             return try await next(request)
         }
-        // Asked here, without a suspension: nearly always there is a slot.
+        // Decided here without suspending: nearly always there is a slot.
         switch core.withLock({ $0.enter(origin) }) {
         case .go: break
         case .wait: try await wait(for: origin, request, context)
@@ -98,12 +101,13 @@ extension ConcurrencyLimit {
 }
 
 extension ConcurrencyLimit {
-    /// Outside of the interceptors that wait for the server.
+    /// Outside the interceptors that wait for the server.
     public var place: InterceptorPlace { .waitingForOthers }
-    /// Itself.
+    /// The limit itself.
     public var sharedObjects: [any AnyObject & Sendable] { [self] }
 
-    /// Takes a slot of its own, which it holds to its end: a request whose answer is not wanted is work, too.
+    /// Takes another slot for the second send, and holds it until that ends: even a request whose answer is not wanted
+    /// is work for the server.
     public func admitSecondSend(of request: HttpRequest, context: AttemptContext) -> SecondSend {
         guard let origin = request.origin else { return .admitted() }
         guard core.withLock({ $0.enter(origin) }) == .go else { return .refused }
@@ -111,7 +115,7 @@ extension ConcurrencyLimit {
     }
 }
 
-/// The state that a concurrency limit guards by its lock: the slots of every origin, and the requests that wait for
+/// The state that a concurrency limit guards with its lock: the slots of every origin, and the requests that wait for
 /// one.
 struct SlotCore<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Sendable {
     typealias Answer = SlotMachine<Waiter>.Answer
@@ -125,13 +129,14 @@ struct SlotCore<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Send
         self.maxWaiting = maxWaiting
     }
 
-    /// Takes a slot of `origin` if there is one.
+    /// Takes a slot of `origin` if one is free.
     mutating func enter(_ origin: HttpOrigin) -> Answer {
         let place = place(of: origin)
         return origins[place].enter()
     }
 
-    /// Takes a slot, or waits for one: one may have become free since the first look, or the line has filled up.
+    /// Takes a slot, or waits for one: since the first look, a slot may have become free, or the line may have filled
+    /// up.
     mutating func join(_ waiter: Waiter, _ origin: HttpOrigin, _ priority: RequestPriority) -> Answer {
         let place = place(of: origin)
         let answer = origins[place].enter()
@@ -141,17 +146,17 @@ struct SlotCore<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Send
 
     /// Gives a slot of `origin` back.
     ///
-    /// - Returns: Its new holder; nil when none waits for one.
+    /// - Returns: The slot's new holder; nil when nobody waits for one.
     mutating func leave(_ origin: HttpOrigin) -> Waiter? {
         origins.place(of: origin).flatMap { origins[$0].leave() }
     }
 
-    /// Waits no longer; nil when it does not wait, because it has a slot.
+    /// Stops waiting; nil when the request is not waiting, because it has a slot.
     mutating func cancel(_ origin: HttpOrigin, _ id: Waiter.ID) -> Waiter? {
         origins.place(of: origin).flatMap { origins[$0].cancel(id) }
     }
 
-    /// How many hold a slot of `origin`, and how many wait for one.
+    /// How many requests hold a slot of `origin`, and how many wait for one.
     mutating func counts(of origin: HttpOrigin) -> (taken: Int, waiting: Int) {
         origins.place(of: origin).map { (origins[$0].taken, origins[$0].waiting) } ?? (0, 0)
     }
@@ -165,11 +170,11 @@ struct SlotCore<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Send
     }
 }
 
-/// The slots of one origin, and the requests that wait for one: pure transitions, without lock or task.
+/// The slots of one origin, and the requests that wait for one; pure transitions, without locks or tasks.
 ///
 /// A request that leaves hands its slot to the first in line, so that no newcomer can take it in between.
 struct SlotMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Sendable {
-    /// The answer to a request that wants to go.
+    /// The answer to a request that asks to be sent.
     enum Answer: Hashable, Sendable {
         case go
         case wait
@@ -180,7 +185,7 @@ struct SlotMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
     private let maxWaiting: Int
     private var line = WaitingLine<Waiter>()
 
-    /// How many hold a slot.
+    /// How many requests hold a slot.
     private(set) var taken = 0
 
     init(limit: Int, maxWaiting: Int) {
@@ -188,13 +193,13 @@ struct SlotMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
         self.maxWaiting = maxWaiting
     }
 
-    /// How many wait for one.
+    /// How many requests wait for a slot.
     var waiting: Int { line.count }
 
-    /// The value of keeping it.
+    /// The value of keeping this state.
     var worth: OriginWorth { taken == 0 && waiting == 0 ? .nothing : .indispensable }
 
-    /// Takes a slot if there is one.
+    /// Takes a slot if one is free.
     mutating func enter() -> Answer {
         if taken < limit {
             taken += 1
@@ -210,14 +215,14 @@ struct SlotMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
 
     /// Gives a slot back.
     ///
-    /// - Returns: Its new holder; nil when none waits for one.
+    /// - Returns: The slot's new holder; nil when nobody waits for one.
     mutating func leave() -> Waiter? {
         if let next = line.popFirst() { return next }
         taken -= 1
         return nil
     }
 
-    /// Waits no longer; nil when it does not wait, because it has a slot.
+    /// Stops waiting; nil when the request is not waiting, because it has a slot.
     mutating func cancel(_ id: Waiter.ID) -> Waiter? {
         line.remove(id)
     }

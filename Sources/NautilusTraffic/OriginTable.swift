@@ -1,15 +1,16 @@
 import Nautilus
 
-/// An interceptor's knowledge of each origin, or of each part of one, without growing for ever.
+/// An interceptor's knowledge about each origin, or about each part of an origin, in a table that does not grow for
+/// ever.
 ///
-/// Most services talk to one origin, and the table is asked twice in every exchange, so the last one asked for is at
-/// hand: comparing a key costs less than hashing it.
+/// Most services talk to one origin, and the table is asked twice in every exchange, so the last key asked for is kept
+/// at hand: comparing a key costs less than hashing it.
 struct OriginTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// Beyond this many, those of which nothing would be lost are dropped: far more than a client talks to, unless its
-    /// URLs come from others.
+    /// Beyond this many, values that are worth nothing are dropped. It is far more than the origins a client talks to,
+    /// unless its URLs come from others.
     static var idleLimit: Int { 256 }
-    /// Beyond this many, those of which least would be lost are dropped: origins that others name must not fill the
-    /// memory, however much is known of each. About a megabyte.
+    /// Beyond this many, the values that are worth least are dropped: origins named by others must not fill the memory,
+    /// however much is known about each. About a megabyte.
     static var maxCount: Int { 1_024 }
 
     private var keys: [Key] = []
@@ -20,7 +21,7 @@ struct OriginTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// How many origins are known.
     var count: Int { keys.count }
 
-    /// The place of `key`'s value, until the next call that adds one; nil when there is none.
+    /// The place of `key`'s value, valid until the next call that adds one; nil when there is none.
     mutating func place(of key: Key) -> Int? {
         if last < keys.count, keys[last] == key { return last }
         guard let place = places[key] else { return nil }
@@ -28,7 +29,7 @@ struct OriginTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return place
     }
 
-    /// The sum of a figure over all.
+    /// The sum of a figure over all values.
     func sum(of figure: (Key, Value) -> Int) -> Int {
         zip(keys, values).reduce(0) { $0 + figure($1.0, $1.1) }
     }
@@ -39,18 +40,19 @@ struct OriginTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         _modify { yield &values[place] }
     }
 
-    /// The place of `key`'s value, which is made when there is none.
+    /// The place of `key`'s value, which is created when there is none.
     ///
     /// - Parameters:
-    ///   - makeValue: The value of an origin that is new.
-    ///   - worth: The loss if a value were forgotten.
+    ///   - makeValue: Creates the value of a new origin.
+    ///   - worth: What would be lost if a value were forgotten.
     mutating func place(
         of key: Key,
         makeValue: () -> Value,
         worth: (inout Value) -> OriginWorth
     ) -> Int {
         if let place = place(of: key) { return place }
-        // Looked at again only when the table has grown by a part: else every new origin would look at all.
+        // Values are examined again only once the table has grown considerably; otherwise every new origin would
+        // examine them all.
         if keys.count >= limit { dropLeast(by: worth) }
         keys.append(key)
         values.append(makeValue())
@@ -61,7 +63,7 @@ struct OriginTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     private var limit = Self.idleLimit
 
-    /// Drops the values with which nothing would be lost, and when that is not enough, those with which least would.
+    /// Drops the values that are worth nothing and, if that is not enough, those that are worth least.
     private mutating func dropLeast(by worth: (inout Value) -> OriginWorth) {
         let worths = values.indices.map { worth(&values[$0]) }
         var kept = keys.indices.filter { worths[$0] > .nothing }
@@ -78,11 +80,11 @@ struct OriginTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 }
 
-/// The loss if the value of an origin were forgotten.
+/// What would be lost if the value of an origin were forgotten.
 enum OriginWorth: Comparable, Sendable {
     case nothing
-    /// The more, the longer it is kept.
+    /// Something would be lost; values with a larger number are kept longer.
     case some(Double)
-    /// A request waits in it, or will come back to it: there are no more of these than there are calls.
+    /// A request waits in the value, or will come back to it; there are no more such values than calls.
     case indispensable
 }

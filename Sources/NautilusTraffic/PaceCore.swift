@@ -3,11 +3,11 @@ import Nautilus
 /// A part of an origin whose requests draw on the same quotas.
 struct PaceLane: Hashable, Sendable {
     let origin: HttpOrigin
-    /// The user's name for it.
+    /// The partition's name, chosen by the app.
     let partition: String
 }
 
-/// The state that pacing guards by its lock: what is known of each lane, and the requests that wait there.
+/// The state that pacing guards with its lock: what is known about each lane, and the requests that wait there.
 struct PaceCore<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Sendable {
     typealias Machine = PaceMachine<Waiter>
 
@@ -23,15 +23,16 @@ struct PaceCore<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Send
         lanes.place(of: lane).flatMap { lanes[$0].immediateNumber() }
     }
 
-    /// A request wants to go.
+    /// Asks whether a request may go.
     mutating func ask(_ lane: PaceLane, _ asker: PaceAsker, at now: Duration) -> Machine.Answer {
         let place = place(of: lane, at: now)
         return lanes[place].ask(asker, at: now)
     }
 
-    /// Asks again, since something may have changed since the first time, and waits if it has not.
+    /// Asks again, since something may have changed since the first time, and joins the line if the answer is still to
+    /// wait.
     ///
-    /// - Returns: The answer; and when to ring an alarm, nil when the one that is set rings early enough.
+    /// - Returns: The answer, and the time for which to set an alarm; nil when the present alarm rings early enough.
     mutating func join(
         _ lane: PaceLane,
         _ entrant: Machine.Entrant,
@@ -45,7 +46,7 @@ struct PaceCore<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Send
         return (.wait, setAlarm(place, at: now))
     }
 
-    /// Waits no longer; nil when it does not wait, because it has been released.
+    /// Stops waiting; nil when the request is not waiting, because it has been released.
     mutating func cancel(_ lane: PaceLane, _ id: Waiter.ID) -> Waiter? {
         lanes.place(of: lane).flatMap { lanes[$0].cancel(id) }
     }
@@ -55,9 +56,9 @@ struct PaceCore<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Send
         lanes.place(of: lane).flatMap { lanes[$0].release(at: now, draw: draw) }
     }
 
-    /// A request was answered.
+    /// Notes that a request was answered.
     ///
-    /// - Returns: Those that wait no longer; whether any still do.
+    /// - Returns: The requests that no longer wait, and whether any still do.
     mutating func answered(
         _ lane: PaceLane,
         _ number: Int,
@@ -70,12 +71,12 @@ struct PaceCore<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Send
         return (turnedAway, lanes[place].waiting > 0)
     }
 
-    /// A request is under way that will not be sent.
+    /// Notes that a request is under way that will not be sent.
     mutating func takePlace(in lane: PaceLane) {
         if let place = lanes.place(of: lane) { lanes[place].takePlace() }
     }
 
-    /// Counts a request that has ended without an answer that says anything.
+    /// Counts a request that has ended without an informative answer.
     ///
     /// - Returns: Whether any request waits.
     mutating func ended(_ lane: PaceLane, mayCount: Bool) -> Bool {
@@ -84,24 +85,24 @@ struct PaceCore<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Send
         return lanes[place].waiting > 0
     }
 
-    /// The time to ring an alarm; nil when nothing waits, or when the one that is set rings early enough.
+    /// The time for which to set an alarm; nil when nothing waits, or the present alarm rings early enough.
     mutating func alarm(for lane: PaceLane, at now: Duration) -> Duration? {
         lanes.place(of: lane).flatMap { setAlarm($0, at: now) }
     }
 
-    /// The alarm for `time` rings, which is the one that counts unless an earlier one was set; false when it is not.
+    /// Ends the alarm for `time`; false when it no longer counts, because an earlier one was set.
     mutating func endAlarm(for lane: PaceLane, at time: Duration) -> Bool {
         guard let place = lanes.place(of: lane), lanes[place].alarm == time else { return false }
         lanes[place].alarm = nil
         return true
     }
 
-    /// How many are under way in all lanes of `origin`, for the tests.
+    /// How many requests are under way in all lanes of `origin`; for tests.
     func underWayCount(for origin: HttpOrigin) -> Int {
         lanes.sum { $0.origin == origin ? $1.underWay : 0 }
     }
 
-    /// How many wait in all lanes of `origin`.
+    /// How many requests wait in all lanes of `origin`.
     func waitingCount(for origin: HttpOrigin) -> Int {
         lanes.sum { $0.origin == origin ? $1.waiting : 0 }
     }

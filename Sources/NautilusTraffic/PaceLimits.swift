@@ -2,18 +2,19 @@ import Nautilus
 
 /// The limits that a server has reported for one partition.
 struct PaceLimits: Sendable {
-    /// More than any server has; the oldest goes, so that ever new names fill no memory.
+    /// More than any server has. The oldest limit is dropped, so that ever new names do not fill the memory.
     static let maxCount = 32
 
     private var limits: [PaceLimit] = []
 
-    /// How many the server has reported.
+    /// How many limits the server has reported.
     var count: Int { limits.count }
 
-    /// When time will have overtaken all that is known; nil when nothing is.
+    /// When everything that is known will be outdated; nil when nothing is known.
     var lastEnd: Duration? { limits.map(\.end).max() }
 
-    /// How long nothing may go since a limit is used up, or would be if all under way counted; nil when one may.
+    /// Until when nothing may go, because a limit is used up, or would be if all requests under way counted; nil when a
+    /// request may go.
     func blockedUntil(underWay: Int, at now: Duration) -> Duration? {
         limits.reduce(nil) { block, limit in
             guard limit.end > now, limit.isUsedUp(underWay: underWay) else { return block }
@@ -21,21 +22,23 @@ struct PaceLimits: Sendable {
         }
     }
 
-    /// Begins the windows that are due: where quota and length are known, anew; elsewhere the limit is forgotten.
+    /// Begins the windows that are due. A limit whose quota and length are known starts anew; any other is forgotten.
     mutating func reset(at now: Duration, lastNumber: Int) {
         guard limits.contains(where: { $0.end <= now }) else { return }
         limits = limits.compactMap { $0.end <= now ? $0.next(at: now, lastNumber: lastNumber) : $0 }
     }
 
-    /// Takes in what the answer to the request with this number says, and charges the limits that it says nothing of.
+    /// Takes in what the answer to the request with this number reports, and charges the limits that it does not
+    /// mention.
     ///
-    /// - Parameter lastNumber: The number of the last request that has gone.
+    /// - Parameter lastNumber: The number of the last request that was sent.
     mutating func report(_ reports: [RateLimit], by number: Int, lastNumber: Int, at now: Duration) {
         for index in limits.indices where !reports.contains(where: { limits[index].isOf($0) }) {
             limits[index].charge()
         }
         for report in reports {
-            // The server has put the request into another partition than those before: the old limits are another's.
+            // The server has moved to another partition than for earlier requests: the old limits belong to that
+            // earlier one.
             limits.removeAll {
                 $0.policy == report.policy && $0.partition != report.partition && $0.lastReported < number
             }
@@ -49,17 +52,17 @@ struct PaceLimits: Sendable {
         if count > Self.maxCount { limits.removeFirst(count - Self.maxCount) }
     }
 
-    /// A request has ended that may have counted, without an answer that says so.
+    /// Charges all limits for a request that may have counted, but has ended without an answer that says so.
     mutating func charge() {
         for index in limits.indices { limits[index].charge() }
     }
 }
 
-/// One limit as the server last reported it, and the requests sent since.
+/// One limit as the server last reported it, adjusted for the requests sent since.
 ///
-/// A report says how many more requests the server took when it answered one. Requests that were under way at that time
-/// may or may not be among those it had counted, so they are taken off: never one too many is sent. Once all have ended
-/// with a report, the figure is exact.
+/// A report says how many more requests the server would accept when it answered a request. The server may or may not
+/// have counted the requests that were under way at that time, so they are subtracted: never is one too many sent. Once
+/// they have all ended with a report, the figure is exact.
 struct PaceLimit: Sendable {
     let policy: String
     let partition: String?
@@ -67,20 +70,20 @@ struct PaceLimit: Sendable {
     let window: Duration?
     /// When the limit is reset.
     private(set) var end: Duration
-    /// How many more the server takes, as last reported.
+    /// How many more requests the server accepts, as last reported.
     private var remaining: Int
-    /// How many have ended without a word of the limit, and may not be in the report.
+    /// How many requests have ended without mentioning the limit, and may not be included in the report.
     private var unreported = 0
     /// How many of those have ended since the report came.
     private var recentlyUnreported = 0
-    /// The last request that had gone when the report came. Reports to later ones are newer for certain; those to the
-    /// others may be older, in whatever order they come.
+    /// The last request that was sent when the report came. Reports to later requests are certainly newer; those to
+    /// other requests may be older, in whatever order they come.
     private(set) var lastReported: Int
 
     /// Creates the limit that the server has just reported; nil when the report gives neither its reset nor the length
-    /// of its window, and would hold requests for ever.
+    /// of its window, since it would then hold requests for ever.
     ///
-    /// - Parameter lastNumber: The number of the last request that has gone.
+    /// - Parameter lastNumber: The number of the last request that was sent.
     init?(_ report: RateLimit, lastNumber: Int, at now: Duration) {
         guard let reset = report.reset ?? report.window else { return nil }
         policy = report.policy
@@ -92,26 +95,26 @@ struct PaceLimit: Sendable {
         lastReported = lastNumber
     }
 
-    /// Whether no more may go before the reset, if so many are under way.
+    /// Whether no more requests may go before the reset, with this many under way.
     func isUsedUp(underWay: Int) -> Bool { remaining - unreported - underWay <= 0 }
 
     func isOf(_ report: RateLimit) -> Bool { policy == report.policy && partition == report.partition }
 
-    /// A request has ended that may have counted, without a word of the limit.
+    /// Charges the limit for a request that may have counted, but has ended without mentioning the limit.
     mutating func charge() {
         unreported += 1
         recentlyUnreported += 1
     }
 
-    /// Takes in what the answer to the request with this number says of the same limit.
+    /// Takes in what the answer to the request with this number reports about the same limit.
     mutating func update(with report: PaceLimit, by number: Int) {
         if number > lastReported {
-            // It was sent after the last report, and what had ended by then was counted before it.
+            // This request was sent after the last report, so the server had counted all that had ended by then.
             let unreported = recentlyUnreported
             self = report
             self.unreported = unreported
         } else if report.remaining < remaining {
-            // Whatever the order in which they were sent: this one was counted later.
+            // A lower figure was counted later, whatever the order in which the requests were sent.
             (remaining, end, lastReported, recentlyUnreported) = (report.remaining, report.end, report.lastReported, 0)
         }
     }
@@ -124,26 +127,27 @@ struct PaceLimit: Sendable {
         (next.remaining, next.unreported, next.recentlyUnreported, next.lastReported) = (
             quota, recentlyUnreported, 0, lastNumber
         )
-        // Windows without a request have passed.
+        // Windows without any request may have passed meanwhile.
         next.end += .nanoseconds(late / length * length + length)
         return next
     }
 }
 
-/// How ``Pacing`` has requests wait.
+/// The rules by which ``Pacing`` makes requests wait.
 struct PaceRules: Hashable, Sendable {
-    /// How many may wait for one partition.
+    /// How many requests may wait for one partition.
     let maxWaiting: Int
-    /// For how long, at most.
+    /// The longest wait.
     let maxWait: Duration
-    /// The mean time between two that are released.
+    /// The mean time between two releases.
     let interval: Duration
-    /// How many may go in a time, however few the server has answered; nil for as many as it takes.
+    /// How many requests may go in a time, even if the server accepts more; nil for as many as it accepts.
     let rate: RequestRate?
 
-    /// Creates rules; values that make no sense are cut to the nearest that do. Releases are no slower than the rate.
+    /// Creates rules; values that make no sense are clamped to the nearest sensible one. Releases are no slower than
+    /// the rate.
     ///
-    /// - Parameter maxWaiting: Nil for 100, or as many as may go within the longest wait.
+    /// - Parameter maxWaiting: Nil for 100, or for as many as may go within the longest wait if those are more.
     init(maxWaiting: Int?, maxWait: Duration, interval: Duration, rate: RequestRate? = nil) {
         let maxWait = maxWait.clampedToCentury
         self.maxWait = maxWait
@@ -154,9 +158,10 @@ struct PaceRules: Hashable, Sendable {
         self.interval = rate.map { min(interval, $0.period / $0.count) } ?? interval
     }
 
-    /// Why a request does not wait for so long; nil when it does.
+    /// Why a request does not wait this long; nil when it does.
     ///
-    /// - Parameter remaining: The time that was left until the call's deadline when it came; nil when there is none.
+    /// - Parameter remaining: The time that was left until the call's deadline when the request came; nil when there is
+    ///   no deadline.
     func refusal(of wait: Duration, remaining: Duration?) -> TrafficRefusal? {
         if let remaining, wait >= remaining { return .waitPastDeadline(wait, remaining: remaining) }
         return wait > maxWait ? .waitTooLong(wait, limit: maxWait) : nil

@@ -1,10 +1,10 @@
 import Nautilus
 
-/// A request that wants to go.
+/// A request that asks to be sent.
 struct PaceAsker: Sendable {
-    /// The time that was left until the call's deadline when it came; nil when there is none.
+    /// The time that was left until the call's deadline when the request came; nil when there is no deadline.
     let remaining: Duration?
-    /// Whether it is the first in line, as part of a refresh that others may wait for.
+    /// Whether the request goes to the front of the line, because it is part of a refresh that others may wait for.
     let isUrgent: Bool
 }
 
@@ -16,22 +16,22 @@ extension PaceAsker {
 
 /// The rules by which requests to one partition wait, as pure transitions: no clock, no lock, no randomness.
 ///
-/// Waiting requests are released in turns, one after the other: each turn is as long as the interval, and within it the
-/// release is drawn at random, so that clients which were sent away together do not come back together. No turn begins
-/// before the server's pause, or the window of a limit that is used up, is over.
+/// Waiting requests are released in turns, one after the other. Each turn is as long as the interval, and the release
+/// happens at a random moment within it, so that clients which were sent away together do not come back together. No
+/// turn begins before the server's pause, or the window of a used-up limit, is over.
 struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Sendable {
-    /// The answer to a request that wants to go.
+    /// The answer to a request that asks to be sent.
     enum Answer: Hashable, Sendable {
-        /// It goes, under this number.
+        /// The request goes, with this number.
         case go(number: Int)
         case wait
         case refuse(TrafficRefusal)
     }
 
-    /// A request that waits, and for how long at most.
+    /// A request that waits.
     struct Entrant: Identifiable, Sendable {
         let waiter: Waiter
-        /// When it came.
+        /// When the request came.
         let start: Duration
         let asker: PaceAsker
 
@@ -40,20 +40,20 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
 
     private let rules: PaceRules
     private var limits = PaceLimits()
-    /// The requests that count for the client's own rate; nil when it has none.
+    /// The requests that count towards the client's own rate; nil when it has none.
     private var starts: RecentStarts?
-    /// When the pause that the server has ordered ends; nil when it has ordered none.
+    /// When the pause ordered by the server ends; nil when there is none.
     private var pauseEnd: Duration?
     private var line = WaitingLine<Entrant>()
     private(set) var underWay = 0
     private var lastNumber = 0
-    /// When the last block ended, or will end.
+    /// When the last block ended or will end.
     private var blockEnd = Duration.zero
-    /// When the next turn may begin, a block apart.
+    /// When the next turn may begin, apart from blocks.
     private var nextTurn = Duration.zero
-    /// The moment in its turn at which the first in line is released, from 0 to 1.
+    /// The moment, from 0 to 1, within its turn at which the first in line is released.
     private var draw = 0.0
-    /// When the alarm rings that is set; nil when none is.
+    /// When the present alarm rings; nil when none is set.
     var alarm: Duration?
 
     init(rules: PaceRules) {
@@ -61,24 +61,23 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
         self.starts = rules.rate.map { RecentStarts($0) }
     }
 
-    /// How many wait.
+    /// How many requests wait.
     var waiting: Int { line.count }
 
-    /// The value of keeping it: for how much longer the server's word holds.
+    /// The value of keeping this state: for how much longer the server's word holds.
     func worth(at now: Duration) -> OriginWorth {
         guard waiting == 0, underWay == 0 else { return .indispensable }
         let end = max(pauseEnd ?? now, limits.lastEnd ?? now, starts?.lastEnd ?? now)
         return end > now ? .some((end - now) / .seconds(1)) : .nothing
     }
 
-    /// The number of a request that goes at once, for which no time has to be known; nil when ``ask(_:at:)``
-    /// has to answer.
+    /// The number of a request that goes at once, regardless of the time; nil when ``ask(_:at:)`` has to answer.
     mutating func immediateNumber() -> Int? {
         guard waiting == 0, pauseEnd == nil, limits.count == 0, starts == nil else { return nil }
         return begin(at: .zero)
     }
 
-    /// A request wants to go.
+    /// Asks whether a request may go.
     mutating func ask(_ asker: PaceAsker, at now: Duration) -> Answer {
         let (block, ahead) = (updateBlock(at: now), asker.isUrgent ? 0 : waiting)
         guard ahead > 0 || block != nil else { return .go(number: begin(at: now)) }
@@ -89,39 +88,40 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
 
     /// Adds a request that was just told to wait.
     ///
-    /// - Parameter draw: From 0 to 1; counts when it is the first.
+    /// - Parameter draw: From 0 to 1; used if the request is the first in line.
     mutating func wait(_ entrant: Entrant, draw: Double) {
         if waiting == 0 { self.draw = draw }
         line.append(entrant, urgency: entrant.asker.isUrgent ? 1 : 0)
     }
 
-    /// Waits no longer; nil when it does not wait, because it has been released.
+    /// Stops waiting; nil when the request is not waiting, because it has been released.
     mutating func cancel(_ id: Waiter.ID) -> Waiter? {
         line.remove(id)?.waiter
     }
 
     /// Releases the first in line, if its turn has come.
     ///
-    /// - Parameter draw: From 0 to 1; counts for the one behind it.
+    /// - Parameter draw: From 0 to 1; used for the next request in line.
     /// - Returns: The request that goes, and its number; nil when none is due.
     mutating func release(at now: Duration, draw: Double) -> (waiter: Waiter, number: Int)? {
         guard let due = nextRelease(at: now), due <= now, let entrant = line.popFirst() else { return nil }
-        // After a sleep of the whole machine, turns are not made up for: that would release all at once.
+        // Turns missed while the whole machine slept are not made up for, since that would release all requests at
+        // once.
         nextTurn = max(max(blockEnd, nextTurn) + rules.interval, now)
         self.draw = draw
         return (entrant.waiter, begin(at: now))
     }
 
-    /// The time at which the first in line is released, if nothing changes; nil when none waits.
+    /// The time at which the first in line is released, if nothing changes; nil when no request waits.
     mutating func nextRelease(at now: Duration) -> Duration? {
         guard waiting > 0 else { return nil }
         let block = updateBlock(at: now)
         return max(max(blockEnd, nextTurn) + rules.interval * draw, block ?? .zero)
     }
 
-    /// A request was answered.
+    /// Notes that a request was answered.
     ///
-    /// - Returns: Those that wait no longer, since it would take too long now.
+    /// - Returns: The requests that no longer wait, since their wait has become too long.
     mutating func answered(
         _ number: Int,
         limits reports: [RateLimit],
@@ -136,10 +136,10 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
         return turnAway(at: now)
     }
 
-    /// A request is under way that will not be sent, until it ends.
+    /// Notes that a request is under way that will not be sent, until it ends.
     mutating func takePlace() { underWay += 1 }
 
-    /// A request has ended without an answer.
+    /// Notes that a request has ended without an answer.
     ///
     /// - Parameter mayCount: Whether the server may have counted it.
     mutating func ended(mayCount: Bool) {
@@ -149,7 +149,7 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
 }
 
 extension PaceMachine {
-    /// - Parameter now: Counts where there is a rate of the client's own.
+    /// - Parameter now: Only used if the client has its own rate.
     private mutating func begin(at now: Duration) -> Int {
         starts?.note(now)
         underWay += 1
@@ -157,29 +157,29 @@ extension PaceMachine {
         return lastNumber
     }
 
-    /// How long nothing may go; nil when one may.
+    /// Until when nothing may go; nil when a request may go.
     private mutating func updateBlock(at now: Duration) -> Duration? {
         limits.reset(at: now, lastNumber: lastNumber)
         if let end = pauseEnd, end <= now { (pauseEnd, blockEnd) = (nil, max(blockEnd, end)) }
         var block = limits.blockedUntil(underWay: underWay, at: now).map { max($0, pauseEnd ?? $0) } ?? pauseEnd
         if let turn = starts?.turn(ahead: 0, at: now), turn > now { block = max(block ?? turn, turn) }
-        // It ended when it was due to, or just now: an answer has reported more than was known.
+        // The block ended when it was due or, if an answer has reported more than was known, just now.
         blockEnd = block ?? min(blockEnd, now)
         return block
     }
 
-    /// The time until which a request that comes now would wait, for certain.
+    /// The time until which a request that comes now would certainly wait.
     ///
-    /// Only the server's word and the client's own rate count: when a limit is used up only if all under way count, their answers may say
-    /// otherwise.
+    /// Only the server's word and the client's own rate count here: if a limit is used up only when all requests under
+    /// way are counted, their answers may say otherwise.
     private func waitEnd(ahead: Int, at now: Duration) -> Duration {
         let turn = ahead > 0 ? nextTurn : now
         let end = max(now, pauseEnd ?? now, limits.blockedUntil(underWay: 0, at: now) ?? now, turn)
-        // The turns of those before it.
+        // Adds the turns of the requests ahead.
         return max(end + rules.interval * ahead, starts?.turn(ahead: ahead, at: now) ?? end)
     }
 
-    /// Takes out those for which the wait has become too long.
+    /// Takes out the requests whose wait has become too long.
     private mutating func turnAway(at now: Duration) -> [(waiter: Waiter, refusal: TrafficRefusal)] {
         guard waiting > 0 else { return [] }
         _ = updateBlock(at: now)
@@ -194,7 +194,7 @@ extension PaceMachine {
 }
 
 extension RateLimit {
-    /// The same limit, used up until `Retry-After` is over.
+    /// The same limit, used up until the end of `Retry-After`.
     fileprivate func resetting(in hint: Duration) -> RateLimit {
         guard remaining == 0 else { return self }
         var limit = self

@@ -1,12 +1,11 @@
 import Foundation
 import Nautilus
 
-/// Has requests wait for as long as the server says that it takes no more: `Retry-After`, `RateLimit` and its
-/// ancestors; and keeps a rate of the client's own, if there is one.
+/// An interceptor that makes requests wait while the server says that it accepts no more, with `Retry-After`,
+/// `RateLimit` or its predecessors; it also keeps the client's own rate, if there is one.
 ///
-/// A server that answers 429 has done work for nothing, and counts the request against the client all the same. The
-/// limits that one answer reports hold here for all calls: a call that would exceed them waits before it is sent, not
-/// after.
+/// A server that answers 429 has worked in vain, and still counts the request against the client. Here, the limits that
+/// one answer reports apply to all calls: a call that would exceed them waits before it is sent rather than after.
 ///
 /// ```swift
 /// struct NotesService: HttpService {
@@ -15,26 +14,27 @@ import Nautilus
 ///     var interceptors: [any HttpInterceptor] { [pacing] }
 /// }
 /// ```
-/// The limits are shared by all calls that pass the same instance: keep it in a stored property. One that is made anew
-/// in `interceptors` knows nothing. Put it behind every other interceptor that has requests wait, such as a
-/// ``ConcurrencyLimit``: it has to be asked when a request could be sent, since a crowd that has passed it before the
-/// first answer came cannot be called back.
+/// The limits are shared by all calls that pass the same instance. Keep the pacing in a stored property: a pacing that
+/// `interceptors` creates anew each time knows nothing. Put it behind every other interceptor that makes requests wait,
+/// such as a ``ConcurrencyLimit``. It has to be asked when a request could actually be sent, since a crowd that has
+/// passed it before the first answer came cannot be called back.
 ///
-/// - While a limit lasts, requests go at once. One that would exceed it waits until it is reset. Requests that are
-///   under way count as if the server had not counted them yet.
-/// - `Retry-After` counts on answers from 400 on, and takes precedence over the reset of a limit that is used up.
-/// - Waiting requests are released in the order of arrival, in turns of
-///   ``init(rate:maxWaiting:maxWait:interval:partition:clock:random:)``'s interval, each at a random moment of its turn, and
-///   never before the time that the server has said.
-/// - Requests of a refresh are the first in line: others may wait for the credential that it brings.
-/// - A cancelled call leaves at once. One whose wait would reach its deadline, or the longest wait, fails at once. The
-///   wait counts for the call's deadline, and not for the request's timeout.
+/// - As long as a limit allows it, requests go at once. A request that would exceed the limit waits until it is reset.
+///   Requests under way count as if the server had not counted them yet.
+/// - `Retry-After` counts on answers from 400 on, and takes precedence over the reset of a used-up limit.
+/// - Waiting requests are released in the order of arrival, in turns as long as the interval of
+///   ``init(rate:maxWaiting:maxWait:interval:partition:clock:random:)``, each at a random moment of its turn, and never
+///   before the time that the server has given.
+/// - Requests of a refresh go to the front of the line, since others may wait for the credential that it brings.
+/// - A cancelled call leaves at once. A call fails at once if its wait would exceed its deadline or the longest wait.
+///   The wait counts towards the call's deadline, but not towards the request's timeout.
 ///
-/// The fields are those of draft-ietf-httpapi-ratelimit-headers in all its versions, and the `X-RateLimit-…` and
-/// `X-Rate-Limit-…` that came before: their reset may be seconds or a moment, of which ten digits are seconds since
-/// 1970, thirteen milliseconds. The server's `pk` names the partition of its quota: when it changes, the known limits
-/// of the same policy were another partition's, and are forgotten. The server cannot say in advance which requests
-/// belong together; tell it by `partition` where one client serves several users, say.
+/// The fields are those of draft-ietf-httpapi-ratelimit-headers in all its versions, and the earlier `X-RateLimit-…`
+/// and `X-Rate-Limit-…`. The reset of the earlier fields may be a number of seconds or a moment; a moment has ten
+/// digits for seconds since 1970, or thirteen for milliseconds. The server's `pk` names the partition of its quota:
+/// when it changes, the known limits of the same policy belonged to another partition, and are forgotten. The server
+/// cannot say in advance which requests belong together; use `partition` for that, for example if one client serves
+/// several users.
 public final class Pacing: HttpInterceptor {
     private let partition: (@Sendable (HttpRequest) -> String)?
     let clock: any Clock<Duration>
@@ -45,23 +45,23 @@ public final class Pacing: HttpInterceptor {
     /// Creates pacing that knows of no limits yet.
     ///
     /// - Parameters:
-    ///   - rate: How many requests go in a time, for a server that has said so elsewhere, or refuses without a word of its
-    ///     limits: no more are sent within any such time to one partition, though clocks and networks may bring them closer
-    ///     together, and redirects are followed without being counted. Default: nil, as many as the server takes.
+    ///   - rate: How many requests go in a time, for a server that documents its limits elsewhere, or refuses without
+    ///     reporting them. No more are sent to one partition within any such time, though clocks and networks may bring
+    ///     them closer together and redirects are not counted. Default: nil, as many as the server accepts.
     ///   - maxWaiting: How many requests may wait for one partition; more fail at once. Less than 0 counts as 0.
-    ///     Default: nil, 100: behind a hundred others a request is no longer of use to its caller; with a `rate`, as many
-    ///     as may go within the longest wait, if those are more.
-    ///   - maxWait: The longest wait; a request that would have to wait longer fails at once. Default: 60 s, as a
-    ///     backoff's cap: a caller would rather know. It also bounds what a server can order by mistake.
-    ///   - interval: The mean time between two that are released after a wait. Default: 20 ms, fifty a second: a server
-    ///     that has just asked for patience does not get the whole line at once, and the last of a hundred waits two
-    ///     seconds longer. Limits hold beside it, and a faster `rate` shortens it.
-    ///   - partition: A name for the quotas that a request draws on; requests are kept apart by it, and it is shown
-    ///     nowhere. Default: nil, all requests to an origin share them.
-    ///   - clock: The clock that measures limits and that waits sleep on. Default: `ContinuousClock`, since the
-    ///     server's time goes on while the device sleeps.
-    ///   - random: The source of a release's moment within its turn. Default: the system's generator, which no two
-    ///     clients share.
+    ///     Default: nil, 100: behind a hundred others a request is of no use to its caller any more. With a `rate`, as
+    ///     many as may go within the longest wait, if those are more.
+    ///   - maxWait: The longest wait; a request that would have to wait longer fails at once. Default: 60 s, like the
+    ///     cap of a backoff, since a caller would rather know. It also limits what a server can order by mistake.
+    ///   - interval: The mean time between two releases after a wait. Default: 20 ms, fifty a second: a server that has
+    ///     just asked for patience does not get the whole line at once, and the last of a hundred waits two seconds
+    ///     longer. Limits apply in addition, and a faster `rate` shortens the interval.
+    ///   - partition: Names the quotas that a request draws on. Requests are kept apart by the name, which is shown
+    ///     nowhere. Default: nil, all requests to an origin share the same quotas.
+    ///   - clock: The clock that measures limits, and on which waits sleep. Default: `ContinuousClock`, since time
+    ///     passes for the server while the device sleeps.
+    ///   - random: The source of a release's moment within its turn. Default: the system's generator, so that no two
+    ///     clients share one.
     public init(
         rate: RequestRate? = nil,
         maxWaiting: Int? = nil,
@@ -79,20 +79,20 @@ public final class Pacing: HttpInterceptor {
         self.core = Locked(PaceCore(rules: rules))
     }
 
-    /// How many requests to `origin` wait now.
+    /// How many requests to `origin` are now waiting.
     public func waitingCount(for origin: HttpOrigin) -> Int {
         core.withLock { $0.waitingCount(for: origin) }
     }
 
-    /// The lane of the requests that draw on the same quotas as this one; nil for a URL without an origin.
+    /// The lane that this request shares with others drawing on the same quotas; nil for a URL without an origin.
     func lane(of request: HttpRequest) -> PaceLane? {
         request.origin.map { PaceLane(origin: $0, partition: partition?(request) ?? "") }
     }
 
-    /// Sends the request as soon as the server takes it.
+    /// Sends the request as soon as the server accepts it.
     ///
-    /// - Throws: `HttpError` of kind `refused` when it would wait for too long, or too many wait already;
-    ///   `CancellationError`, at once, when the call is cancelled while it waits, and the end of its session likewise.
+    /// - Throws: `HttpError` of kind `refused` when the request would wait too long, or too many are waiting already;
+    ///   `CancellationError`, at once, when the call is cancelled while it waits, and likewise the end of its session.
     ///   Otherwise what the exchange throws.
     public func intercept(
         _ request: HttpRequest,
@@ -101,7 +101,7 @@ public final class Pacing: HttpInterceptor {
     ) async throws -> HttpResponse<Data> {
         guard let lane = lane(of: request) else { return try await next(request) }
         let number: Int
-        // Asked here, without a suspension: nearly always it goes at once.
+        // Decided here without suspending: nearly always the request goes at once.
         if let immediate = try pass(lane, context) {
             number = immediate
         } else {
@@ -130,7 +130,7 @@ extension Pacing {
         }
     }
 
-    /// Waits until the request may go, until the end of the call's session at most, and returns its number.
+    /// Waits until the request may go, but no longer than its session lasts, and returns its number.
     private func wait(in lane: PaceLane, _ request: HttpRequest, _ context: AttemptContext) async throws -> Int {
         try await context.untilEndOfSession(of: request) { [self] in try await wait(in: lane, context) }
     }
@@ -152,11 +152,11 @@ extension Pacing {
 }
 
 extension Pacing {
-    /// Takes note of the limits that an answer reports.
+    /// Notes the limits that an answer reports.
     func heed(_ response: HttpResponse<Data>, to request: HttpRequest, _ number: Int, _ lane: PaceLane) {
         let retryAfter = response.status >= 400 ? response.header.retryAfter() : nil
         guard retryAfter != nil || response.header.hasRateLimits else { return end(lane, mayCount: true) }
-        // A redirect has led elsewhere, and these are the other origin's limits.
+        // If a redirect led elsewhere, these are the other origin's limits.
         if response.url != request.url, response.isFromElsewhere(than: lane.origin) {
             return end(lane, mayCount: true)
         }
@@ -168,13 +168,13 @@ extension Pacing {
         if hasWaiters { release(lane) }
     }
 
-    /// Takes note that a request has ended without a word of limits.
+    /// Notes that a request has ended without reporting limits.
     func end(_ lane: PaceLane, mayCount: Bool) {
-        // Releases those that wait only for others to end.
+        // Releases requests that wait only for others to end.
         if core.withLock({ $0.ended(lane, mayCount: mayCount) }) { release(lane) }
     }
 
-    /// Releases those that are due, and sees to it that the next one is in time.
+    /// Releases the requests that are due, and makes sure that the next one is released in time.
     private func release(_ lane: PaceLane) {
         let now = releaseDue(lane)
         if let alarm = core.withLock({ $0.alarm(for: lane, at: now) }) { setAlarm(for: lane, at: alarm) }
@@ -188,15 +188,15 @@ extension Pacing {
         }
     }
 
-    /// Wakes those that are due at `time`, then at the next turn, and so on until none wait.
+    /// Releases the requests that are due at `time`, then at the next turn, and so on until none wait.
     ///
-    /// A task for the whole line and not for one that waits: each of them may be cancelled.
+    /// One task for the whole line, rather than for one waiting request, since each of those may be cancelled.
     private func setAlarm(for lane: PaceLane, at time: Duration) {
         BackgroundTask.start { [self] in
             var next: Duration? = time
             while let time = next {
                 let left = time - stopwatch.elapsed
-                // It fails only when a simulation ends, and the waiting requests with it.
+                // The sleep fails only when a simulation ends, and the waiting requests with it.
                 if left > .zero, (try? await clock.sleep(for: left)) == nil { return }
                 guard core.withLock({ $0.endAlarm(for: lane, at: time) }) else { return }
                 let now = releaseDue(lane)
@@ -207,31 +207,31 @@ extension Pacing {
 }
 
 extension Pacing {
-    /// Within every other interceptor that has requests wait: the server may ask for patience meanwhile.
+    /// Inside every other interceptor that makes requests wait, since the server may ask for patience meanwhile.
     public var place: InterceptorPlace { .waitingForServer }
-    /// Itself.
+    /// The pacing itself.
     public var sharedObjects: [any AnyObject & Sendable] { [self] }
 
-    /// Has it wait as if it came now.
+    /// Makes the request wait as if it came now.
     ///
     /// - Throws: As ``intercept(_:context:next:)``.
     public func readmit(_ request: HttpRequest, context: AttemptContext) async throws {
         guard let lane = lane(of: request) else { return }
-        // It gives its place up first: those of a crowd must not count against one another.
+        // The request gives up its place first, since the requests of a crowd must not count against one another.
         end(lane, mayCount: false)
         do {
             if try pass(lane, context) == nil { _ = try await wait(in: lane, request, context) }
         } catch {
-            // Given up once more, as the attempt ends.
+            // The end of the attempt gives the place up once more.
             core.withLock { $0.takePlace(in: lane) }
             throw error
         }
     }
 
-    /// Counts it as another request, which goes at once or not at all.
+    /// Counts the second send as another request, which goes at once or not at all.
     public func admitSecondSend(of request: HttpRequest, context: AttemptContext) -> SecondSend {
         guard let lane = lane(of: request) else { return .admitted() }
-        // A refusal is as good as a wait.
+        // A refusal has the same effect as a wait.
         guard case .some(.some) = try? pass(lane, context) else { return .refused }
         return .admitted { [self] in end(lane, mayCount: true) }
     }

@@ -1,21 +1,21 @@
 import Foundation
 import Nautilus
 
-/// The server's report of one of its limits: how many more requests it takes, and until when.
+/// The server's report of one of its limits: how many more requests it accepts, and until when.
 ///
-/// Kept apart from its partition's key in descriptions: how a server chooses that is its own affair.
+/// Descriptions omit the partition's key, since how a server chooses it is its own affair.
 struct RateLimit: Hashable, Sendable {
     /// The policy's name; empty for the older fields, which have none.
     var policy: String
     /// The partition of the quota that the request belongs to, as the server wrote it; nil when it names none.
     var partition: String?
-    /// How many more requests it takes within the window; never negative.
+    /// How many more requests the server accepts within the window; never negative.
     var remaining: Int
-    /// How long until that changes, from when the response came; nil when it is not said.
+    /// How long until the limit is reset, counted from when the response came; nil when not given.
     var reset: Duration?
-    /// How many requests a whole window takes; nil when it is not said, or counted in something else.
+    /// How many requests a whole window allows; nil when not given, or counted in another unit.
     var quota: Int?
-    /// How long a whole window is; nil when it is not said.
+    /// The length of a whole window; nil when not given.
     var window: Duration?
 }
 
@@ -27,29 +27,30 @@ extension RateLimit: Redacted {
 }
 
 extension HttpHeader {
-    /// Whether any field says how many requests the server takes, or when to come back. Most responses have none, so
-    /// this looks at the names' beginnings only.
+    /// Whether any field may say how many requests the server accepts, or when to come back. Most responses have none,
+    /// so this only looks at how the names begin.
     var hasRateLimits: Bool {
         fields.contains { $0.name.rawValue.utf8.isRateLimitName }
     }
 
     /// The limits that the server reports, one for each policy and partition; empty when none is valid.
     ///
-    /// In this order, the first that is there and readable counts:
+    /// The first of these that is present and readable counts:
     /// - `RateLimit`, with `RateLimit-Policy` for quota and window, as lists (draft-ietf-httpapi-ratelimit-headers-08 to
     ///   -11). A quota in another unit than requests counts only when it is used up.
     /// - `RateLimit` as a dictionary with `limit`, `remaining` and `reset` (drafts -04 to -07).
     /// - `RateLimit-Limit`, `-Remaining`, `-Reset` (drafts -00 to -03), then `X-RateLimit-…`, then `X-Rate-Limit-…`.
     ///
-    /// A malformed field is ignored, and so are all on a response from a cache, which has an `Age` (draft-11 §7, §7.3).
+    /// A malformed field is ignored, and so are all fields of a response from a cache, which has an `Age` (draft-11 §7,
+    /// §7.3).
     ///
-    /// A reset in one of the older fields is seconds from now, or a moment: servers do either. A number from 10⁹ on, which
-    /// would be more than 31 years, is a moment in seconds since 1970, and one from 10¹¹ on in milliseconds; a date is one
-    /// of HTTP's. A moment is measured against the response's own `Date`, so that a server whose clock is wrong is still
-    /// understood; one in the past is zero. Fractions of a second are rounded up, those of a request down, so that no
-    /// request comes early. Resets beyond ``longestRetryAfter`` are cut to it.
+    /// In the older fields, servers give a reset either as seconds from now or as a moment. A number from 10⁹ on, which
+    /// would be more than 31 years, is a moment in seconds since 1970, and one from 10¹¹ on in milliseconds; a date is
+    /// an HTTP date. A moment is measured against the response's own `Date`, so that a server whose clock is wrong is
+    /// still understood; a moment in the past counts as zero. Fractions of a second are rounded up, those of a request
+    /// down, so that no request comes early. Resets beyond ``longestRetryAfter`` are cut to it.
     ///
-    /// - Parameter now: The time that stands in for a missing `Date`.
+    /// - Parameter now: The time that replaces a missing `Date`.
     func rateLimits(now: @autoclosure () -> Date = DefaultClock.date) -> [RateLimit] {
         guard hasRateLimits, !isFromCache else { return [] }
         let policies = self["RateLimit-Policy"]
@@ -63,8 +64,8 @@ extension HttpHeader {
         return []
     }
 
-    /// How many limits and policies of one response are looked at: no server has more, each limit is kept until it
-    /// resets, and each is searched for among the policies, so that a long header must not cost its square.
+    /// How many limits and policies of one response are read. No server has more; each limit is kept until it resets,
+    /// and is searched for among the policies, so a long header must not cost the square of its length.
     private static let maxLimits = 16
 
     private var isFromCache: Bool {
@@ -79,7 +80,7 @@ extension HttpHeader {
             let partition = item.parameters["pk"]?.text
             let policy = policies.first { $0.name == name && ($0.parameters["pk"]?.text ?? partition) == partition }
             let countsRequests = policy?.countsRequests ?? true
-            // Some bytes are left: how many requests that makes is unknown.
+            // Bytes are left, for example; how many requests that allows is unknown.
             guard countsRequests || remaining == 0 else { return nil }
             return RateLimit(
                 policy: name,
@@ -110,7 +111,7 @@ extension HttpHeader {
         let remaining = values(of: Name(prefix + "Remaining")).flatMap { line in
             line.utf8.split(separator: UInt8(ascii: ",")).compactMap { RateLimitNumber(Substring($0))?.roundedDown }
         }
-        // Of several fields the strictest counts, so that no request comes early.
+        // Of several fields, the strictest counts, so that no request comes early.
         guard let remaining = remaining.min() else { return nil }
         let quota = self[Name(prefix + "Limit")].flatMap { RateLimitNumber($0[...]) }?.roundedDown
         let resets = values(of: Name(prefix + "Reset"))
@@ -127,7 +128,7 @@ extension HttpHeader {
         )
     }
 
-    /// The seconds until a reset that may be written as a moment.
+    /// The seconds until a reset, which may be given as a moment.
     private static func reset(_ value: JoinedValues.Value, _ sent: ResponseTime) -> Int64? {
         let text: Substring
         switch value {
@@ -140,7 +141,7 @@ extension HttpHeader {
         return max(0, moment - sent.secondsSince1970)
     }
 
-    /// The window of the older policies, which are named by their quota: `100;w=60`.
+    /// The window of the older policies, which are identified by their quota: `100;w=60`.
     private static func window(ofQuota quota: Int64?, in policies: String?) -> Duration? {
         guard let quota, let policies = policies.flatMap(StructuredField.list) else { return nil }
         return policies.first { $0.value.integer == quota && $0.parameters["w"] != nil }?.seconds("w")
@@ -148,7 +149,7 @@ extension HttpHeader {
 }
 
 extension StructuredField.Item {
-    /// The name of a policy: a string, or, before draft-11, a token.
+    /// The name of a policy: a string or, before draft-11, a token.
     fileprivate var name: String? {
         switch value {
         case .string(let name), .token(let name): name
@@ -160,7 +161,7 @@ extension StructuredField.Item {
 
     fileprivate func seconds(_ parameter: String) -> Duration? { parameters[parameter]?.seconds }
 
-    /// Whether the policy's unit is the request, which it is unless it says otherwise.
+    /// Whether the policy counts requests, as it does unless it names another unit.
     fileprivate var countsRequests: Bool {
         guard let unit = parameters["qu"]?.text else { return true }
         return unit == "requests" || unit == "request"
@@ -168,17 +169,17 @@ extension StructuredField.Item {
 }
 
 extension StructuredField.BareItem {
-    /// The item as a number of requests; nil when it is none.
+    /// The item as a number of requests; nil when it is not one.
     fileprivate var count: Int? { integer.flatMap { $0 < 0 ? nil : Int(clamping: $0) } }
 
-    /// The item as seconds; nil when they are none.
+    /// The item as a number of seconds; nil when it is not one.
     fileprivate var seconds: Duration? {
         integer.flatMap { $0 < 0 ? nil : min(.seconds($0), HttpHeader.longestRetryAfter) }
     }
 }
 
 extension String.UTF8View {
-    /// Whether a field's name begins like one of those that say how many requests a server takes.
+    /// Whether a field's name begins like those that say how many requests a server accepts.
     fileprivate var isRateLimitName: Bool {
         guard count >= 9, let first else { return false }
         switch first | 0x20 {
@@ -189,7 +190,7 @@ extension String.UTF8View {
     }
 
     private func hasPrefix(_ prefix: String) -> Bool {
-        // The bit that makes a capital small leaves the hyphen as it is.
+        // Setting the bit that makes a capital small leaves the hyphen unchanged.
         count >= prefix.utf8.count && zip(self, prefix.utf8).allSatisfy { $0 | 0x20 == $1 }
     }
 }

@@ -1,24 +1,24 @@
 import Nautilus
 
-/// So many requests in a time, as a server's documentation puts it.
+/// A number of requests in a time, as a server's documentation gives it.
 ///
 /// ```swift
 /// let pacing = Pacing(rate: .requests(5, per: .seconds(1)))
 /// ```
 public struct RequestRate: Hashable, Sendable {
-    /// More are kept as a part: of 100 000 an hour, 10 000 in each six minutes. Each takes 16 bytes.
+    /// Larger counts are reduced in proportion: 100 000 an hour become 10 000 in each six minutes. Each takes 16 bytes.
     private static let largestCount = 10_000
 
-    /// How many requests.
+    /// The number of requests.
     public let count: Int
-    /// Within any stretch of time as long as this.
+    /// The length of the time.
     public let period: Duration
 
-    /// At most so many requests within any stretch of time as long as the period.
+    /// Creates a rate of at most so many requests within any stretch of time as long as the period.
     ///
     /// - Parameters:
-    ///   - count: How many; less than 1 counts as 1.
-    ///   - period: How long; less than a nanosecond counts as that, and limits nothing.
+    ///   - count: The number of requests; less than 1 counts as 1.
+    ///   - period: The length of the time; less than a nanosecond counts as a nanosecond, and limits nothing.
     public static func requests(_ count: Int, per period: Duration) -> RequestRate {
         let period = max(.nanoseconds(1), period.clampedToCentury)
         guard count > largestCount else { return RequestRate(count: max(1, count), period: period) }
@@ -26,10 +26,10 @@ public struct RequestRate: Hashable, Sendable {
     }
 }
 
-/// When the last requests went: as many as may within a rate's period.
+/// The times of the last requests: as many as may go within a rate's period.
 struct RecentStarts: Sendable {
     private let rate: RequestRate
-    /// A ring once it is full.
+    /// The times; a ring once it is full.
     private var times: [Duration] = []
     private var oldest = 0
 
@@ -37,17 +37,17 @@ struct RecentStarts: Sendable {
         self.rate = rate
     }
 
-    /// When none of them counts any more; nil when there are none.
+    /// When none of the times counts any more; nil when there are none.
     var lastEnd: Duration? { times.max().map { $0 + rate.period } }
 
-    /// A request goes.
+    /// Notes that a request goes.
     mutating func note(_ now: Duration) {
         guard times.count == rate.count else { return times.append(now) }
         times[oldest] = now
         oldest = (oldest + 1) % rate.count
     }
 
-    /// When the next request may go, or one with so many ahead of it if those go as soon as they may.
+    /// When the next request may go, or one with so many ahead of it that all go as soon as they may.
     func turn(ahead: Int, at now: Duration) -> Duration {
         let free = rate.count - times.count
         let (rounds, place) = ahead.quotientAndRemainder(dividingBy: rate.count)

@@ -1,26 +1,26 @@
 import Nautilus
 
-/// The value of a structured field (RFC 9651), as far as this package looks into one.
+/// The value of a structured field (RFC 9651), as far as this package reads it.
 enum StructuredField {
     /// A value without parameters.
     enum BareItem: Hashable, Sendable {
         /// At most fifteen digits.
         case integer(Int64)
-        /// Text between quotes, its escapes resolved.
+        /// Text between quotes, with its escapes resolved.
         case string(String)
         /// A word.
         case token(String)
-        /// Bytes, as the base64 that they are written in: they are compared, and not looked into.
+        /// Bytes, in the base64 in which they are written; they are compared, but not decoded.
         case bytes(String)
-        /// A decimal, a boolean, a date, a display string or an inner list, none of which is asked for here.
+        /// A decimal, a boolean, a date, a display string or an inner list; none of these is needed here.
         case other
 
-        /// The integer; nil when it is something else.
+        /// The integer; nil for any other kind.
         var integer: Int64? {
             if case .integer(let integer) = self { integer } else { nil }
         }
 
-        /// The text of a string, a token or bytes; nil when it is something else.
+        /// The text of a string, a token or bytes; nil for any other kind.
         var text: String? {
             switch self {
             case .string(let text), .token(let text), .bytes(let text): text
@@ -35,7 +35,7 @@ enum StructuredField {
         var parameters = Parameters()
     }
 
-    /// Parameters by their keys, of which there are so few that a dictionary costs more.
+    /// Parameters by key; there are so few that a dictionary would cost more.
     struct Parameters: Hashable, Sendable {
         private(set) var all: [Parameter] = []
 
@@ -55,13 +55,13 @@ enum StructuredField {
         let value: BareItem
     }
 
-    /// The members of a list; nil when any of it is malformed, since a half-read field says something else.
+    /// The members of a list; nil when any part is malformed, since a half-read field says something else.
     static func list(_ text: String) -> [Item]? {
         var parser = StructuredFieldParser(text)
         return parser.list()
     }
 
-    /// The members of a dictionary; nil when any of it is malformed.
+    /// The members of a dictionary; nil when any part is malformed.
     static func dictionary(_ text: String) -> [String: Item]? {
         var parser = StructuredFieldParser(text)
         return parser.dictionary()
@@ -70,7 +70,7 @@ enum StructuredField {
 
 /// Reads structured fields, by the algorithms of RFC 9651 §4.2.
 ///
-/// A server may send anything, so nothing traps, and every byte is looked at a bounded number of times.
+/// A server may send anything, so nothing traps, and every byte is read a bounded number of times.
 struct StructuredFieldParser {
     private typealias BareItem = StructuredField.BareItem
     private typealias Item = StructuredField.Item
@@ -92,7 +92,7 @@ struct StructuredFieldParser {
         return isWhole ? members : nil
     }
 
-    /// A dictionary (§4.2.2), in which the last of repeated keys counts; nil when it is malformed.
+    /// A dictionary (§4.2.2), in which the last value of a repeated key counts; nil when it is malformed.
     mutating func dictionary() -> [String: StructuredField.Item]? {
         var members: [String: Item] = [:]
         let isWhole = readMembers { parser in
@@ -109,7 +109,7 @@ struct StructuredFieldParser {
         return isWhole ? members : nil
     }
 
-    /// Members between commas, up to the end; false when anything is malformed.
+    /// Reads members between commas up to the end; false when any of it is malformed.
     private mutating func readMembers(_ read: (inout StructuredFieldParser) -> Bool) -> Bool {
         field.skip { $0 == 0x20 }
         guard !field.isAtEnd else { return true }
@@ -119,7 +119,7 @@ struct StructuredFieldParser {
             if field.isAtEnd { return true }
             guard field.skip(",") else { return false }
             field.skipBlanks()
-            // A comma at the end.
+            // A comma must not end the list.
             if field.isAtEnd { return false }
         }
     }
@@ -144,7 +144,7 @@ struct StructuredFieldParser {
         var parameters = StructuredField.Parameters()
         while field.skip(";") {
             field.skip { $0 == 0x20 }
-            // As many as every parser has to take (§3.1.2), and few enough to be searched one after the other.
+            // As many as every parser has to accept (§3.1.2), and few enough for a linear search.
             guard parameters.all.count < 256, let key = readKey() else { return nil }
             guard field.skip("=") else {
                 parameters[key] = .other

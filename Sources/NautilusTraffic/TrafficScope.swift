@@ -1,9 +1,10 @@
 import Nautilus
 
-/// Marks what runs inside an exchange that holds something others wait for: a slot, or the part of a probe.
+/// A mark on what runs inside an exchange that holds something others wait for: a slot, or the role of a probe.
 ///
-/// An exchange may need another one: a retrier prepares it, and waits for a refresh that goes to the same origin. That one
-/// must not wait for a slot which only its own end would free, nor be refused while the probe that it serves is under way.
+/// An exchange may need another one: its retrier may wait for a refresh that goes to the same origin. The refresh must
+/// not wait for a slot that only the end of the exchange would free, nor be refused while the probe that it serves is
+/// under way.
 struct TrafficScope: Sendable {
     private struct State: Sendable {
         let holder: ObjectIdentifier
@@ -12,23 +13,24 @@ struct TrafficScope: Sendable {
         var isHeld = true
     }
 
-    /// All in one block of memory, since every exchange under a limit makes one.
+    /// Kept in one block of memory, since every exchange under a limit creates one.
     private let state: Locked<State>
 
-    /// The innermost scope of the current task, inherited by the tasks that it starts; nil outside of all.
+    /// The innermost scope of the current task, inherited by the tasks that it starts; nil outside all scopes.
     @TaskLocal static var current: TrafficScope?
 
-    /// A scope inside the current one, for an exchange with `origin` that `holder` has let through.
+    /// Creates a scope inside the current one, for an exchange with `origin` that `holder` has let through.
     init(_ holder: AnyObject, _ origin: HttpOrigin) {
         state = Locked(State(holder: ObjectIdentifier(holder), origin: origin, outer: Self.current))
     }
 
-    /// The exchange is over: tasks that it has left behind are on their own.
+    /// Ends the scope with its exchange; tasks that the exchange has left behind no longer belong to it.
     func end() {
         state.withLock { $0.isHeld = false }
     }
 
-    /// Whether the current task is part of an exchange with `origin` that `holder` has let through and that goes on.
+    /// Whether the current task is part of an exchange with `origin` that `holder` has let through and that is still
+    /// going on.
     static func contains(_ holder: AnyObject, _ origin: HttpOrigin) -> Bool {
         var scope = current
         while let inner = scope {
@@ -43,7 +45,7 @@ struct TrafficScope: Sendable {
 }
 
 extension HttpError {
-    /// The failure of a request that was held back here: nothing of it was sent.
+    /// Creates the failure of a request that was held back here, so that nothing of it was sent.
     init(refusal: TrafficRefusal) {
         self.init(
             .refused(refusal),

@@ -3,37 +3,37 @@ import Nautilus
 
 /// The credential of a user, or of a client itself: the reply of a token endpoint (RFC 6749 §5.1).
 ///
-/// Its lifetime counts from its receipt. Within a process that is the coordinator's business, on a monotonic clock; the
-/// wall clock is only asked of a credential that was stored by another run, see ``remainingLifetime(at:)``.
+/// Its lifetime counts from its receipt. Within a process, the coordinator measures it on a monotonic clock; the wall
+/// clock is consulted only for a credential that was stored by another run, see ``remainingLifetime(at:)``.
 public struct OAuthCredential: Hashable, Sendable {
     /// The token that authorizes a request.
     public let accessToken: String
     /// The token that the next refresh spends; nil when the server issues none.
     public let refreshToken: String?
-    /// How the access token is used, as the server writes it; `Bearer` (RFC 6750) is the only one that is stamped.
-    /// With another type calls fail, and nothing is sent; the session keeps it, since the old token may have been
-    /// rotated away.
+    /// How the access token is used, as the server writes it; only `Bearer` (RFC 6750) is stamped. With another type,
+    /// calls fail and nothing is sent; the session keeps the credential, since the old token may have been rotated
+    /// away.
     public let tokenType: String
-    /// The scope of the access token; nil when the server does not say: then the one that was asked for (RFC 6749
-    /// §5.1).
+    /// The scope of the access token; nil when the server does not say, which means the scope that was asked for (RFC
+    /// 6749 §5.1).
     public let scope: OAuthScope?
-    /// How long it serves, counted from ``receivedAt``; nil when the server does not say, or nothing that can be meant
-    /// (an `expires_in` below a second, or no number), which means no expiry: a rejected token is refreshed
+    /// How long the credential lasts, counted from ``receivedAt``. Nil, which means no expiry, when the server does not
+    /// say or its value makes no sense (an `expires_in` below a second, or not a number): a rejected token is refreshed
     /// anyway.
     public let lifetime: Duration?
-    /// When it was received, on this device's wall clock; only ever compared with the same clock.
+    /// When the credential was received, on this device's wall clock; only ever compared with the same clock.
     public let receivedAt: Date
 
-    /// Creates a credential, as from another library's storage.
+    /// Creates a credential, for example from another library's storage.
     ///
     /// - Parameters:
     ///   - accessToken: The token that authorizes a request.
     ///   - refreshToken: The token that the next refresh spends. Default: nil, there is none.
     ///   - tokenType: How the access token is used. Default: `Bearer`.
     ///   - scope: The scope of the access token. Default: nil, unknown.
-    ///   - lifetime: How long it serves from `receivedAt`; negative counts as zero, and more than
-    ///     ten thousand years as these. Default: nil, no expiry.
-    ///   - receivedAt: When it was received. Default: now.
+    ///   - lifetime: How long the credential lasts from `receivedAt`; a negative value counts as zero, and more than
+    ///     ten thousand years as ten thousand. Default: nil, no expiry.
+    ///   - receivedAt: When the credential was received. Default: now.
     public init(
         accessToken: String,
         refreshToken: String? = nil,
@@ -50,18 +50,18 @@ public struct OAuthCredential: Hashable, Sendable {
         self.receivedAt = receivedAt
     }
 
-    /// Ten thousand years. Nothing lasts longer, and sums stay far from the largest `Duration`, at which they trap.
+    /// Ten thousand years: nothing lasts longer, and sums stay far from the largest `Duration`, where arithmetic traps.
     static let maxLifetime = Duration.seconds(Int64(315_576_000_000))
 
     /// The rest of the lifetime; zero when it is over, nil when there is no expiry.
     ///
-    /// A wall clock can be wrong, and be set meanwhile. One that was set back makes a credential last no longer than it
-    /// would have from now on; one that was set forward costs one refresh. Neither repeats itself, since the
+    /// A wall clock can be wrong, or be set meanwhile. If it was set back, the credential lasts no longer than its full
+    /// lifetime from now; if it was set forward, that costs one refresh. Neither error repeats itself, since the
     /// credential that a refresh brings is measured on a monotonic clock.
     public func remainingLifetime(at now: Date) -> Duration? {
         lifetime.map { lifetime in
             let elapsed = max(0, now.timeIntervalSince(receivedAt))
-            // A clock that was off by centuries must not overflow.
+            // A clock that is off by centuries must not cause an overflow.
             return max(.zero, lifetime - .seconds(min(elapsed, 3_155_760_000)))
         }
     }
@@ -77,14 +77,14 @@ extension OAuthCredential: Redacted {
     }
 }
 
-/// How a credential is written, apart from its properties: renaming one must not change what is stored, every duration and
-/// date comes back exactly, and numbers that could not be calculated with are not let in.
+/// The stored form of a credential, independent of its properties: renaming a property does not change what is stored,
+/// every duration and date comes back exactly, and numbers too large to calculate with are refused.
 extension OAuthCredential: Codable {
     private enum CodingKeys: String, CodingKey {
         case accessToken, refreshToken, tokenType, scope, lifetime, receivedAt
     }
 
-    /// A `Duration`, whole; a single number would be rounded.
+    /// A `Duration` in two numbers, since a single number would be rounded.
     private struct Lifetime: Codable {
         let seconds: Int64
         let attoseconds: Int64
@@ -114,9 +114,10 @@ extension OAuthCredential: Codable {
         )
     }
 
-    /// Writes the receipt as seconds since 2001, as `Date` counts them itself: any other count would be rounded.
+    /// Writes the time of receipt as seconds since 2001, as `Date` itself counts them: any other count would be
+    /// rounded.
     ///
-    /// - Throws: `EncodingError` when the time of the receipt is no number.
+    /// - Throws: `EncodingError` when the time of receipt is not a number.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(accessToken, forKey: .accessToken)
@@ -142,7 +143,7 @@ public struct OAuthScope: Hashable, Sendable {
     /// The tokens, sorted, each once.
     public let tokens: [String]
 
-    /// A scope of these tokens; empty ones are left out.
+    /// Creates a scope of these tokens; empty ones are left out.
     public init(_ tokens: some Sequence<String>) {
         self.tokens = Set(tokens.filter { !$0.isEmpty }).sorted()
     }
@@ -155,12 +156,12 @@ public struct OAuthScope: Hashable, Sendable {
     /// Whether there is no token at all.
     public var isEmpty: Bool { tokens.isEmpty }
 
-    /// Whether it allows `token`.
+    /// Whether the scope allows `token`.
     public func contains(_ token: String) -> Bool { tokens.contains(token) }
 }
 
 extension OAuthScope: ExpressibleByArrayLiteral, CustomStringConvertible {
-    /// A scope of these tokens.
+    /// Creates a scope of these tokens.
     public init(arrayLiteral tokens: String...) { self.init(tokens) }
 
     /// The tokens, separated by blanks, as they are sent.

@@ -3,22 +3,22 @@ import Nautilus
 
 /// A sign-in by browser that has begun: the URL to visit, and the values to check its answer against.
 ///
-/// Show ``url`` in the system's browser, and hand the URL that it is redirected to, together with this value, to
-/// ``TokenEndpoint/exchange(_:for:)``. It is good for one sign-in.
+/// Show ``url`` in the system's browser. Then hand the URL that the browser is redirected to, together with this value,
+/// to ``TokenEndpoint/exchange(_:for:)``. A request is good for one sign-in.
 public struct AuthorizationRequest: Sendable {
-    /// The URL to show in the browser. Its secrets are of no use without this value, but it belongs in no log.
+    /// The URL to show in the browser. Its secrets are useless without this value, but it must not be logged.
     public let url: URL
-    /// The URL that the browser comes back to, as it was given.
+    /// The URL that the browser comes back to, as it was passed in.
     public let redirect: String
-    /// The issuer it was made for: an answer is never taken to another server.
+    /// The issuer that the request was made for: an answer is never taken to another server.
     let issuer: String
     /// The scope to ask for; nil for the server's own choice.
     let scope: OAuthScope?
     /// The value that ties the redirect to this request (RFC 6749 §10.12).
     let state: Secret
-    /// The proof that the client that redeems the code is the one that began (RFC 7636).
+    /// The proof that the client redeeming the code is the one that began the sign-in (RFC 7636).
     let verifier: Secret
-    /// Shared by all copies.
+    /// Shared by all copies of the request.
     private let isRedeemed = Locked(false)
 
     init(url: URL, redirect: String, issuer: String, scope: OAuthScope?, state: Secret, verifier: Secret) {
@@ -26,9 +26,9 @@ public struct AuthorizationRequest: Sendable {
         (self.scope, self.state, self.verifier) = (scope, state, verifier)
     }
 
-    /// Takes note that it is being exchanged.
+    /// Notes that the request is being exchanged.
     ///
-    /// - Returns: False when that has happened before.
+    /// - Returns: False when it has been exchanged before.
     func redeem() -> Bool {
         isRedeemed.withLock { isRedeemed in
             defer { isRedeemed = true }
@@ -36,7 +36,7 @@ public struct AuthorizationRequest: Sendable {
         }
     }
 
-    /// Takes the note back: the server has not looked at its code.
+    /// Takes the note back, since the server has not looked at the code.
     func unredeem() { isRedeemed.withLock { $0 = false } }
 }
 
@@ -45,22 +45,23 @@ extension AuthorizationRequest: Redacted {
     public var description: String { "AuthorizationRequest(\(issuer))" }
 }
 
-/// The target of a redirect, without its query, by which an app tells its own redirect from another.
+/// The target of a redirect, without its query; it tells an app's own redirect from another.
 ///
-/// Read by hand: Foundation's parsing of schemes, hosts and escapes differs from one system to the next.
+/// Parsed by hand, since Foundation's parsing of schemes, hosts and escapes differs from one system to the next.
 struct RedirectTarget: Hashable, Sendable {
-    /// In small letters.
+    /// The scheme, in small letters.
     let scheme: String
-    /// Host and port in small letters, a default port left out; empty for `app:/path`, nil for `app:path`.
+    /// Host and port in small letters, without a default port; empty for `app:/path`, nil for `app:path`.
     let authority: String?
-    /// As it is written; `/` where there is an authority and no path.
+    /// The path, as it is written; `/` where there is an authority and no path.
     let path: String
 
-    /// Reads a URL up to its query or fragment; nil when it is not absolute, not ASCII, or has a user in it.
+    /// Reads a URL up to its query or fragment; nil when the URL is not absolute, is not ASCII, or contains a user.
     init?(_ url: Substring) {
-        // Bytes, not characters: a question mark with a combining accent is one character, and still ends the path.
+        // Works on bytes, since a question mark with a combining accent is a different character, and still ends the
+        // path.
         let text = url[..<(url.utf8.firstIndex { "?#".utf8.contains($0) } ?? url.endIndex)]
-        // Other letters have small forms that are ASCII: two hosts would be taken for one.
+        // Some other letters become ASCII in small letters, so two different hosts would be taken for one.
         guard text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
         let scheme = text[..<colon]
@@ -82,11 +83,11 @@ struct RedirectTarget: Hashable, Sendable {
         self.path = path.isEmpty ? "/" : String(path)
     }
 
-    /// Whether a browser may be sent there with a code: not where it would be run, stored, mailed or transmitted by a
-    /// protocol that was made for something else.
+    /// Whether a browser may be sent to this target with a code: not if the code would be run, stored, mailed, or sent
+    /// over a protocol that was made for something else.
     ///
-    /// A list, and no rule: RFC 8252 §7.1 wants an app's scheme to be a domain name in reverse, `com.example.app`, and
-    /// many that servers have registered are not.
+    /// A list rather than a rule: RFC 8252 §7.1 wants an app's scheme to be a reversed domain name, such as
+    /// `com.example.app`, but many schemes that servers have registered are not.
     var hasSchemeForCodes: Bool { !Self.foreignSchemes.contains(scheme) }
 
     private static let foreignSchemes: Set<String> = [
@@ -98,8 +99,8 @@ struct RedirectTarget: Hashable, Sendable {
         "dav", "ftp", "ftps", "gopher", "imap", "irc", "ircs", "ldap", "ldaps", "news", "nfs", "nntp", "pop", "rtsp",
         "sftp",
         "smb", "ssh", "telnet", "ws", "wss",
-        // Mails, calls and messages. URNs name things that are nowhere, the copied code of RFC 8252 appendix B.2 among
-        // them.
+        // Mails, calls and messages. URNs name things without a location; they include the copied code of RFC 8252
+        // appendix B.2.
         "cid", "geo", "mailto", "mid", "sip", "sips", "sms", "tel", "urn",
     ]
 
@@ -111,14 +112,13 @@ struct RedirectTarget: Hashable, Sendable {
 
 extension UInt8 {
     fileprivate var isAsciiLetter: Bool { 0x41...0x5A ~= self || 0x61...0x7A ~= self }
-    /// RFC 3986 §3.1.
+    /// Whether the byte may occur in a scheme (RFC 3986 §3.1).
     fileprivate var isSchemeCharacter: Bool { isAsciiLetter || 0x30...0x39 ~= self || "+-.".utf8.contains(self) }
 }
 
-/// The content of a redirect to the app: a code, or why there is none (RFC 6749 §4.1.2).
+/// The content of a redirect to the app: a code, or the reason why there is none (RFC 6749 §4.1.2).
 ///
-/// Anybody can send a browser to the app's redirect URL with anything behind it, so everything is checked before a code
-/// is used.
+/// Anybody can send a browser to the app's redirect URL with any query, so everything is checked before a code is used.
 struct RedirectReply: Sendable {
     private let fields: FormFields
 
@@ -142,7 +142,7 @@ struct RedirectReply: Sendable {
     /// The code, once it is certain that it belongs to `request`.
     ///
     /// - Parameters:
-    ///   - request: The request that it must answer.
+    ///   - request: The request that the redirect must answer.
     ///   - namesIssuer: Whether the server is known to name itself in every redirect (RFC 9207 §3).
     /// - Throws: ``OAuthError``; the server's words are believed only after state and issuer are right.
     func code(for request: AuthorizationRequest, namesIssuer: Bool) throws(OAuthError) -> String {
@@ -160,12 +160,12 @@ struct RedirectReply: Sendable {
             if mustBeNamed { throw OAuthError(.issuerMismatch) }
             return
         }
-        // By bytes: texts that Unicode calls equivalent are two issuers (RFC 9207 §2.4).
+        // Compared as bytes, since texts that Unicode calls equivalent are two different issuers (RFC 9207 §2.4).
         guard issuer.utf8.elementsEqual(request.issuer.utf8) else { throw OAuthError(.issuerMismatch) }
     }
 
-    /// The error that the code means here (§4.1.2.1): other than in a token endpoint's reply, none ends a session,
-    /// since the browser brings it.
+    /// The error that `code` means in a redirect (§4.1.2.1). Unlike in a token endpoint's reply, no error here ends a
+    /// session, since the browser brings it.
     private func refusal(_ code: String) throws(OAuthError) -> OAuthError {
         guard let reply = ErrorReply(code: code, serverDescription: try value("error_description")) else {
             return OAuthError(.malformedReply(reason: "the redirect's error has no code"))
@@ -181,8 +181,8 @@ struct RedirectReply: Sendable {
 
     /// The value of `name`; nil when it is missing.
     ///
-    /// - Throws: ``OAuthError/Kind/malformedReply(reason:)`` when it is there twice (§3.1): it is unknown which one the
-    ///   server means, and which another reader takes.
+    /// - Throws: ``OAuthError/Kind/malformedReply(reason:)`` when it occurs twice (§3.1), since it is unknown which
+    ///   value the server means, and which one another reader would take.
     private func value(_ name: String) throws(OAuthError) -> String? {
         let values = fields.values(of: name)
         guard values.count <= 1 else {

@@ -7,10 +7,10 @@ import Nautilus
 /// let server = AuthorizationServer(issuer: "https://id.example.com", tokenEndpoint: "https://id.example.com/token")
 /// let found = try await AuthorizationServer.discover(issuer: "https://id.example.com")
 /// ```
-/// Every URL has to be `https`, or `http` to this machine. That is checked before anything is sent to it, not here, so
-/// that a server can be a constant.
+/// Every URL has to be `https`, or `http` to this machine. That is checked before anything is sent to it, rather than
+/// here, so that a server can be a constant.
 public struct AuthorizationServer: Hashable, Sendable {
-    /// The issuer's URL, as the server itself writes it: compared byte by byte.
+    /// The issuer's URL, as the server itself writes it; it is compared byte by byte.
     public let issuer: String
     /// The endpoint that issues and refreshes tokens.
     public let tokenEndpoint: String
@@ -20,9 +20,10 @@ public struct AuthorizationServer: Hashable, Sendable {
     public let deviceAuthorizationEndpoint: String?
     /// The endpoint that revokes tokens (RFC 7009); nil when the server has none, or it is not known.
     public let revocationEndpoint: String?
-    /// Whether every redirect names the issuer (RFC 9207 §3), so that one which does not is refused.
+    /// Whether every redirect names the issuer (RFC 9207 §3); a redirect without it is then refused.
     public let namesIssuerInRedirects: Bool
-    /// The ways of proof of RFC 7636 that it takes (`code_challenge_methods_supported`); nil when it does not say.
+    /// The proof methods of RFC 7636 that the server accepts (`code_challenge_methods_supported`); nil when it does not
+    /// say.
     public let codeChallengeMethods: [String]?
 
     /// Creates a server whose endpoints are known.
@@ -33,9 +34,9 @@ public struct AuthorizationServer: Hashable, Sendable {
     ///   - authorizationEndpoint: The page on which a browser signs in. Default: nil, no sign-in by browser.
     ///   - deviceAuthorizationEndpoint: The endpoint that gives a device its code. Default: nil, no sign-in by device.
     ///   - revocationEndpoint: The endpoint that revokes tokens. Default: nil, many servers have none.
-    ///   - namesIssuerInRedirects: Whether every redirect names the issuer. Default: false: most servers do not, and
-    ///     one that does is checked all the same.
-    ///   - codeChallengeMethods: The ways of proof that it takes. Default: nil, unknown: S256 is used.
+    ///   - namesIssuerInRedirects: Whether every redirect names the issuer. Default: false, since most servers do not
+    ///     name it; an issuer that is named is checked all the same.
+    ///   - codeChallengeMethods: The proof methods that the server accepts. Default: nil, unknown; S256 is used.
     public init(
         issuer: String,
         tokenEndpoint: any UrlConvertible,
@@ -65,7 +66,7 @@ extension AuthorizationServer {
     ///
     /// - Parameters:
     ///   - issuer: The issuer's URL, `https`, as the server itself writes it.
-    ///   - document: Which document is read. Default: that of RFC 8414.
+    ///   - document: The document to read. Default: that of RFC 8414.
     ///   - transport: The transport that moves bytes. Default: the process's shared transport.
     ///   - retrierFactory: The retriers that repeat the request. Default: backoff with 3 attempts, as for tokens.
     ///   - clock: The clock that measures time and sleeps. Default: `ContinuousClock`, as for every service.
@@ -126,11 +127,11 @@ struct ServerMetadata: Sendable {
         codeChallengeMethods = fields.texts("code_challenge_methods_supported")
     }
 
-    /// The server, if the document is that of the issuer that was asked, and all its URLs can be used.
+    /// The server, if the document is that of the issuer that was asked and all its URLs can be used.
     ///
     /// - Throws: ``OAuthError``.
     func server(of expected: String) throws(OAuthError) -> AuthorizationServer {
-        // By bytes (§3.3): anyone who can put a document there could otherwise pass for another issuer.
+        // Compared as bytes (§3.3): anyone who can put a document there could otherwise pass for another issuer.
         guard issuer.utf8.elementsEqual(expected.utf8) else { throw OAuthError(.issuerMismatch) }
         return AuthorizationServer(
             issuer: issuer,
@@ -149,13 +150,13 @@ struct ServerMetadata: Sendable {
     }
 }
 
-/// The document of an issuer that ``AuthorizationServer/discover(issuer:document:transport:retrierFactory:clock:)``
-/// reads.
+/// The document that ``AuthorizationServer/discover(issuer:document:transport:retrierFactory:clock:)`` reads from an
+/// issuer.
 public enum MetadataDocument: Hashable, Sendable {
     /// RFC 8414: `https://id.example.com/.well-known/oauth-authorization-server/tenant`.
     case oauth
-    /// OpenID Connect Discovery §4: `https://id.example.com/tenant/.well-known/openid-configuration`. The fields that
-    /// are read are the same; some servers have this one only.
+    /// OpenID Connect Discovery §4: `https://id.example.com/tenant/.well-known/openid-configuration`. The same fields
+    /// are read; some servers have only this document.
     case openId
 
     /// The document's URL.
@@ -163,11 +164,11 @@ public enum MetadataDocument: Hashable, Sendable {
     /// - Throws: ``OAuthError/Kind/insecureUrl``, ``OAuthError/Kind/invalidParameter(reason:)``.
     func url(of issuer: String) throws(OAuthError) -> EndpointUrl {
         guard !issuer.utf8.contains(UInt8(ascii: "?")), let slashes = issuer.range(of: "://") else {
-            // §2 of the RFC.
+            // Required by §2 of the RFC.
             throw OAuthError(.invalidParameter(reason: "issuer: it is no absolute URL without a query"))
         }
         _ = try EndpointUrl(issuer, name: "issuer")
-        // A slash at the end is not part of it (§3.1).
+        // A slash at the end is not part of the issuer's path (§3.1).
         let issuer = issuer.utf8.last == UInt8(ascii: "/") ? issuer.dropLast() : issuer[...]
         let end = issuer.utf8[slashes.upperBound...].firstIndex(of: UInt8(ascii: "/")) ?? issuer.endIndex
         let text =
@@ -179,8 +180,8 @@ public enum MetadataDocument: Hashable, Sendable {
     }
 }
 
-/// Asks for an issuer's metadata. Nothing in it is a secret, so redirects are followed: the document has to name the
-/// issuer that was asked, wherever it comes from.
+/// Asks for an issuer's metadata. It contains no secret, so redirects are followed: wherever the document comes from,
+/// it has to name the issuer that was asked.
 struct MetadataRequest: Request {
     typealias Result = Data
 

@@ -1,18 +1,18 @@
 import Foundation
 import Nautilus
 
-/// A sign-in on another device that has begun (RFC 8628 §3.2): show the code and the URL to the user, and hand this
+/// A sign-in on another device that has begun (RFC 8628 §3.2). Show the code and the URL to the user, and hand this
 /// value to ``TokenEndpoint/credential(for:)``.
 public struct DeviceAuthorization: Sendable {
     /// The code that the user types in.
     public let userCode: String
-    /// The page on which the user types it in: a URL short enough to be read and typed.
+    /// The page on which the user types the code in: a URL short enough to be read and typed.
     public let verificationUri: URL
-    /// The same with the code in it, for a QR code; nil when the server has none.
+    /// The same URL with the code in it, for a QR code; nil when the server has none.
     public let verificationUriComplete: URL?
-    /// How long the codes serve, from receipt.
+    /// How long the codes are valid, counted from receipt.
     public let expiresIn: Duration
-    /// How long to wait between two polls. 5 s unless the server says otherwise (§3.2).
+    /// How long to wait between two polls: 5 s unless the server says otherwise (§3.2).
     public let interval: Duration
     /// The code to poll with.
     let deviceCode: Secret
@@ -23,22 +23,22 @@ public struct DeviceAuthorization: Sendable {
 }
 
 extension DeviceAuthorization: Redacted {
-    /// The page to visit, and how long the codes serve; never a code.
+    /// The page to visit, and how long the codes are valid; never a code.
     public var description: String {
         "DeviceAuthorization(\(verificationUri.withoutSecrets), expires in \(expiresIn.brief))"
     }
 }
 
 extension TokenEndpoint {
-    /// Begins a sign-in on another device (RFC 8628 §3.1): for a television, a command line, a printer.
+    /// Begins a sign-in on another device (RFC 8628 §3.1), for a television, a command line or a printer.
     ///
     /// - Parameter scope: The scope to ask for. Default: nil, the server's own choice.
-    /// - Throws: ``OAuthError``: ``OAuthError/Kind/noEndpoint(name:)`` when the server has none for it.
+    /// - Throws: ``OAuthError``: ``OAuthError/Kind/noEndpoint(name:)`` when the server has no endpoint for it.
     public func authorizeDevice(scope: OAuthScope? = nil) async throws(OAuthError) -> DeviceAuthorization {
         let endpoint = try EndpointUrl(server.deviceAuthorizationEndpoint, name: "device_authorization_endpoint")
         var form = TokenForm()
         form.add(scope)
-        // From before it is sent: the codes are younger than that, so none is polled with after its end.
+        // Started before sending: the codes are younger than this, so none is polled with after its end.
         let age = Stopwatch(clock)
         let reply = try await send(form, to: endpoint) { body, contentType throws(MalformedReply) in
             try DeviceReply(body, contentType: contentType)
@@ -57,8 +57,8 @@ extension TokenEndpoint {
 
     /// Waits until the user has approved on the other device, and returns the credential (RFC 8628 §3.4).
     ///
-    /// The server is polled, first after the interval that it has named, and less often when it asks for that or does
-    /// not answer. Overload and outages are waited out. Cancelling the task ends it at once.
+    /// Polls the server, first after the interval that it has named, and less often when it asks for that or does not
+    /// answer. Waits out overload and outages. Cancelling the task ends it at once.
     ///
     /// - Parameter authorization: The reply to ``authorizeDevice(scope:)``.
     /// - Throws: ``OAuthError``: ``OAuthError/Kind/accessDenied``, ``OAuthError/Kind/deviceCodeExpired``,
@@ -69,8 +69,8 @@ extension TokenEndpoint {
         while true {
             let remaining = authorization.expiresIn - authorization.age.elapsed
             try await sleep(for: min(pause, remaining))
-            // The next poll would come too late. What one that began in time still brings is taken all the same: the
-            // server has spent the code for it.
+            // The next poll would come too late. The result of a poll that began in time is accepted even if it arrives
+            // late, since the server has spent the code for it.
             guard pause < remaining else { throw OAuthError(.deviceCodeExpired) }
             do throws(OAuthError) {
                 return try await poll(authorization)
@@ -80,7 +80,7 @@ extension TokenEndpoint {
         }
     }
 
-    /// Asks once. The endpoint's retrier has no part in it: it would ask earlier than the interval allows.
+    /// Polls once, without the endpoint's retrier, which would ask again earlier than the interval allows.
     private func poll(_ authorization: DeviceAuthorization) async throws(OAuthError) -> OAuthCredential {
         let form = TokenForm(
             .init("grant_type", "urn:ietf:params:oauth:grant-type:device_code"),
@@ -100,26 +100,26 @@ extension TokenEndpoint {
     }
 }
 
-/// How long to wait before the next poll for a device's credential (RFC 8628 §3.5): a value without a clock.
+/// How long to wait before the next poll for a device's credential (RFC 8628 §3.5); a value that needs no clock.
 struct DevicePolling: Sendable {
-    /// The time between two polls, as it is now.
+    /// The present time between two polls.
     private(set) var interval: Duration
 
-    /// How long to wait after a poll that has failed.
+    /// Says how long to wait after a poll that has failed.
     ///
-    /// - Throws: `error` itself, when no further poll can mend it.
+    /// - Throws: `error` itself, when polling again cannot help.
     mutating func pause(after error: OAuthError) throws(OAuthError) -> Duration {
         switch error.kind {
         case .misconfigured(code: "authorization_pending"):
             break
         case .misconfigured(code: "slow_down"):
-            // For this poll and all that follow.
+            // For this pause and all that follow.
             interval = (interval + .seconds(5)).clampedToCentury
         case .answerLost:
-            // A silent server has to be asked less often; what the RFC recommends is to double the interval each time.
+            // A silent server has to be asked less often; the RFC recommends doubling the interval each time.
             interval = (interval * 2).clampedToCentury
         case .unavailable:
-            // It has answered, or nothing has reached it: the interval is patience enough.
+            // The server has answered, or nothing has reached it: waiting for the interval is enough.
             break
         default:
             throw error
@@ -130,25 +130,25 @@ struct DevicePolling: Sendable {
 
 /// The reply of a device authorization endpoint (RFC 8628 §3.2).
 struct DeviceReply: Sendable {
-    /// The interval where the server names none (§3.2).
+    /// The interval when the server names none (§3.2).
     static let defaultInterval = Duration.seconds(5)
 
     let deviceCode: Secret
     let userCode: String
     let verificationUri: URL
-    /// Nil when there is none, or none that can be shown: the user has the other one to type in.
+    /// Nil when the reply has none, or one that cannot be shown; the user can still type the other one in.
     let verificationUriComplete: URL?
     let expiresIn: Duration
     let interval: Duration
 
     /// Reads a reply.
     ///
-    /// - Throws: ``MalformedReply``, also when the codes have no end, up to which to poll.
+    /// - Throws: ``MalformedReply``, also when the codes name no end, since polling has to stop at some time.
     init(_ body: Data, contentType: String?) throws(MalformedReply) {
         let fields = try ReplyFields(body, contentType: contentType)
         deviceCode = Secret(try fields.requiredText("device_code"))
         userCode = try fields.requiredText("user_code")
-        // The drafts' name, which large servers have kept.
+        // The name in the drafts, which large servers have kept.
         let draftUri = try fields.text("verification_url")
         let uri = try fields.text("verification_uri")
         guard let uri = uri ?? draftUri else { throw MalformedReply("verification_uri is missing") }
@@ -163,7 +163,7 @@ struct DeviceReply: Sendable {
         interval = fields.seconds("interval") ?? Self.defaultInterval
     }
 
-    /// A page that a user can be sent to: one that nothing on the way can replace.
+    /// A page that a user can be sent to, because nothing on the way can replace it.
     private static func page(_ text: String) -> URL? {
         guard let url = URL(string: text), let origin = HttpOrigin(url),
             origin.scheme == "https" || origin.scheme == "http" && origin.isLoopback

@@ -1,7 +1,7 @@
 import Foundation
 import Nautilus
 
-/// The client, as it is registered with the authorization server (RFC 6749 §2).
+/// The client as it is registered with the authorization server (RFC 6749 §2).
 ///
 /// ```swift
 /// let app = OAuthClient(id: "notes-ios")
@@ -10,26 +10,26 @@ import Nautilus
 public struct OAuthClient: Hashable, Sendable {
     /// How the client proves who it is (RFC 6749 §2.3.1).
     public enum Authentication: Hashable, Sendable {
-        /// Not at all: a public client, like every app on a user's device, which cannot keep a secret. Its `client_id`
+        /// No proof: a public client, like every app on a user's device, which cannot keep a secret. Its `client_id`
         /// goes into the form.
         case none
         /// By `Authorization: Basic`, which every server with client secrets has to support.
         case basic(secret: String)
-        /// By `client_secret` in the form, for servers that take nothing else.
+        /// By `client_secret` in the form, for servers that accept nothing else.
         case post(secret: String)
     }
 
     /// The `client_id`.
     public let id: String
-    /// How it proves who it is.
+    /// How the client proves who it is.
     public let authentication: Authentication
 
     /// Creates a client.
     ///
     /// - Parameters:
     ///   - id: The `client_id`.
-    ///   - authentication: How it proves who it is. Default: not at all, since a secret that is shipped with an app is
-    ///     none (RFC 8252 §8.5).
+    ///   - authentication: How the client proves who it is. Default: not at all, since a secret shipped with an app is
+    ///     not a secret (RFC 8252 §8.5).
     public init(id: String, authentication: Authentication = .none) {
         self.id = id
         self.authentication = authentication

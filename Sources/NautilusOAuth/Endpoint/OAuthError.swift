@@ -2,45 +2,45 @@ import Foundation
 import Nautilus
 
 /// Why there is no credential, according to the authorization server or the redirect. Failures of a session's store and
-/// of other processes are a `SessionError`.
+/// of other processes are thrown as `SessionError`.
 public struct OAuthError: RefreshFailure, Sendable {
     /// The kind of a failure.
     public enum Kind: Hashable, Sendable {
-        /// The refresh token, code or device code is not, or no longer, good (`invalid_grant`, RFC 6749 §5.2): the user
-        /// has to sign in.
+        /// The refresh token, code or device code is invalid, or no longer valid (`invalid_grant`, RFC 6749 §5.2): the
+        /// user has to sign in.
         case invalidGrant
         /// Client and server disagree about the client itself, as the server's error code says: `invalid_client`,
-        /// `unauthorized_client`, `unsupported_grant_type`, `invalid_request`, `invalid_scope`. A mistake of the
-        /// configuration, which says nothing of the user's credential: that is kept.
+        /// `unauthorized_client`, `unsupported_grant_type`, `invalid_request`, `invalid_scope`. It is a mistake in the
+        /// configuration and says nothing about the user's credential, which is kept.
         case misconfigured(code: String)
-        /// The user, or the server, has said no (`access_denied`).
+        /// The user or the server has denied access (`access_denied`).
         case accessDenied
         /// The device code has expired before the user approved it (`expired_token`, RFC 8628 §3.5).
         case deviceCodeExpired
-        /// The server is overloaded, down or out of reach, for now; the error underneath tells more.
+        /// The server is overloaded, down or out of reach for now; the underlying error tells more.
         case unavailable
         /// The request was sent, and its answer never came: the server may have spent the refresh token.
         case answerLost
-        /// The reply is not what the standard says; `reason` tells what is wrong, and repeats nothing of the reply.
+        /// The reply does not follow the standard; `reason` tells what is wrong, without repeating any of the reply.
         case malformedReply(reason: String)
-        /// The redirect is not the answer to this authorization request: its `state` is missing or another one.
+        /// The redirect does not answer this authorization request: its `state` is missing or different.
         case stateMismatch
         /// The redirect, or the metadata, comes from another issuer (RFC 9207, RFC 8414 §3.3).
         case issuerMismatch
-        /// The server has not said where it takes such requests: the metadata names no such endpoint.
+        /// The server's metadata names no endpoint for such requests.
         case noEndpoint(name: String)
         /// Secrets do not go over plain `http`, except to this machine (RFC 6749 §3.2).
         case insecureUrl
-        /// A URL or parameter that cannot be used; `reason` says which and why.
+        /// A URL or parameter cannot be used; `reason` says which and why.
         case invalidParameter(reason: String)
         /// The credential has expired, and there is no refresh token to replace it with.
         case noRefreshToken
-        /// A call needs more than the credential allows (RFC 6750 §3.1): sign in again with this scope. Empty when the
-        /// server does not name it.
+        /// A call needs more than the credential allows (RFC 6750 §3.1): sign in again with this scope. The scope is
+        /// empty when the server does not name it.
         case insufficientScope(OAuthScope)
         /// A call needs the user to have authenticated in another way, or more recently (RFC 9470 §3): sign in again
-        /// with these `acr_values`, in order of preference, and `max_age`. Empty, and nil, where the server does not
-        /// say.
+        /// with these `acr_values`, in order of preference, and `max_age`. They are empty and nil where the server does
+        /// not say.
         case insufficientAuthentication(acrValues: [String], maxAge: Duration?)
         /// The task that waited for the result was cancelled.
         case cancelled
@@ -48,8 +48,8 @@ public struct OAuthError: RefreshFailure, Sendable {
 
     /// The kind of failure.
     public var kind: Kind
-    /// The server's own words for developers (`error_description`); nil when there are none. Not printed: a server may
-    /// repeat anything in them.
+    /// The server's own words for developers (`error_description`); nil when there are none. They are not printed,
+    /// since a server may repeat anything in them.
     public var serverDescription: String?
     /// The failed call to the authorization server; nil when there was none.
     public var httpError: HttpError?
@@ -66,7 +66,8 @@ public struct OAuthError: RefreshFailure, Sendable {
         self.httpError = httpError
     }
 
-    /// Whether the same may succeed later by itself: the server was out of reach or overloaded, or the answer was lost.
+    /// Whether the same request may succeed later by itself: the server was out of reach or overloaded, or the answer
+    /// was lost.
     public var isTransient: Bool {
         switch kind {
         case .unavailable, .answerLost: true
@@ -74,13 +75,14 @@ public struct OAuthError: RefreshFailure, Sendable {
         }
     }
 
-    /// How long the authorization server asks to wait; nil when it does not say.
+    /// How long the authorization server asks the caller to wait; nil when it does not say.
     public var retryAfter: Duration? { httpError?.retryAfter }
 
-    /// Whether the session is over, and only the user's sign-in can help: ``Kind/invalidGrant`` and
+    /// Whether the session is over, and only a sign-in by the user can help: ``Kind/invalidGrant`` and
     /// ``Kind/noRefreshToken``.
     ///
-    /// Nothing else is: a misconfigured client, an outage or a reply that makes no sense say nothing of the credential.
+    /// No other kind ends a session: a misconfigured client, an outage or a senseless reply say nothing about the
+    /// credential.
     public var endsSession: Bool {
         kind == .invalidGrant || kind == .noRefreshToken
     }
@@ -91,9 +93,9 @@ extension OAuthError: WrappingError {
 }
 
 extension OAuthError: PrintableError, Redacted, LocalizedError {
-    /// The failure, what to do about it, and the failed call underneath.
+    /// The failure, what to do about it, and the underlying failed call.
     ///
-    /// No token, no body, no query and none of the server's own words are in it.
+    /// Contains no token, no body, no query and none of the server's own words.
     public var description: String {
         httpError.map { "\(kind.sentence) (\($0))" } ?? kind.sentence
     }
@@ -106,7 +108,7 @@ extension OAuthError: PrintableError, Redacted, LocalizedError {
     /// The same as ``description``.
     public var errorDescription: String? { description }
 
-    /// Shows what ``debugDescription`` shows: `dump` of an error leaks nothing either.
+    /// Shows what ``debugDescription`` shows, so that `dump` of an error leaks nothing either.
     public var customMirror: Mirror { Mirror(self, children: ["error": debugDescription]) }
 }
 
@@ -159,8 +161,8 @@ extension OAuthError {
     ///
     /// - Parameters:
     ///   - error: The failure.
-    ///   - secrets: The values that were sent; if the server repeats one, it is not printed.
-    ///   - spends: Whether the request spends something, so that it matters whether it ran. Default: true, as a
+    ///   - secrets: The values that were sent; if the server repeats one of them, it is not printed.
+    ///   - spends: Whether the request spends something, so that it matters whether it ran. Default: true, as for a
     ///     refresh.
     init(_ error: HttpError, hiding secrets: [String] = [], spends: Bool = true) {
         let reply = error.response.flatMap { ErrorReply($0.body, contentType: $0.contentType, hiding: secrets) }
@@ -173,10 +175,10 @@ extension OAuthError {
     ///
     /// - Parameters:
     ///   - response: The response.
-    ///   - malformed: The fault in it.
-    ///   - secrets: The values that were sent; if the server repeats one, it is not printed.
+    ///   - malformed: What is wrong with it.
+    ///   - secrets: The values that were sent; if the server repeats one of them, it is not printed.
     init(_ response: HttpResponse<Data>, _ malformed: MalformedReply, hiding secrets: [String] = []) {
-        // Some servers refuse with 200. A redirect is not theirs for certain, and must not end a session.
+        // Some servers refuse with 200. A redirect may not come from the server itself, and must not end a session.
         let isSuccess = (200...299).contains(response.status)
         let reply =
             isSuccess ? ErrorReply(response.body, contentType: response.contentType, hiding: secrets) : nil
@@ -203,7 +205,7 @@ extension OAuthError.Kind {
 
     private init(status: Int, _ reply: ErrorReply?) {
         switch status {
-        // Overload and outage tell nothing about the grant, whatever their body says.
+        // Overload and outage say nothing about the grant, whatever the body says.
         case 408, 425, 429, 500...599: self = .unavailable
         case 400...499: self = reply?.kind ?? .malformedReply(reason: "status \(status) without an error code")
         default: self = .malformedReply(reason: "status \(status)")
@@ -212,7 +214,8 @@ extension OAuthError.Kind {
 }
 
 extension HttpError {
-    /// A success that cannot be used, as a failure: with its trace, and without its body, in which there may be tokens.
+    /// A successful response that cannot be used, as a failure: with its trace, but without its body, which may hold
+    /// tokens.
     fileprivate init(unusable response: HttpResponse<Data>) {
         self.init(
             (200...299).contains(response.status) ? .decoding : .status(response.status),
@@ -230,20 +233,20 @@ extension HttpResponse<Data> {
     fileprivate var contentType: String? { header.values(of: .contentType).first }
 }
 
-/// The reply of an authorization server that refuses (RFC 6749 §5.2).
+/// The reply of an authorization server that refuses a request (RFC 6749 §5.2).
 struct ErrorReply: Sendable {
-    /// The error code: characters of §5.2 only, 1 to 64 of them.
+    /// The error code: 1 to 64 characters that §5.2 allows.
     let code: String
     /// The server's words for developers; nil when there are none.
     let serverDescription: String?
 
-    /// Reads a reply; nil when it names no error. One whose `Content-Type` is neither a form nor text is read as JSON,
-    /// whatever the type: a body that parses is what it is.
+    /// Reads a reply; nil when it names no error. Unless its `Content-Type` is a form or text, it is read as JSON,
+    /// whatever the type says: a body that parses is JSON.
     ///
     /// - Parameters:
     ///   - body: The reply's body.
-    ///   - contentType: Its `Content-Type`. Default: nil, it has none.
-    ///   - secrets: The values that were sent; if the server repeats one in its code, it is not printed.
+    ///   - contentType: The body's `Content-Type`. Default: nil, it has none.
+    ///   - secrets: The values that were sent; if the server repeats one of them in its code, it is not printed.
     init?(_ body: Data, contentType: String? = nil, hiding secrets: [String] = []) {
         let form = contentType.flatMap { ReplyFields.mayBeForm($0) ? $0 : nil }
         guard let fields = try? ReplyFields(body, contentType: form), let code = try? fields.text("error") else {
@@ -252,11 +255,11 @@ struct ErrorReply: Sendable {
         self.init(code: code, serverDescription: try? fields.text("error_description"), hiding: secrets)
     }
 
-    /// The same from a redirect's parameters (§4.1.2.1).
+    /// Reads a refusal from a redirect's parameters (§4.1.2.1).
     init?(code: String, serverDescription: String?, hiding secrets: [String] = []) {
         let allowed = code.utf8.filter { 0x20...0x7E ~= $0 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
         guard !allowed.isEmpty else { return nil }
-        // The code is printed. One of the standard's is no secret, however short a secret may be.
+        // The code is printed. A standard code is not a secret, even if a short secret happens to occur in it.
         let printed = String(decoding: allowed.prefix(64), as: UTF8.self)
         let isRepeating =
             !Self.knownCodes.contains(printed)
@@ -277,7 +280,7 @@ struct ErrorReply: Sendable {
         case "invalid_grant": .invalidGrant
         case "access_denied": .accessDenied
         case "expired_token": .deviceCodeExpired
-        // Of the authorization endpoint (§4.1.2.1), but sent here, too.
+        // An authorization endpoint's codes (§4.1.2.1) that token endpoints also send.
         case "server_error", "temporarily_unavailable": .unavailable
         default: .misconfigured(code: code)
         }

@@ -4,19 +4,19 @@ import Nautilus
 extension TokenEndpoint {
     /// Begins a sign-in by browser: the authorization code grant with PKCE (RFC 6749 §4.1, RFC 7636, RFC 8252).
     ///
-    /// Nothing is sent. State and verifier are 32 bytes each of the system's randomness.
+    /// Nothing is sent. State and verifier are 32 random bytes each, from the system's generator.
     ///
     /// - Parameters:
-    ///   - redirect: The URL that the browser comes back to, as it is registered: `https`, `http` to this machine (RFC
-    ///     8252 §7.3), or a scheme of the app's own (§7.1). No fragment.
+    ///   - redirect: The URL that the browser comes back to, as registered: `https`, `http` to this machine (RFC 8252
+    ///     §7.3), or a scheme of the app's own (§7.1). It has no fragment.
     ///   - scope: The scope to ask for. Default: nil, the server's own choice.
-    ///   - parameters: More parameters for the server: `prompt`, `login_hint`, `audience`. Sent sorted by name.
-    ///     Default: none, which every server takes.
-    /// - Throws: ``OAuthError``: ``OAuthError/Kind/noEndpoint(name:)``, ``OAuthError/Kind/insecureUrl`` for the
-    ///   endpoint or the redirect, ``OAuthError/Kind/invalidParameter(reason:)`` for a parameter that is the library's
-    ///   own, for a redirect that no app receives, `javascript:`, `data:`, `file:`, `ftp:`, `mailto:` and their like,
-    ///   and when the server says that it does not take S256, without which a stolen code could be used (RFC 9700
-    ///   §2.1.1).
+    ///   - parameters: More parameters for the server, such as `prompt`, `login_hint` or `audience`, sent sorted by
+    ///     name. Default: none, which every server accepts.
+    /// - Throws: ``OAuthError``: ``OAuthError/Kind/noEndpoint(name:)``; ``OAuthError/Kind/insecureUrl`` for the
+    ///   endpoint or the redirect; ``OAuthError/Kind/invalidParameter(reason:)`` for a parameter that the library sets
+    ///   itself, for a redirect that no app receives (`javascript:`, `data:`, `file:`, `ftp:`, `mailto:` and their
+    ///   like), and when the server says that it does not accept S256, without which a stolen code could be used (RFC
+    ///   9700 §2.1.1).
     public func authorize(
         redirect: any UrlConvertible,
         scope: OAuthScope? = nil,
@@ -55,19 +55,19 @@ extension TokenEndpoint {
     ///
     /// - Parameters:
     ///   - redirect: The URL that the browser was redirected to.
-    ///   - request: The request that ``authorize(redirect:scope:parameters:)`` has made.
-    /// - Throws: ``OAuthError``. Nothing is sent unless the redirect is the answer to `request`: it leads to the same
-    ///   URL, or else ``OAuthError/Kind/invalidParameter(reason:)``; its `state` is the request's
-    ///   (``OAuthError/Kind/stateMismatch``); its issuer, where it names one, too (RFC 9207,
-    ///   ``OAuthError/Kind/issuerMismatch``); and it has a code, once, and no error. Nor when the request has been
-    ///   exchanged before, or is being exchanged: ``OAuthError/Kind/invalidParameter(reason:)``. A lost answer counts,
-    ///   as the server may have issued a token for it; a failure after which the server has certainly not looked at the
-    ///   code does not: no connection, 429, 503 with `Retry-After`.
+    ///   - request: The request that ``authorize(redirect:scope:parameters:)`` returned.
+    /// - Throws: ``OAuthError``. Nothing is sent unless the redirect answers `request`: it leads to the same URL, or
+    ///   else ``OAuthError/Kind/invalidParameter(reason:)``; its `state` is the request's
+    ///   (``OAuthError/Kind/stateMismatch``); its issuer, if it names one, is the request's (RFC 9207,
+    ///   ``OAuthError/Kind/issuerMismatch``); and it has exactly one code and no error. Nothing is sent either when the
+    ///   request is being exchanged or was exchanged before: ``OAuthError/Kind/invalidParameter(reason:)``. An exchange
+    ///   whose answer was lost counts, since the server may have issued a token; one does not count if the server has
+    ///   certainly not looked at the code: no connection, 429, 503 with `Retry-After`.
     public func exchange(
         _ redirect: URL,
         for request: AuthorizationRequest
     ) async throws(OAuthError) -> OAuthCredential {
-        // A code of one server must not be shown to another (RFC 9700 §4.4).
+        // The code of one server must not be shown to another (RFC 9700 §4.4).
         guard request.issuer.utf8.elementsEqual(server.issuer.utf8) else { throw OAuthError(.issuerMismatch) }
         let answer = try RedirectReply(redirect.absoluteString, to: request.redirect)
         let code = try answer.code(for: request, namesIssuer: server.namesIssuerInRedirects)
@@ -77,26 +77,27 @@ extension TokenEndpoint {
             .init("redirect_uri", request.redirect),
             .init("code_verifier", request.verifier.text)
         )
-        // A server takes a code that comes a second time for a stolen one, and ends what the first has begun (§4.1.2).
+        // A server takes a code that comes twice for a stolen one, and revokes what the first exchange issued (§4.1.2).
         guard request.redeem() else {
             throw OAuthError(.invalidParameter(reason: "this sign-in has been exchanged before; begin another one"))
         }
         do throws(OAuthError) {
             return try await reply(to: form).credential(requested: request.scope, receivedAt: wallClock())
         } catch {
-            // The delivery is that of all attempts: one that may have run counts, though the last was never sent.
+            // This delivery covers all attempts: an earlier attempt that may have run counts, even if the last was
+            // never sent.
             if error.httpError?.delivery != .maybeExecuted { request.unredeem() }
             throw error
         }
     }
 
-    /// The challenge of a verifier: S256 of RFC 7636 §4.2.
+    /// The challenge of a verifier: method S256 of RFC 7636 §4.2.
     static func challenge(of verifier: String) -> String {
         String(base64Url: Sha256.hash(verifier.utf8))
     }
 
-    /// Refuses a redirect that must not carry a code: one that others can read, and one that no server may redirect to
-    /// (RFC 6749 §3.1.2).
+    /// Refuses a redirect that must not carry a code, because others could read it or no server may redirect there (RFC
+    /// 6749 §3.1.2).
     private static func check(redirect: String) throws(OAuthError) {
         guard redirect.utf8.allSatisfy({ 0x21...0x7E ~= $0 }), !redirect.utf8.contains(UInt8(ascii: "#")),
             let target = RedirectTarget(redirect[...])

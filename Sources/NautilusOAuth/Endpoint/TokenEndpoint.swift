@@ -1,25 +1,26 @@
 import Foundation
 import Nautilus
 
-/// The token endpoint of an authorization server, and the ways to a credential that lead through it (RFC 6749).
+/// The token endpoint of an authorization server, with the ways to obtain a credential from it (RFC 6749).
 ///
 /// ```swift
 /// let endpoint = TokenEndpoint(server: server, client: OAuthClient(id: "notes-ios"))
 /// let fresh = try await endpoint.refresh(credential)
 /// ```
-/// It keeps nothing: when to refresh, and where the credential is kept, is up to ``OAuthSession``.
+/// It stores nothing: when to refresh, and where the credential is kept, is up to ``OAuthSession``.
 ///
-/// Its requests are calls like any other, with two differences. A redirect is refused, since it would carry the form
-/// with its secrets elsewhere. And no request has an `Idempotency-Key`, so that a `BackoffRetrier` repeats only what
+/// Its requests are calls like any other, with two differences. Redirects are refused, since they would carry the form
+/// with its secrets elsewhere. And no request has an `Idempotency-Key`, so a `BackoffRetrier` repeats only what
 /// certainly did not run: no connection, 429, 503 with `Retry-After`. A refresh whose answer is lost is not sent again,
-/// since a server that rotates refresh tokens takes the second one for a theft and ends the session (RFC 9700 §4.14.2).
+/// since a server that rotates refresh tokens takes the second use for theft and ends the session (RFC 9700 §4.14.2).
 ///
-/// Replies that deviate are read where that is safe: a form in place of JSON, either of them called text, and a token
-/// without a `token_type`. A reply of more than 256 KiB is given up while it comes, and counts as a lost answer.
+/// Replies that deviate from the standard are read where that is safe: a form in place of JSON, either of them labelled
+/// as text, and a token without a `token_type`. A reply of more than 256 KiB is abandoned while it arrives, and counts
+/// as a lost answer.
 public struct TokenEndpoint: Sendable {
     /// The server that requests go to.
     public let server: AuthorizationServer
-    /// The client that asks.
+    /// The client that sends them.
     public let client: OAuthClient
 
     let transport: any HttpTransport
@@ -36,22 +37,23 @@ public struct TokenEndpoint: Sendable {
     ///
     /// - Parameters:
     ///   - server: The server that requests go to.
-    ///   - client: The client that asks.
+    ///   - client: The client that sends them.
     ///   - transport: The transport that moves bytes. Default: the process's shared transport.
     ///   - retrierFactory: The retriers that repeat requests which certainly did not run. Default: backoff with 3
-    ///     attempts: two retries, 1.5 s at most unless the server asks for more, still fit into the deadline.
+    ///     attempts, since two retries, with 1.5 s of pauses at most unless the server asks for more, fit into the
+    ///     deadline.
     ///   - clock: The clock that measures time and sleeps. Default: `ContinuousClock`, since codes and tokens also
     ///     expire while the machine sleeps.
     ///   - wallClock: The clock that tells when a credential was received. Default: the system's.
-    ///   - timeout: The time limit of one exchange that is no refresh. Default: 20 s: longer than any healthy server
-    ///     takes, and a code that was spent in vain costs the user another sign-in.
-    ///   - refreshTimeout: The time limit of one exchange of a refresh. Default: 7 s: after a silent connection, above
-    ///     all one that died unnoticed, a session sends the token once more, and servers that grant a period of grace
-    ///     grant 10 s at the least. 7 s, the pause of at most 1 s that `CredentialSharing` has, and 2 s for the store
-    ///     and a new connection fit into them. A server without any grace that takes longer than this needs a longer
-    ///     one.
-    ///   - deadline: The time limit of a request with its retries. Default: 25 s: it has to end before the 30 s after
-    ///     which a `RefreshCoordinator` gives a refresh up, so that its own error is reported.
+    ///   - timeout: The time limit of one exchange other than a refresh. Default: 20 s, longer than any healthy server
+    ///     takes; a code spent in vain would cost the user another sign-in.
+    ///   - refreshTimeout: The time limit of one exchange of a refresh. Default: 7 s. After a silent connection, in
+    ///     particular one that died unnoticed, a session sends the token once more, and servers with a grace period
+    ///     grant at least 10 s. 7 s, the pause of at most 1 s from `CredentialSharing`, and 2 s for the store and a new
+    ///     connection fit into those 10 s. A server without a grace period that takes longer than 7 s needs a longer
+    ///     limit.
+    ///   - deadline: The time limit of a request with its retries. Default: 25 s, so that it ends before a
+    ///     `RefreshCoordinator` gives a refresh up after 30 s, and its own error is reported.
     public init(
         server: AuthorizationServer,
         client: OAuthClient,
@@ -86,11 +88,11 @@ extension TokenEndpoint {
     /// Values that the reply leaves out stay: the refresh token, unless the server rotates it, and the scope.
     ///
     /// - Parameters:
-    ///   - credential: The credential to replace. Its refresh token may be spent afterwards, also when this throws
+    ///   - credential: The credential to replace. Its refresh token may be spent afterwards, even when this throws
     ///     ``OAuthError/Kind/answerLost`` or ``OAuthError/Kind/malformedReply(reason:)``.
-    ///   - scope: The scope to ask for, at most that of the credential. Default: nil, all of it.
+    ///   - scope: The scope to ask for, within that of the credential. Default: nil, all of it.
     /// - Throws: ``OAuthError``: ``OAuthError/Kind/noRefreshToken``, at once, when there is no refresh token to spend;
-    ///   ``OAuthError/Kind/invalidGrant`` when the server does not take it any more.
+    ///   ``OAuthError/Kind/invalidGrant`` when the server no longer accepts it.
     public func refresh(
         _ credential: OAuthCredential,
         scope: OAuthScope? = nil
@@ -114,14 +116,14 @@ extension TokenEndpoint {
 }
 
 extension TokenEndpoint {
-    /// Has the server forget a credential (RFC 7009): its refresh token, and its access token, which a server need not end with
-    /// the other (§2.1).
+    /// Has the server forget a credential (RFC 7009): its refresh token and also its access token, which a server need
+    /// not end along with the refresh token (§2.1).
     ///
-    /// A token that the server does not know, or not any more, is no error; nor is it that it cannot end the access token, which
-    /// then ends by itself (§2.2.1).
+    /// A token that the server does not know, or no longer knows, causes no error; nor does a server that cannot revoke
+    /// the access token, which then expires by itself (§2.2.1).
     ///
-    /// - Throws: ``OAuthError``: ``OAuthError/Kind/noEndpoint(name:)`` when the server has none for it. The tokens may be
-    ///   good still whenever this throws.
+    /// - Throws: ``OAuthError``: ``OAuthError/Kind/noEndpoint(name:)`` when the server has no endpoint for it. Whenever
+    ///   this throws, the tokens may still be valid.
     public func revoke(_ credential: OAuthCredential) async throws(OAuthError) {
         let endpoint = try EndpointUrl(server.revocationEndpoint, name: "revocation_endpoint")
         guard let refreshToken = credential.refreshToken else {
@@ -159,8 +161,8 @@ extension TokenEndpoint {
     ///   - form: The form, without the client.
     ///   - endpoint: The URL to send it to.
     ///   - retrier: The retrier that repeats the request. Default: nil, the endpoint's own.
-    ///   - read: Reads a successful reply by its body and its `Content-Type`.
-    /// - Throws: ``OAuthError``, for every failure and for a reply that cannot be read.
+    ///   - read: Reads a successful reply from its body and its `Content-Type`.
+    /// - Throws: ``OAuthError`` for every failure, and for a reply that cannot be read.
     func send<Reply>(
         _ form: TokenForm,
         to endpoint: EndpointUrl,
@@ -207,17 +209,17 @@ extension TokenEndpoint {
     }
 }
 
-/// A transport for small replies: one that is larger is given up while it comes, before it fills the memory.
+/// A transport for small replies: a larger one is abandoned while it arrives, before it fills the memory.
 struct LimitedTransport: HttpTransport {
     let base: any HttpTransport
-    /// In bytes.
+    /// The largest body, in bytes.
     var limit = ReplyFields.sizeLimit
 
     var sharedObjects: [any AnyObject & Sendable] { base.sharedObjects }
 
     func noteFacts<R: Request>(of request: R, in facts: inout CallFacts) { base.noteFacts(of: request, in: &facts) }
 
-    /// Reads the reply up to the limit; nothing of one whose header says that it is larger.
+    /// Reads the reply up to the limit; reads nothing if the header announces a larger body.
     ///
     /// - Throws: `TransportError.responseTooLarge(limit:)`; the transport's errors.
     func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {

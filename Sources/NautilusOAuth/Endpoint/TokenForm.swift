@@ -3,7 +3,7 @@ import Nautilus
 
 /// The fields of a request to the authorization server, and which of them are secrets.
 struct TokenForm: Sendable {
-    /// One field, not encoded.
+    /// One field, not yet encoded.
     struct Field: Sendable {
         let name: String
         let value: String
@@ -20,12 +20,12 @@ struct TokenForm: Sendable {
         self.fields = fields
     }
 
-    /// Adds a field; a value of nil is left out.
+    /// Adds a field; does nothing when the value is nil.
     mutating func add(_ name: String, _ value: String?) {
         if let value { fields.append(Field(name, value)) }
     }
 
-    /// Adds the scope, where there is one to ask for.
+    /// Adds the scope, if there is one to ask for.
     mutating func add(_ scope: OAuthScope?) {
         if let scope, !scope.isEmpty { add("scope", scope.description) }
     }
@@ -40,10 +40,10 @@ struct TokenForm: Sendable {
         fields.reduce(into: [:]) { query, field in query.add(field.value, to: field.name) }
     }
 
-    /// Whether it spends a refresh token.
+    /// Whether the form spends a refresh token.
     var isRefresh: Bool { fields.contains { $0.name == "grant_type" && $0.value == "refresh_token" } }
 
-    /// The values that a server might repeat, and that must not be printed then.
+    /// The values that must not be printed if a server repeats them.
     var secrets: [String] {
         fields.filter { Self.secretNames.contains($0.name) && !$0.value.isEmpty }.map(\.value)
     }
@@ -60,8 +60,8 @@ extension TokenForm: Redacted {
 
 /// A form on its way to the authorization server.
 ///
-/// It has no `Idempotency-Key`, and must not get one: it is a POST that is repeated only where it certainly did not run,
-/// and a refresh token that is spent twice ends the session (RFC 9700 §4.14.2).
+/// It has no `Idempotency-Key`, and must not get one: it is a POST that is repeated only if it certainly did not run,
+/// and a refresh token spent twice ends the session (RFC 9700 §4.14.2).
 struct FormRequest: Request {
     typealias Result = Data
 
@@ -73,8 +73,8 @@ struct FormRequest: Request {
     var method: HttpMethod { .post }
     var body: HttpBody { .form(form.query) }
 
-    /// Redirects are answers, so that they are not followed: 307 and 308 would carry the form, with all that is secret
-    /// in it, to wherever they lead.
+    /// Redirects count as answers, so that they are not followed: 307 and 308 would carry the form, with all its
+    /// secrets, wherever they lead.
     var acceptedStatusCodes: HttpStatusCodes { [.success, HttpStatusCodes(300...399)] }
 }
 
@@ -86,7 +86,7 @@ struct EndpointUrl: Sendable {
 
     /// Reads a URL.
     ///
-    /// - Parameter name: Its name in the metadata (RFC 8414 §2), for the error.
+    /// - Parameter name: The URL's name in the metadata (RFC 8414 §2), for the error.
     /// - Throws: ``OAuthError/Kind/insecureUrl``, ``OAuthError/Kind/invalidParameter(reason:)``; neither repeats the
     ///   URL.
     init(_ text: String, name: String) throws(OAuthError) {
@@ -99,15 +99,15 @@ struct EndpointUrl: Sendable {
         self.text = text
     }
 
-    /// Reads a URL that the metadata may have left out.
+    /// Reads a URL that the metadata may lack.
     ///
-    /// - Throws: ``OAuthError/Kind/noEndpoint(name:)`` when it did, and what ``init(_:name:)`` throws.
+    /// - Throws: ``OAuthError/Kind/noEndpoint(name:)`` when it lacks the URL, and what ``init(_:name:)`` throws.
     init(_ text: String?, name: String) throws(OAuthError) {
         guard let text else { throw OAuthError(.noEndpoint(name: name)) }
         try self.init(text, name: name)
     }
 
-    /// The URL with these names and values behind its own (RFC 6749 §3.1).
+    /// The URL with these names and values added to its own query (RFC 6749 §3.1).
     ///
     /// - Throws: ``OAuthError/Kind/invalidParameter(reason:)``.
     func url(adding query: HttpQuery) throws(OAuthError) -> URL {

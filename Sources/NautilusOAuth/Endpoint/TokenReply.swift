@@ -4,18 +4,18 @@ import Nautilus
 /// The reply of a token endpoint that has issued a token (RFC 6749 §5.1).
 struct TokenReply: Sendable {
     let accessToken: String
-    /// Nil when there is none: then the one that was spent stays good (§6).
+    /// Nil when there is none; the token that was spent then stays valid (§6).
     let refreshToken: String?
-    /// As the server writes it; `Bearer` when it does not, since servers that leave it out issue nothing else. One that
-    /// is not some spelling of `Bearer` is kept as well, with the refresh token that may have been rotated for it; a
-    /// session stamps none but `Bearer`.
+    /// The type as the server writes it. `Bearer` when it is missing, since servers that leave it out issue nothing
+    /// else. Another type is kept as well, along with the refresh token that may have been rotated for it, but a
+    /// session stamps only `Bearer`.
     let tokenType: String
-    /// Nil when the server does not say, or nothing that can be read: then it is the scope that was asked for.
+    /// Nil when the server does not say, or its value cannot be read; it is then the scope that was asked for.
     let scope: OAuthScope?
     /// Nil when the server does not say, or names less than a second.
     ///
-    /// To refuse the reply because of it would lose a refresh token that has been rotated; without an expiry, the worst
-    /// that follows is a 401 and a refresh.
+    /// Refusing the reply because of it would lose a refresh token that has been rotated; a missing expiry leads at
+    /// worst to a 401 and a refresh.
     let lifetime: Duration?
 
     /// Reads a reply.
@@ -24,24 +24,25 @@ struct TokenReply: Sendable {
     init(_ body: Data, contentType: String?) throws(MalformedReply) {
         let fields = try ReplyFields(body, contentType: contentType)
         accessToken = try fields.requiredText("access_token")
-        // The characters that RFC 6749 appendix A.12 allows, and any header can carry.
+        // The characters that RFC 6749 appendix A.12 allows, and that any header can carry.
         guard accessToken.utf8.allSatisfy({ 0x20...0x7E ~= $0 }) else {
             throw MalformedReply("access_token has characters that no token has")
         }
         tokenType = try fields.text("token_type").flatMap { $0.isEmpty ? nil : $0 } ?? "Bearer"
-        // Some servers send an empty text in place of nothing.
+        // Some servers send an empty text instead of omitting the field.
         refreshToken = try fields.text("refresh_token").flatMap { $0.isEmpty ? nil : $0 }
         let scope = fields.joinedTexts("scope").map(OAuthScope.init(parsing:))
         self.scope = scope?.isEmpty == true ? nil : scope
         lifetime = fields.seconds("expires_in")
     }
 
-    /// The credential that it makes: values that the reply leaves out stay as they were, but for the lifetime.
+    /// The credential that the reply makes. Values that the reply leaves out stay as they were, except for the
+    /// lifetime.
     ///
     /// - Parameters:
-    ///   - old: The credential it replaces; nil for a sign-in.
+    ///   - old: The credential that it replaces; nil for a sign-in.
     ///   - requested: The scope that was asked for; nil when none was named.
-    ///   - now: When the reply came.
+    ///   - now: When the reply arrived.
     func credential(
         replacing old: OAuthCredential? = nil,
         requested: OAuthScope? = nil,
@@ -63,17 +64,18 @@ extension TokenReply: Redacted {
     var description: String { "TokenReply(\(tokenType))" }
 }
 
-/// The JSON object that an authorization server replies with, by its top-level fields; or the form, as some servers send in
-/// its place.
+/// The top-level fields of the JSON object that an authorization server replies with, or of the form that some servers
+/// send in its place.
 ///
-/// Foundation's decoder bounds how deep a body may nest; nothing below the top level is looked at.
+/// Foundation's decoder limits how deep a body may nest; nothing below the top level is looked at, except for lists of
+/// texts.
 struct ReplyFields: Sendable {
-    /// The most bytes of a reply: 256 KiB. The largest tokens, with all groups of a user in them, have some tens of KiB.
+    /// The largest reply: 256 KiB. The largest tokens, which list all groups of a user, have some tens of KiB.
     static let sizeLimit = 262_144
 
     private let values: [String: Value]
 
-    /// Reads a body, whatever it is called.
+    /// Reads a body as JSON, whatever its type is called.
     ///
     /// - Throws: ``MalformedReply``.
     init(_ body: Data) throws(MalformedReply) {
@@ -85,7 +87,8 @@ struct ReplyFields: Sendable {
         }
     }
 
-    /// Reads a body that has to be called JSON, a form, or text, as some servers call either of them, or nothing.
+    /// Reads a body that has to be labelled as JSON, a form, or text, or not at all; some servers label JSON or a form
+    /// as text.
     ///
     /// - Throws: ``MalformedReply``.
     init(_ body: Data, contentType: String?) throws(MalformedReply) {
@@ -101,7 +104,7 @@ struct ReplyFields: Sendable {
         }
     }
 
-    /// Reads a form, all of whose values are texts; of a repeated name the first one counts.
+    /// Reads a form. All its values are texts; the first value of a repeated name counts.
     private init(form body: Data) throws(MalformedReply) {
         guard body.count <= Self.sizeLimit else { throw MalformedReply("it is larger than \(Self.sizeLimit) bytes") }
         guard let fields = FormFields(String(decoding: body, as: UTF8.self)[...]) else {
@@ -110,9 +113,9 @@ struct ReplyFields: Sendable {
         values = fields.firstValues.mapValues(Value.text)
     }
 
-    /// A text; nil when it is missing, or null.
+    /// A text; nil when it is missing or null.
     ///
-    /// - Throws: ``MalformedReply``, for anything else than a text.
+    /// - Throws: ``MalformedReply``, for anything but a text.
     func text(_ name: String) throws(MalformedReply) -> String? {
         switch values[name] {
         case nil, .null: return nil
@@ -130,8 +133,8 @@ struct ReplyFields: Sendable {
         return text
     }
 
-    /// A text, or the texts of a list joined by blanks, as some servers send a scope; nil when it is missing, or something
-    /// else.
+    /// A text, or the texts of a list joined by blanks, as some servers send a scope; nil when it is missing or of
+    /// another type.
     func joinedTexts(_ name: String) -> String? {
         switch values[name] {
         case .text(let text): text
@@ -140,18 +143,18 @@ struct ReplyFields: Sendable {
         }
     }
 
-    /// A list of texts; nil when it is missing, or something else.
+    /// A list of texts; nil when it is missing or of another type.
     func texts(_ name: String) -> [String]? {
         if case .texts(let texts) = values[name] { texts } else { nil }
     }
 
-    /// Whether it says true; a missing one, or one of another type, does not.
+    /// Whether the field is true; a missing field, or one of another type, is not.
     func isTrue(_ name: String) -> Bool {
         if case .flag(true) = values[name] { true } else { false }
     }
 
-    /// A number of seconds, at least one, as a number or, as some servers send it, a text of digits; nil when there is
-    /// none. At most a hundred years, from where sums of durations could overflow.
+    /// A duration of at least one second, from a number or, as some servers send it, from a text of digits; nil when
+    /// there is none. Limited to a hundred years, so that sums of durations cannot overflow.
     func seconds(_ name: String) -> Duration? {
         let seconds: Double? =
             switch values[name] {
@@ -169,12 +172,12 @@ struct ReplyFields: Sendable {
         return type == "application/json" || type.hasSuffix("+json")
     }
 
-    /// Whether a media type is that of a form, or of text, as which some servers send one.
+    /// Whether a media type is that of a form, or of text, which some servers use for a form.
     static func mayBeForm(_ contentType: String) -> Bool {
         ["application/x-www-form-urlencoded", "text/plain"].contains(mediaType(contentType))
     }
 
-    /// Whether a media type is one of those in which a reply may come.
+    /// Whether a media type is one in which a reply may come.
     static func mayBeReply(contentType: String) -> Bool { isJson(contentType) || mayBeForm(contentType) }
 
     private static func mediaType(_ contentType: String) -> String {
@@ -183,7 +186,7 @@ struct ReplyFields: Sendable {
 }
 
 extension ReplyFields {
-    /// As much of a JSON value as is looked at.
+    /// A JSON value, as far as it is looked at.
     private enum Value: Decodable, Sendable {
         case null, text(String), number(Double), flag(Bool), texts([String]), other
 
@@ -206,7 +209,7 @@ extension ReplyFields {
     }
 }
 
-/// A fault in a reply of the authorization server, in words that repeat nothing of it.
+/// A fault in a reply of the authorization server, in words that repeat none of it.
 struct MalformedReply: Error, Hashable {
     let reason: String
 

@@ -1,7 +1,8 @@
 import Foundation
 import Nautilus
 
-/// A session whose credential comes from an authorization server: a `Session`, with a ``TokenEndpoint`` as its rules.
+/// A session whose credential comes from an authorization server: a `Session` whose rules are those of a
+/// ``TokenEndpoint``.
 ///
 /// ```swift
 /// struct NotesService: HttpService {
@@ -10,7 +11,7 @@ import Nautilus
 ///     var retrierFactory: any RetrierFactory { session.retrierFactory }
 /// }
 /// ```
-/// Errors of the authorization server are an ``OAuthError``, those of the store and of other processes a
+/// Errors of the authorization server are thrown as ``OAuthError``, those of the store and of other processes as
 /// `SessionError`.
 public typealias OAuthSession = Session<OAuthCredential>
 
@@ -18,22 +19,23 @@ public typealias OAuthSession = Session<OAuthCredential>
 public enum OAuthRenewal: Hashable, Sendable {
     /// By its refresh token (RFC 6749 §6).
     case refreshToken
-    /// By asking for another one, which a client does for itself (RFC 6749 §4.4); nil for the server's own scope.
+    /// By asking for another one, which a client does on its own behalf (RFC 6749 §4.4); nil for the server's own
+    /// scope.
     case clientCredentials(scope: OAuthScope?)
 }
 
 extension Session where Credential == OAuthCredential {
-    /// Creates a session. Nothing is read or sent before it is used.
+    /// Creates a session. Nothing is read or sent before the session is used.
     ///
     /// - Parameters:
-    ///   - endpoint: The endpoint that credentials come from. Its clock is the session's, too.
-    ///   - store: The store of the credential. Default: in memory, so that nothing is written unless it is asked for.
+    ///   - endpoint: The endpoint that credentials come from. The session uses its clock, too.
+    ///   - store: The store of the credential. Default: in memory, so that nothing is written unless you ask for it.
     ///   - account: The account, where an app has several. Default: empty, for one account at a time.
     ///   - origins: The origins to which the access token may be sent. Default: `CredentialOrigins.first`, the first
     ///     one it is sent to; name all origins of an API that has several.
     ///   - renewal: How an expired credential is replaced. Default: by its refresh token.
-    ///   - sharing: How it shares the credential with other processes. Default: that of `CredentialSharing`.
-    ///   - limits: The bounds of refreshing. Default: those of `Session`.
+    ///   - sharing: How the session shares the credential with other processes. Default: that of `CredentialSharing`.
+    ///   - limits: The limits of refreshing. Default: those of `Session`.
     ///   - random: The source of jitter. Default: the system's generator.
     ///   - observer: An observer of the starts and ends of refreshes. Default: none.
     public convenience init(
@@ -60,15 +62,15 @@ extension Session where Credential == OAuthCredential {
         )
     }
 
-    /// `Authorization` as of now, for code that sends its own requests; empty when nobody is signed in. It does not
-    /// look at the store and refreshes nothing: prefer `grant(continuing:)`.
+    /// The `Authorization` header as of now, for code that sends its own requests; empty when nobody is signed in.
+    /// Neither looks at the store nor refreshes: prefer `grant(continuing:)`.
     public var header: HttpHeader {
         current.map { [.authorization: "Bearer \($0.credential.accessToken)"] } ?? [:]
     }
 }
 
 extension TokenEndpoint {
-    /// The session rules of credentials that come from here; for a `Session` of one's own making.
+    /// The session rules of credentials from this endpoint, for a `Session` that you create yourself.
     ///
     /// - Parameter renewal: How an expired credential is replaced. Default: by its refresh token.
     public func sessionRules(_ renewal: OAuthRenewal = .refreshToken) -> SessionRules<OAuthCredential> {
@@ -76,18 +78,18 @@ extension TokenEndpoint {
         if server.revocationEndpoint != nil { revocation = { try await revoke($0) } }
         return SessionRules(
             stamp: { credential, request in
-                // A token that has to be used in another way must not be used in this one (RFC 6749 §7.1).
+                // A token of another type must not be used as a Bearer token (RFC 6749 §7.1).
                 guard credential.tokenType.lowercased() == "bearer" else {
                     throw OAuthError(.malformedReply(reason: "the token's type is not Bearer"))
                 }
                 request.header[.authorization] = "Bearer \(credential.accessToken)"
             },
-            // Where nothing can replace it, it serves until the server rejects it: no clock ends a session.
+            // A credential that nothing can replace is used until the server rejects it: no clock ends a session.
             lifetime: { credential in
                 if renewal == .refreshToken, credential.refreshToken == nil { return nil }
                 return credential.remainingLifetime(at: wallClock())
             },
-            // Asking for another token spends nothing.
+            // Asking for another token by client credentials spends nothing.
             spendsCredential: renewal == .refreshToken,
             classify: { error in (error as? OAuthError).map { RenewalFailure(of: $0) } ?? RenewalFailure(error) },
             lack: { failure -> (any Error)? in failure.lack.map { OAuthError($0) } },
@@ -104,7 +106,7 @@ extension TokenEndpoint {
             }
         } catch {
             guard error.endsSession else { throw error }
-            // So that the coordinator's error says why, too.
+            // This way, the coordinator's error also says why.
             throw TerminalRefreshFailure(error.description, underlying: error)
         }
     }
@@ -126,8 +128,8 @@ extension RenewalFailure {
 }
 
 extension HttpResponse<Data> {
-    /// Whether it may be what is left of a token reply, though none can be read from it: its `Content-Type` is a token
-    /// reply's, or is missing. A captive portal's page names its own.
+    /// Whether the response may be the remains of a token reply that cannot be read: its `Content-Type` is that of a
+    /// token reply, or is missing. A captive portal's page names its own type.
     fileprivate var isCutTokenReply: Bool {
         (200...299).contains(status)
             && header.values(of: .contentType).first.map { ReplyFields.mayBeReply(contentType: $0) } ?? true
@@ -135,8 +137,8 @@ extension HttpResponse<Data> {
 }
 
 extension HttpError {
-    /// The credential's lack, according to the service's own origin: a scope (RFC 6750 §3.1), or an authentication of
-    /// the user (RFC 9470 §3); nil when that is not what is wrong.
+    /// What the credential lacks, according to the service's own origin: a scope (RFC 6750 §3.1), or an authentication
+    /// of the user (RFC 9470 §3); nil when the failure is a different one.
     var lack: OAuthError.Kind? {
         guard let request = exchange?.request ?? request, request.isToServiceOrigin else { return nil }
         guard let response, [401, 403].contains(response.status) else { return nil }

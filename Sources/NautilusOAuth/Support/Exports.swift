@@ -1,2 +1,2 @@
-/// A session of OAuth is one of `NautilusSessions`, and so are its stores and errors: one import brings all of it.
+/// An OAuth session is a session of `NautilusSessions`, with its stores and errors, so one import brings all of them.
 @_exported import NautilusSessions

@@ -1,10 +1,10 @@
 import Nautilus
 
-/// Names and values of a query, as a browser brings them: `application/x-www-form-urlencoded` (RFC 6749 appendix B).
+/// Names and values of a query, as a browser sends them: `application/x-www-form-urlencoded` (RFC 6749 appendix B).
 struct FormFields: Sendable {
     private let fields: [(name: String, value: String)]
 
-    /// Reads a query, without its `?`; nil when an escape in it is none, or its bytes are not UTF-8.
+    /// Reads a query, without its `?`; nil when it has an invalid escape, or its bytes are not UTF-8.
     init?(_ query: Substring) {
         var fields: [(name: String, value: String)] = []
         for pair in query.utf8.split(separator: UInt8(ascii: "&")) {
@@ -43,7 +43,7 @@ struct FormFields: Sendable {
             }
         }
         let decoded = String(decoding: bytes, as: UTF8.self)
-        // Broken UTF-8 has been repaired, into something that was never sent.
+        // If the bytes were broken UTF-8, decoding has repaired them into something that was never sent.
         return decoded.utf8.elementsEqual(bytes) ? decoded : nil
     }
 }

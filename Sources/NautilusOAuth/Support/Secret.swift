@@ -10,7 +10,7 @@ struct Secret: Sendable {
         self.text = text
     }
 
-    /// Whether `other` is the same text, compared in a time that does not tell how much of it is.
+    /// Whether `other` is the same text. The time that the comparison takes does not reveal how much of it matches.
     func matches(_ other: String) -> Bool {
         let (own, other) = (Array(text.utf8), Array(other.utf8))
         guard own.count == other.count else { return false }
@@ -19,14 +19,15 @@ struct Secret: Sendable {
 }
 
 extension Secret: Redacted {
-    /// Nothing of the text.
+    /// A placeholder; nothing of the text.
     var description: String { "‹redacted›" }
-    /// Nothing of the text.
+    /// Empty; nothing of the text.
     var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension String {
-    /// `bytes` in base64url without padding (RFC 4648 §5, RFC 7636 appendix A): fit for URLs and forms as it is.
+    /// Creates the base64url form of `bytes` without padding (RFC 4648 §5, RFC 7636 appendix A), which URLs and forms
+    /// can carry unchanged.
     init(base64Url bytes: [UInt8]) {
         self = Data(bytes).base64EncodedString()
             .replacingOccurrences(of: "+", with: "-")
@@ -42,12 +43,12 @@ struct Randomness: Sendable {
     /// The system's generator, which is fit for secrets on every platform of this package.
     static let system = Randomness { UInt64.random(in: .min ... .max) }
 
-    /// Draws of a test's choice.
+    /// Creates a source with draws that a test chooses.
     init(_ draw: @escaping @Sendable () -> UInt64) {
         self.draw = draw
     }
 
-    /// A secret of 32 bytes, as many as RFC 7636 §7.1 recommends: 43 characters that fit into a URL as they are.
+    /// A secret of 32 bytes, as RFC 7636 §7.1 recommends: 43 characters that fit into a URL unchanged.
     func secret() -> Secret {
         let bytes = (0..<4).flatMap { _ in withUnsafeBytes(of: draw().bigEndian, Array.init) }
         return Secret(String(base64Url: bytes))

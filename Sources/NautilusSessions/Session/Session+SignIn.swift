@@ -1,25 +1,25 @@
 import Nautilus
 
 extension Session {
-    /// Begins a session, in place of the one before: in this process at once, in the others as soon as it is saved.
+    /// Begins a session in place of the one before: in this process at once, in the others as soon as it is saved.
     ///
-    /// The one before ends in all processes at once, as by ``signOut()``: that needs no lock, and should this process end
-    /// before it has saved the new one, nobody is signed in, and not the user before.
+    /// The session before ends in all processes at once, as with ``signOut()``, since that needs no lock. Should this
+    /// process end before it has saved the new session, nobody is signed in, not even the user before.
     ///
-    /// Calls of the session before fail, and never go out with the new credential; a renewal of it that is under way
-    /// comes to nothing.
+    /// Calls of the session before fail, and never go out with the new credential; the result of a renewal of it under
+    /// way is discarded.
     ///
     /// - Parameters:
     ///   - credential: The credential that a sign-in has brought.
     ///   - revokesReplaced: Whether the server is asked to forget the credential of the session before, in the
-    ///     background and until it has been reached. Default: false, since it may be the same user, who signs in for a
-    ///     wider scope, and there are servers that end everything which a user has ever allowed an app when one
-    ///     credential of it is revoked. Pass true for another user, or call ``signOut()`` first.
-    /// - Throws: ``SessionError`` when it could not be saved. The user is signed in all the same, in this process, and
-    ///   the saving is tried again: the sign-in need not be repeated. Where the store could not be read either, it takes the
-    ///   place of whoever is stored when it can be. Of two sign-ins at once in two processes, the one
-    ///   that is saved first counts, and the other throws ``SessionError/Kind/superseded``; one that knows of the
-    ///   session whose place it takes always counts.
+    ///     background and until it has been reached. Default: false, since the same user may be signing in for a wider
+    ///     scope, and some servers revoke everything a user has ever granted an app when one of its credentials is
+    ///     revoked. Pass true for another user, or call ``signOut()`` first.
+    /// - Throws: ``SessionError`` when the credential could not be saved. The user is signed in to this process all the
+    ///   same, and saving is tried again, so the sign-in need not be repeated. If the store could not be read either,
+    ///   the sign-in replaces whoever is stored once it can be. When two processes sign in at once, the sign-in that is
+    ///   saved first counts, and the other throws ``SessionError/Kind/superseded``; a sign-in that knows of the session
+    ///   it replaces always counts.
     public func signIn(
         _ credential: Credential,
         revokingReplaced revokesReplaced: Bool = false
@@ -27,25 +27,27 @@ extension Session {
         try await shared.signIn(credential, revokingReplaced: revokesReplaced)
     }
 
-    /// Begins a session with the credential that a request brings, a login: sent as a guest, and then taken as by
-    /// ``signIn(_:revokingReplaced:)``. No redirect takes a password to another origin, nor is a credential taken from there.
+    /// Begins a session with the credential that a request brings, such as a login. The request is sent as a guest, and
+    /// its result is taken as by ``signIn(_:revokingReplaced:)``. Redirects to another origin neither receive the
+    /// password nor supply a credential.
     ///
     /// ```swift
     /// public func signIn(email: String, password: String) async throws(ShopError) {
     ///     try await session.signIn(by: Login(email: email, password: password), with: self)
     /// }
     /// ```
-    /// A sign-out while the request is on its way wins, and so does a sign-in that has begun later: the credential is not
-    /// taken. After a sign-out the server is asked to forget it, in the background.
+    /// A sign-out while the request is on its way wins, and so does a sign-in that begins later: the credential is then
+    /// not taken. After a sign-out, the server is asked in the background to forget it.
     ///
     /// - Parameters:
     ///   - request: The request whose result is the credential.
-    ///   - service: The service of the session's own environment, and no switch between several.
-    ///   - revokesReplaced: Whether the server is asked to forget the credential of the session before, and that of a sign-in
-    ///     which another one has overtaken. Default: false.
-    /// - Throws: The service's error: of the request, and then nobody has signed in; or made of an `HttpError` with the
-    ///   ``SessionError`` underneath: of kind ``SessionError/Kind/superseded`` when the user has signed out meanwhile, or
-    ///   another in, and otherwise when the credential could not be saved: then the user is signed in all the same.
+    ///   - service: The service of the session's own environment, not a switch between several.
+    ///   - revokesReplaced: Whether the server is asked to forget the credential of the session before, and that of a
+    ///     sign-in which a later one has overtaken. Default: false.
+    /// - Throws: The service's error. If it comes from the request, nobody has signed in. Otherwise it is made of an
+    ///   `HttpError` with the ``SessionError`` underneath: of kind ``SessionError/Kind/superseded`` when somebody has
+    ///   signed out or in meanwhile, else of another kind because the credential could not be saved; the user is signed
+    ///   in then all the same.
     public func signIn<R: Request, S: HttpService>(
         by request: R,
         with service: S,
@@ -67,18 +69,20 @@ extension Session {
         }
     }
 
-    /// Begins a session with the credential that some work brings: a code that is exchanged, a sign-in by the system.
+    /// Begins a session with the credential that some work brings, such as exchanging a code, or signing in by the
+    /// system.
     ///
     /// ```swift
     /// try await session.signIn { try await endpoint.token(for: callback, of: request) }
     /// ```
-    /// What counts is when it begins: a sign-out meanwhile wins, and so does a sign-in that has begun later. That cannot be
-    /// known where the credential is asked for first, and handed to ``signIn(_:revokingReplaced:)`` then.
+    /// The order is decided by when this call begins: a sign-out meanwhile wins, and so does a sign-in that begins
+    /// later. That order is not known if the credential is obtained first and then handed to
+    /// ``signIn(_:revokingReplaced:)``.
     ///
     /// - Parameters:
     ///   - revokesReplaced: As in ``signIn(by:with:revokingReplaced:)``. Default: false.
     ///   - isolation: The caller's actor. Leave the default.
-    ///   - work: Brings the credential. A call of its own may go through a service of the session, as a guest.
+    ///   - work: Brings the credential. Its own calls may go through a service of the session, as a guest.
     /// - Throws: The error of `work`; ``SessionError``, as ``signIn(by:with:revokingReplaced:)``.
     public func signIn(
         revokingReplaced revokesReplaced: Bool = false,
@@ -90,7 +94,7 @@ extension Session {
         try await shared.signIn(credential, revokingReplaced: revokesReplaced, begunAs: number)
     }
 
-    /// Signs out as ``signOut()`` does, with the error of a service.
+    /// Signs out as ``signOut()`` does, and throws the error of a service.
     ///
     /// - Throws: The service's error, made of an `HttpError` with the ``SessionError`` underneath. The user is signed out all
     ///   the same.
@@ -104,7 +108,7 @@ extension Session {
 }
 
 extension HttpError {
-    /// A failure of the session, for who calls a service.
+    /// A failure of the session, for callers of a service.
     fileprivate init(_ error: SessionError) {
         let thrown: any Error = error.kind == .cancelled ? CancellationError() : error
         self.init(wrapping: thrown, stage: .decode, delivery: .maybeExecuted)

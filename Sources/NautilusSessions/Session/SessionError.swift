@@ -1,8 +1,8 @@
 import Foundation
 import Nautilus
 
-/// Why a ``Session`` cannot do what it was asked for: its store, another process, or the server that should forget a
-/// credential. Errors of a renewal are those that its ``SessionRules`` throw.
+/// Why a ``Session`` cannot do what it was asked for. The cause is its store, another process, or the server that
+/// should forget a credential. Errors of a renewal are those that its ``SessionRules`` throw.
 public struct SessionError: RefreshFailure, Sendable {
     /// The kind of a failure.
     public enum Kind: Hashable, Sendable {
@@ -10,11 +10,11 @@ public struct SessionError: RefreshFailure, Sendable {
         case store(CredentialStoreError)
         /// Another process has held the store's lock for longer than this one waits.
         case lockTimeout(Duration)
-        /// The store's lock was lost before what it protects could be saved: the system has suspended the process, or
-        /// somebody has removed the lock's file.
+        /// The store's lock was lost before the change that it protects could be saved: the system has suspended the
+        /// process, or somebody has removed the lock's file.
         case lockLost
-        /// The store has not answered for this long, and is not waited for any more: what was asked of it may still
-        /// happen. A sign-in, a sign-out and ``Session/flush()`` throw it within three minutes by default.
+        /// The store has not answered for this long, and is no longer waited for; what was asked of it may still
+        /// happen. A sign-in, a sign-out and ``Session/flush()`` throw this within three minutes by default.
         case storeTimeout(Duration)
         /// The user signed out, or another sign-in came first, here or in another process.
         case superseded
@@ -28,21 +28,21 @@ public struct SessionError: RefreshFailure, Sendable {
 
     /// The kind of failure.
     public let kind: Kind
-    /// The error underneath, for ``Kind/notRevoked``; nil when no answer came within a minute, and for all others.
+    /// The underlying error, for ``Kind/notRevoked``; nil when no answer came within a minute, and for all other kinds.
     public let underlying: (any Error)?
 
     /// Creates an error.
     ///
     /// - Parameters:
     ///   - kind: The kind of failure.
-    ///   - underlying: The error underneath. Default: nil, none.
+    ///   - underlying: The underlying error. Default: nil, none.
     public init(_ kind: Kind, underlying: (any Error)? = nil) {
         self.kind = kind
         self.underlying = underlying
     }
 
-    /// Whether the same may succeed later by itself: another process held the lock, the store was slow, or the server was
-    /// out of reach.
+    /// Whether the same request may succeed later by itself: another process held the lock, the lock was lost, the
+    /// store was slow, or the server was out of reach.
     public var isTransient: Bool {
         switch kind {
         case .lockTimeout, .lockLost, .storeTimeout: true
@@ -51,7 +51,7 @@ public struct SessionError: RefreshFailure, Sendable {
         }
     }
 
-    /// How long the server asks to wait; nil when it does not say.
+    /// How long the server asks the caller to wait; nil when it does not say.
     public var retryAfter: Duration? { (underlying as? any RefreshFailure)?.retryAfter }
 }
 
@@ -60,8 +60,8 @@ extension SessionError: WrappingError {
 }
 
 extension SessionError: PrintableError, Redacted, LocalizedError {
-    /// The failure, and what to do about it. Of a foreign error underneath only the type, since its text may hold a
-    /// secret.
+    /// The failure, and what to do about it. Shows only the type of a foreign underlying error, since its text may hold
+    /// a secret.
     public var description: String {
         switch kind {
         case .store(let error):
@@ -95,21 +95,21 @@ extension SessionError: PrintableError, Redacted, LocalizedError {
     }
 }
 
-/// An event of a ``Session``, for the user interface: generations, never a credential.
+/// An event of a ``Session``, for the user interface. It carries generations, never a credential.
 public enum SessionEvent: Sendable {
-    /// Somebody has signed in, here or in another process, or was found to be signed in at the start; the credential is
-    /// this generation.
+    /// Somebody has signed in, here or in another process, or was found signed in at the start. The credential has this
+    /// generation.
     case signedIn(generation: Int)
-    /// There is a fresh credential, renewed here or by another process; it is this generation.
+    /// A fresh credential with this generation, renewed here or by another process.
     case refreshed(generation: Int)
-    /// Renewing this generation failed for now; the credential is kept, and a later call renews it again.
+    /// The renewal of this generation failed for now. The credential is kept, and a later call renews it again.
     case refreshFailed(generation: Int, RefreshError)
-    /// The session is over: ask the user to sign in. Comes once.
+    /// The session is over: ask the user to sign in. Sent once.
     case sessionExpired(generation: Int, RefreshError)
-    /// The user has signed out, here or in another process; this generation was the last.
+    /// The user has signed out, here or in another process. This generation was the last.
     case signedOut(generation: Int)
-    /// The store fails to save or to load. The session goes on with what is in memory, and saving is tried again. Comes
-    /// once until it works again.
+    /// The store fails to save or to load. The session goes on with what is in memory, and saving is tried again. Sent
+    /// once until the store works again.
     case storeFailed(SessionError)
     /// The store works again, and everything is saved.
     case storeRecovered
@@ -125,7 +125,7 @@ public enum SessionEvent: Sendable {
             }
     }
 
-    /// Whether somebody is signed in after it; nil for an event that says nothing of that.
+    /// Whether somebody is signed in after the event; nil for an event that does not tell.
     var isSignedIn: Bool? {
         switch self {
         case .signedIn, .refreshed, .refreshFailed: true

@@ -1,19 +1,19 @@
 import Foundation
 import Nautilus
 
-/// Where each session's credential has gone first, for all session objects of the process: two of them have one record where
-/// two environments have one key, and must not carry its credential from one to the other.
+/// The first origin that each session's credential was sent to, shared by all session objects of the process. Two of
+/// them share one record if two environments use the same key, and must not carry its credential from one to the other.
 ///
-/// Another launch learns it anew, as `CredentialOrigins.first` does, so that an API may move to another host.
+/// Each launch learns it anew, as `CredentialOrigins.first` does, so that an API may move to another host.
 final class SessionOrigins: Sendable {
     static let ofProcess = SessionOrigins()
 
-    /// More than a process has users at once; then all are learned anew.
+    /// More users than a process has at once; beyond that, all origins are learned anew.
     private static let maxCount = 10_000
 
     private let origins = Locked<[UUID: HttpOrigin]>([:])
 
-    /// Where the credential of a session has gone first: `origin`, if nothing is known of another.
+    /// The first origin that the credential of a session was sent to; `origin` when none is known yet.
     func first(for session: UUID, orNow origin: HttpOrigin) -> HttpOrigin {
         origins.withLock { origins in
             if let first = origins[session] { return first }
@@ -24,7 +24,8 @@ final class SessionOrigins: Sendable {
     }
 }
 
-/// The check that one session object makes, which asks the process once for each session and origin.
+/// The origin check of one session object. It remembers its latest pass, so as not to ask the process for every
+/// attempt.
 struct SessionOriginCheck: Sendable {
     private struct Pass: Hashable {
         let session: UUID
@@ -38,7 +39,7 @@ struct SessionOriginCheck: Sendable {
         self.origins = origins
     }
 
-    /// Looks whether the credential of a session, nil where none is known, may go to `origin`.
+    /// Checks whether the credential of a session may go to `origin`; does nothing when `session` is nil, not known.
     ///
     /// - Throws: `RefreshError.foreignOrigin`.
     func admit(_ session: UUID?, to origin: HttpOrigin) throws(RefreshError) {

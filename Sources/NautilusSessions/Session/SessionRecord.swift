@@ -1,18 +1,18 @@
 import Foundation
 import Nautilus
 
-/// A ``StoredCredential`` with its credential decoded, as a session goes by it.
+/// A ``StoredCredential`` with its credential decoded, as a session works with it.
 struct SessionRecord<Credential: Codable & Sendable & Equatable>: Equatable, Sendable {
     let session: UUID
     var number: Int
-    /// How often its credential has been renewed.
+    /// How often the credential has been renewed.
     var renewals = 0
     let credential: Credential
     var unanswered = 0
-    /// Whether the credential was over when it came from its renewal.
+    /// Whether the credential was already expired when its renewal brought it.
     var cameExpired = false
-    /// The credential as it is stored; nil for one that this process has got. A newer version of the app may have stored
-    /// fields with it that this one does not know, and that have to stay.
+    /// The credential's stored bytes; nil for a credential that this process obtained itself. A newer version of the
+    /// app may have stored fields that this one does not know, and they have to stay.
     var content: Data?
 
     /// The same session with a renewed credential.
@@ -41,10 +41,10 @@ extension SessionRecord {
         )
     }
 
-    /// A credential as other processes will read it; itself when it cannot be stored.
+    /// The credential as other processes will read it; unchanged when it cannot be stored.
     ///
-    /// The session goes on with this one in memory, too: a date that is stored in whole seconds would otherwise look
-    /// like another process's renewal.
+    /// The session uses this form in memory, too: otherwise a date that is stored in whole seconds would look like
+    /// another process's renewal.
     static func asStored(_ credential: Credential) -> Credential {
         (try? StoredCredential(session: UUID(), credential: credential).credential()) ?? credential
     }
@@ -74,27 +74,28 @@ extension SessionRecord {
     }
 }
 
-/// How a session shares its credential with other processes, each with the reason for its default.
+/// How a session shares its credential with other processes; each default comes with its reason.
 public struct CredentialSharing: Sendable {
     /// The longest that a process waits for the store's lock.
     public let lockWait: Duration
-    /// How often a credential whose answer was lost is sent again by the same renewal.
+    /// How often the same renewal sends a credential again after its answer was lost.
     public let lostAnswerRetries: Int
-    /// The pauses before a credential is sent again, and before what could not be saved is saved again.
+    /// The pauses before a credential is sent again, and before another try to save what could not be saved.
     public let backoff: Backoff
 
     /// Creates the rules; negative values count as zero.
     ///
     /// - Parameters:
-    ///   - lockWait: Default: 30 s, longer than the 25 s of another process's request, and than the 15 s of one that is
-    ///     silent twice; a process that is killed frees the lock at once. Calls of one that waits in vain fail for now.
-    ///   - lostAnswerRetries: Default: 1. A server that rotates its tokens may have spent it: one that grants a
-    ///     period of grace answers a second time (RFC 9700 §4.14.2), so it is sent again soon. When that answer is lost as
-    ///     well, the renewal fails for now and the credential is kept, since only the server can tell whether it is spent: it is
-    ///     asked once more after each cool-down.
-    ///   - backoff: Default: exponential from 1 s to 30 s with equal jitter. A renewal that is given up after 7 s of silence, as
-    ///     OAuth's is, is sent again after 8 s at most, within a server's usual grace of ten seconds; and there is no busy
-    ///     loop on a disk that is full.
+    ///   - lockWait: Default: 30 s, longer than another process's request of 25 s, and than the 15 s of a request that
+    ///     meets silence twice; a process that is killed frees the lock at once. Calls of a process that waits in vain
+    ///     fail for now.
+    ///   - lostAnswerRetries: Default: 1. A server that rotates its tokens may have spent the credential, but a server
+    ///     with a grace period answers a second time (RFC 9700 §4.14.2), so it is sent again soon. If that answer is
+    ///     lost as well, the renewal fails for now and the credential is kept, since only the server can tell whether
+    ///     it is spent; the server is asked once more after each cool-down.
+    ///   - backoff: Default: exponential from 1 s to 30 s with equal jitter. A renewal that is given up after 7 s of
+    ///     silence, like OAuth's, is sent again after 8 s at most, within a server's usual grace period of ten seconds.
+    ///     And a full disk causes no busy loop.
     public init(
         lockWait: Duration = .seconds(30),
         lostAnswerRetries: Int = 1,

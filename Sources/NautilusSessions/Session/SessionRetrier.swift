@@ -1,9 +1,9 @@
 import Nautilus
 
-/// Stamps each attempt with the session's credential, and answers a rejected one with a fresh one, once.
+/// Stamps each attempt with the session's credential, and answers a rejected attempt with a fresh credential, once.
 struct SessionRetrier<Credential: Codable & Sendable & Equatable>: Retrier {
     private var lease: CredentialLease<Session<Credential>>
-    /// Nil when the call has heard of it.
+    /// The first look at the store; nil once the call has its result.
     private var look: FirstLook<Credential>?
     private let rules: SessionRules<Credential>
 
@@ -25,7 +25,7 @@ struct SessionRetrier<Credential: Codable & Sendable & Equatable>: Retrier {
             }
             try await lease.stamp(&httpRequest, context: context, with: rules.stamp)
         } catch let error as any RefreshFailure where !(error is RefreshError || error is HttpError) {
-            // Of the store, or of the stamp: the coordinator's own are known to the call.
+            // An error of the store or of the stamp; the call already knows the coordinator's own errors.
             throw HttpError(
                 .authorization,
                 stage: .prepare,
@@ -38,7 +38,7 @@ struct SessionRetrier<Credential: Codable & Sendable & Equatable>: Retrier {
 
     mutating func retry<R: Request>(_ request: R, failingWith failure: HttpError) async -> RetryDecision {
         let decision = await lease.decide(after: failure)
-        // A fresh credential of the same user has no more rights: the app has to ask for them.
+        // A fresh credential of the same user has no more rights, so the app has to ask for them.
         guard case .doNotRetry = decision, lease.grant(carriedBy: failure) != nil, let lack = rules.lack(failure) else {
             return decision
         }
@@ -49,15 +49,15 @@ struct SessionRetrier<Credential: Codable & Sendable & Equatable>: Retrier {
     var name: String { "SessionRetrier" }
 }
 
-/// The look at the store when a call begins: a user who has signed in elsewhere before it is the user of the call, one
-/// who does so later is not.
+/// The look at the store when a call begins. A user who signed in elsewhere before that is the call's user; one who
+/// signs in later is not.
 private final class FirstLook<Credential: Codable & Sendable & Equatable>: Sendable {
     private let source: Session<Credential>
     private let moment: SharedCredential<Credential>.Moment
     private let failure: Locked<SessionError?>
     private let task: Task<Void, Never>
 
-    /// Nil when the store has what this process knows: then there is nothing to look for.
+    /// Nil when the store has what this process knows, so that no look is needed.
     init?(_ session: Session<Credential>) {
         let moment = session.shared.moment()
         if moment.isUpToDate { return nil }
@@ -72,18 +72,18 @@ private final class FirstLook<Credential: Codable & Sendable & Equatable>: Senda
         }
     }
 
-    /// The session that was found, and that had begun before the call; nil for the one that the call has begun in, be it
-    /// over by now.
+    /// The session that was found, if it had begun before the call; nil for the session in which the call began, even
+    /// if that is over by now.
     ///
-    /// - Throws: ``SessionError`` when the store cannot be read and nothing is known of it, at the beginning of the call
-    ///   and now; `RefreshError.superseded` when somebody has signed in or out since that began.
+    /// - Throws: ``SessionError`` when the store could not be read at the beginning of the call nor now, and nothing is
+    ///   known of it; `RefreshError.superseded` when somebody has signed in or out since the call began.
     func session() async throws -> RefreshCoordinator<Credential>.Session? {
         await withTaskCancellationHandler {
             await task.value
         } onCancel: {
             task.cancel()
         }
-        // It may be read by now.
+        // The store may be readable by now.
         if failure.withLock({ $0 }) != nil { try await source.restore() }
         switch source.shared.belonging(since: moment, { source.session }) {
         case .found(let session): return session

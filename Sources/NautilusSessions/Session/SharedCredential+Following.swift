@@ -2,14 +2,15 @@ import Foundation
 import Nautilus
 
 extension SharedCredential {
-    /// Follows what other processes have done to the store, if anything.
+    /// Adopts what other processes have done to the store, if anything.
     ///
-    /// - Throws: ``SessionError`` when the store cannot be read and nothing is known yet. Later, memory is relied on.
+    /// - Throws: ``SessionError`` when the store cannot be read and nothing is known yet; after that, memory is relied
+    ///   on.
     func catchUp() async throws(SessionError) {
         while true {
-            // Before the look, so that what is adopted is never older than what is here.
+            // Taken before the look, so that nothing older than the present state is adopted.
             let (epoch, known) = present()
-            // Memory is newer than the store.
+            // Unsaved changes are newer than the store.
             guard known.unsaved == nil else {
                 await heedEndWhileUnsaved()
                 return
@@ -23,16 +24,16 @@ extension SharedCredential {
                 if follow(look, from: known, since: epoch) { return storeWorked() }
             } catch {
                 guard known.isKnown else { throw error }
-                // The caller has left; that says nothing about the store.
+                // The caller has left, which says nothing about the store.
                 if error.kind == .cancelled { return }
                 return storeFailed(error)
             }
         }
     }
 
-    /// Looks at the store. Of a store that is behind, a database whose copies take their time or a file that was put back,
-    /// what is known here is taken for what it has: an older credential of the same session is spent, and a user who has
-    /// signed out here is ended there once more.
+    /// Looks at the store. If the store is stale, such as a database with slow replicas or a file that was put back,
+    /// the known record takes the place of the stored one: an older credential of the same session is spent, and a user
+    /// who has signed out here is signed out there once more.
     func look(endingOf session: UUID? = nil) async throws(SessionError) -> SharedStore<Credential>.Snapshot {
         var look = try await store.look(endingOf: session)
         guard let stored = look.stored else { return look }
@@ -43,7 +44,7 @@ extension SharedCredential {
         return look
     }
 
-    /// Catches up in the background, and at most once a second: asked when something comes over an open connection.
+    /// Catches up in the background, at most once a second; called when something comes over an open connection.
     func lookForChanges() {
         let now = watch.elapsed
         let isDue = looking.withLock { looking in
@@ -53,17 +54,17 @@ extension SharedCredential {
         }
         guard isDue else { return }
         BackgroundTask.start { [self] in
-            // Who asks for a credential hears that the store fails.
+            // A failure of the store is reported to the next call that asks for a credential.
             _ = try? await catchUp()
             looking.withLock { $0.isUnderWay = false }
         }
     }
 
-    /// Follows what other processes have done to a session whose renewed credential is still unsaved. Its record in the
-    /// store is older than that, but another process may sign out, for which it needs no lock; and renew, where this one
-    /// has lost the lock.
+    /// Adopts what other processes have done to a session whose renewed credential is still unsaved. The session's
+    /// record in the store is older, but another process may sign out, which needs no lock, and may renew if this
+    /// process has lost the lock.
     ///
-    /// - Returns: The failure to read the store, which tells nothing then; nil when there was none.
+    /// - Returns: The failure when the store could not be read, and nothing was learned; nil when there was none.
     @discardableResult
     func heedEndWhileUnsaved() async -> SessionError? {
         while true {
@@ -79,7 +80,7 @@ extension SharedCredential {
                 state.withLock { $0.hasLostLock = false }
                 return nil
             }
-            // The store still has one that this one came of.
+            // The store still has the record that this renewal started from.
             if look.stored == record {
                 state.withLock { state in
                     if Baseline(state) == known { (state.version, state.hasLostLock) = (look.version, false) }
@@ -92,11 +93,12 @@ extension SharedCredential {
         }
     }
 
-    /// Whether the coordinator has the record's credential. It has not when a refresh has found another process's in the
-    /// store, and has failed with it; nor when a refresh that the coordinator no longer waits for has brought one.
+    /// Whether the coordinator has the record's credential. It does not when a refresh has found another process's
+    /// credential in the store and then failed with it, or when a refresh that the coordinator no longer waits for has
+    /// brought one.
     func isPublished(_ record: Record?) -> Bool {
         guard let record, let coordinator = state.withLock({ $0.coordinator }) else { return true }
-        // A refresh tells the coordinator itself.
+        // A running refresh tells the coordinator itself.
         guard !coordinator.isRefreshing, let published = coordinator.current else { return true }
         return published.credential == record.credential
     }
@@ -108,9 +110,9 @@ extension SharedCredential {
         return (epoch, state.withLock { Baseline($0) })
     }
 
-    /// Makes what the store has the coordinator's, too.
+    /// Passes the store's content on to the coordinator.
     ///
-    /// - Returns: False when something has happened here meanwhile: look again.
+    /// - Returns: False when something has happened here meanwhile, and the caller has to look again.
     func follow(
         _ look: SharedStore<Credential>.Snapshot,
         from known: Baseline,
@@ -118,10 +120,11 @@ extension SharedCredential {
     ) -> Bool {
         defer { tellEnds() }
         let isFollowed = turn.take { () -> Bool in
-            // What is here may be newer than the look.
+            // The present state may be newer than the look.
             guard state.withLock({ Baseline($0) == known }) else { return false }
             let adoption = epoch == nil ? nil : adoption(of: look, from: known)
-            // Another refresh would bring the same: the clock here is wrong, as it was there.
+            // Another refresh would bring an expired credential again, since the clock here is as wrong as it was
+            // there.
             if let stored = look.stored, stored.cameExpired { cameExpired.withLock { $0 = stored.credential } }
             let changes = state.withLock { $0.changes }
             if let adoption, let epoch {
@@ -135,15 +138,15 @@ extension SharedCredential {
                 }
             }
             return state.withLock { state in
-                // What a refresh has changed since the coordinator went on is of the session before.
+                // A refresh that has changed the state since the coordinator went on belongs to the session before.
                 guard adoption != nil || Baseline(state) == known else { return false }
-                // An observer has signed the user out, who was told of it.
+                // An observer that was told of the change has signed the user out.
                 guard state.changes == changes else {
                     state.isChanging = false
                     return true
                 }
                 state.noteEnd(of: known.record, followedBy: look.stored, hasExpired: look.hasExpired)
-                // What cannot be decoded is told by the next look.
+                // If the record cannot be decoded, the next look says so.
                 (state.isKnown, state.record, state.version) = (!look.isOfAnother, look.stored, look.version)
                 state.lastNumber = max(state.lastNumber, look.stored?.number ?? 0)
                 if look.isOfAnother { state.lastSession = nil }
@@ -154,26 +157,27 @@ extension SharedCredential {
         }
         // The lock was kept for an unsaved renewal that no longer matters.
         if isFollowed, let lock = takeKeptLock() { store.unlock(lock) }
-        // A record that is not shown is one whose sign-out has not come to its removal, and may never do so.
+        // A record that is stored but not shown is left from a sign-out that did not get to its removal, and may never
+        // do so.
         if isFollowed, look.isSignOut, look.version != nil { removeRemains() }
         return isFollowed
     }
 
-    /// The change of the session from one record to the next; nil when it does not matter to calls.
+    /// The change from one record to the next, for the coordinator; nil when it does not matter to calls.
     private func adoption(of look: SharedStore<Credential>.Snapshot, from known: Baseline) -> Coordinator.Adoption? {
         switch (known.record, look.stored) {
-        // The first look must tell that nobody is signed in: a user who appears later, in whichever process, is a new
-        // one.
+        // The first look must report that nobody is signed in: a user who appears later, in whichever process, is then
+        // a new one.
         case (nil, nil) where known.isKnown: nil
         case (_, nil): look.hasExpired ? .expired(expiry) : .signedOut
         case (let known?, let stored?) where known.session == stored.session:
             known.credential == stored.credential && isPublished(stored) ? nil : .refreshed(stored.credential)
-        // Another session may be another user's: calls of the one before must not go out with its credential.
+        // Another session may be another user's: calls of the session before must not go out with its credential.
         case (_, let stored?): .signedIn(stored.credential)
         }
     }
 
-    /// The failure of calls when the server has ended the session in another process.
+    /// The failure that calls get when the server has ended the session in another process.
     private var expiry: TerminalRefreshFailure {
         state.withLock { $0.failure }
             ?? TerminalRefreshFailure(

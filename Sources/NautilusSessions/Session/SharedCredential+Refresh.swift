@@ -26,23 +26,23 @@ extension SharedCredential {
         await saveSignIn(with: tried, under: lock)
         await heedEndWhileUnsaved()
         let base = try await latest(after: tried)  // 2
-        // A sign-in of another process has come before that of this one.
+        // A sign-in of another process has come before the one of this process.
         guard base.session == session else { throw SessionError(.superseded) }
         if base.credential != tried && serves(base) { return base.credential }
         do {
             let renewed = try await renew(base, lock, watch)  // 3 to 5
             try await heedEnd(of: renewed)
-            // Another process's, where the lock was lost, and it has renewed as well.
+            // If the lock was lost, another process may have renewed as well, and its record counts.
             return state.withLock { $0.record?.session == renewed.session ? $0.record?.credential : nil }
                 ?? renewed.credential
         } catch {
-            // The server's word goes for this very credential only: another process may have a newer one.
+            // The server's refusal concerns only this very credential: another process may have a newer one.
             if !(error is TerminalRefreshFailure) { await endIfOver(base.session) }
             throw error
         }
     }
 
-    /// Saves a sign-in that could not be saved before. If that fails again, it is refreshed in memory.
+    /// Saves a sign-in that could not be saved before. If that fails again, the credential is refreshed in memory.
     private func saveSignIn(with credential: Credential, under lock: any CredentialLock) async {
         guard case .signIn(let record) = state.withLock({ $0.unsaved }), record.credential == credential else { return }
         do throws(SessionError) {
@@ -52,33 +52,34 @@ extension SharedCredential {
         }
     }
 
-    /// Ends a session for the other processes, with the lock still held, if it is over in this one: its refresh was
-    /// cancelled, perhaps after its credential was sent, and the next holder of the lock would send that once more.
+    /// Ends a session for the other processes, with the lock still held, if it is over in this one. Its refresh was
+    /// cancelled, perhaps after the credential was sent, and the next holder of the lock would send the credential once
+    /// more.
     private func endIfOver(_ session: UUID) async {
         guard state.withLock({ $0.record?.session != session }) else { return }
-        // The task is cancelled, and this has to be done all the same.
+        // The task is cancelled, but this has to be done all the same.
         await BackgroundTask.start { [store] in _ = try? await store.end(session) }.value
     }
 
-    /// Looks whether the session has been ended during the refresh, here or by another process, which needs no lock for
-    /// it.
+    /// Checks whether the session was ended during the refresh, here or by another process, which needs no lock for
+    /// that.
     ///
-    /// - Throws: ``SessionError/Kind/superseded`` when it has; calls have heard of it by then.
+    /// - Throws: ``SessionError/Kind/superseded`` when it was; calls have been told by then.
     private func heedEnd(of renewed: Record) async throws(SessionError) {
         let (epoch, known) = present()
-        // It may not even have been saved: the sign-in or sign-out has cancelled that.
+        // The renewed record may not even be saved, if the sign-in or sign-out has cancelled that.
         guard known.record?.session == renewed.session else {
             revokeIfSignedOut(renewed)
             throw SessionError(.superseded)
         }
-        // An unsaved record is not looked for; a store that cannot be read tells nothing.
+        // An unsaved record cannot be in the store, and a store that cannot be read tells nothing.
         guard known.unsaved == nil, let look = try? await look() else { return }
         guard look.stored?.session != renewed.session, follow(look, from: known, since: epoch) else { return }
         if look.isSignOut { revokeUnlessReplaced(renewed.credential) }
         throw SessionError(.superseded)
     }
 
-    /// The lock; or, while another process holds it, the credential that it was taken for.
+    /// The lock; or, if another process has refreshed while holding it, the new credential.
     private func lockForRefresh(of tried: Credential) async throws(SessionError) -> Locking<Credential> {
         try await store.lock(orKept: takeKeptLock) { () throws(SessionError) in
             guard let stored = try await self.changed(since: tried) else { return nil }
@@ -86,16 +87,16 @@ extension SharedCredential {
         }
     }
 
-    /// The record if it has changed since it was last looked at; nil when it has not.
+    /// The record if the store has changed since the last look; nil if not.
     private func changed(since tried: Credential) async throws(SessionError) -> Record? {
         let known = state.withLock { $0.version }
         guard try await store.version() != known else { return nil }
         return try await latest(after: tried)
     }
 
-    /// The record to go on with: the store's, or what could not be saved to it.
+    /// The record to go on with: the store's, or one that could not be saved to it.
     ///
-    /// - Throws: ``SessionError/Kind/superseded`` when the session is over; calls have heard of it by then.
+    /// - Throws: ``SessionError/Kind/superseded`` when the session is over; calls have been told by then.
     func latest(after tried: Credential) async throws(SessionError) -> Record {
         while true {
             let (epoch, known) = present()
@@ -103,7 +104,7 @@ extension SharedCredential {
             switch known.unsaved {
             case .renewal(let record): return record
             case .signIn(let record) where record.credential == tried: return record
-            // The refresh is of the session before.
+            // The refresh belongs to the session before.
             case .signIn, .signOut, .expiry: throw SessionError(.superseded)
             case nil: break
             }
@@ -118,7 +119,7 @@ extension SharedCredential {
         }
     }
 
-    /// Notes a look at the store; what it shows is published by the refresh itself.
+    /// Notes the result of a look at the store; the refresh itself publishes it.
     private func note(_ look: SharedStore<Credential>.Snapshot, of stored: Record) {
         state.withLock { state in
             guard state.record?.session == stored.session, state.unsaved == nil else { return }

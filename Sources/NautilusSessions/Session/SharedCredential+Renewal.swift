@@ -1,11 +1,11 @@
 import Foundation
 import Nautilus
 
-/// Steps 3 to 5 of a refresh: sending the credential, and acting on each answer.
+/// Steps 3 to 5 of a refresh: sends the credential, and acts on each answer.
 extension SharedCredential {
     /// - Parameters:
     ///   - lock: The store's lock.
-    ///   - watch: Runs since the refresh began.
+    ///   - watch: Has been running since the refresh began.
     func renew(_ base: Record, _ lock: any CredentialLock, _ watch: Stopwatch) async throws -> Record {
         guard rules.spendsCredential else { return try await repeatable(base, lock) }
         let unsent = base
@@ -14,10 +14,10 @@ extension SharedCredential {
         while true {
             base.unanswered += 1
             try await mark(base, lock)
-            // The note was not taken: the user has signed out meanwhile, in another process.
+            // If the note was not saved, the user has signed out meanwhile in another process.
             if state.withLock({ !$0.isKnown }) { _ = try await successor(of: base) }
-            // The store has held it up, the note included, so long that the refresh may be cancelled before the answer has
-            // come: that would be lost, and the credential with it.
+            // The store took so long, writing the note included, that the refresh may be cancelled before the answer
+            // arrives. The answer would be lost, and the credential with it.
             if isFirst, watch.elapsed > timeLimit / 2 {
                 _ = await saved(unsent, lock)
                 throw SessionError(.storeTimeout(store.limit))
@@ -27,20 +27,20 @@ extension SharedCredential {
                 return await saved(try await renewed(base), lock)
             } catch {
                 let failure = rules.classify(error)
-                // The server has not taken it: as before.
+                // The server has not accepted it, so the count goes back.
                 guard failure != .notRenewed else {
                     base.unanswered -= 1
                     _ = await saved(base, lock)
                     throw error
                 }
-                // Another process, one that heeds no lock, may have been quicker.
+                // Another process that ignores the lock may have been quicker.
                 if let successor = try await successor(of: base) {
                     if serves(successor) { return successor }
                     base = successor
                     continue
                 }
                 if failure == .ended { throw await end(base, error, lock) }
-                // The note stays. Only the server can tell whether the credential is spent, and it is asked after the
+                // The note stays. Only the server can tell whether the credential is spent; it is asked after the
                 // cool-down.
                 guard failure == .answerLost, isSentAgain(base) else { throw error }
                 try await store.pause(beforeRetry: base.unanswered)
@@ -48,7 +48,7 @@ extension SharedCredential {
         }
     }
 
-    /// Nothing is spent: no note, and no harm in asking twice.
+    /// Renews a credential that is not spent by it: no note is needed, and asking twice does no harm.
     private func repeatable(_ base: Record, _ lock: any CredentialLock) async throws -> Record {
         do {
             return await saved(try await renewed(base), lock)
@@ -63,17 +63,18 @@ extension SharedCredential {
         return base.replacing(fresh, cameExpired: rules.lifetime(fresh).map { $0 <= .zero } ?? false)
     }
 
-    /// Whether a credential whose answer was lost is sent again by the same refresh, within a server's period of grace.
+    /// Whether the same refresh sends a credential again after a lost answer, within a server's grace period.
     private func isSentAgain(_ record: Record) -> Bool {
         record.unanswered <= store.sharing.lostAnswerRetries
     }
 
-    /// Notes how often the credential has been sent. Without the note the refresh goes on: what it prevents is rare,
-    /// and a full disk is not.
+    /// Notes how often the credential has been sent. If the note cannot be written, the refresh goes on: the harm that
+    /// the note prevents is rare, and a full disk is not.
     ///
-    /// - Throws: ``SessionError/Kind/lockLost``: another process may be sending it, or have ended the session.
+    /// - Throws: ``SessionError/Kind/lockLost``, since another process may be sending the credential, or have ended the
+    ///   session.
     private func mark(_ record: Record, _ lock: any CredentialLock) async throws(SessionError) {
-        // No other process knows it.
+        // No other process knows the credential of an unsaved sign-in.
         guard !replaceSignIn(by: record) else { return }
         do throws(SessionError) {
             try await save(record, under: lock)
@@ -83,7 +84,7 @@ extension SharedCredential {
         }
     }
 
-    /// The record, saved or, where the store fails, kept in memory: what the server has issued is never lost.
+    /// The record, saved or, if the store fails, kept in memory: what the server has issued is never lost.
     private func saved(_ record: Record, _ lock: any CredentialLock) async -> Record {
         do throws(SessionError) {
             if replaceSignIn(by: record) {
@@ -92,7 +93,8 @@ extension SharedCredential {
                 try await save(record, under: lock)
             }
         } catch  where error.kind == .lockLost {
-            // It may be over by now, or another process's: the lock is taken again, and the store looked at.
+            // The session may be over by now, or another process may have written: take the lock again and look at the
+            // store.
             keep(record)
             state.withLock { $0.hasLostLock = true }
             _ = try? await write()
@@ -104,9 +106,9 @@ extension SharedCredential {
         return record
     }
 
-    /// Has a renewed credential saved in the place of its sign-in's, which is still unsaved.
+    /// Lets a renewed credential take the place of the sign-in's own, if the sign-in is still unsaved.
     ///
-    /// - Returns: False when nothing is: the sign-in has been saved.
+    /// - Returns: False when the sign-in has been saved already, and nothing is replaced.
     private func replaceSignIn(by record: Record) -> Bool {
         state.withLock { state in
             guard case .signIn(let signIn) = state.unsaved, signIn.session == record.session else { return false }
@@ -115,23 +117,23 @@ extension SharedCredential {
         }
     }
 
-    /// The credential's successor in the store, for a record whose refresh failed; nil when there is none.
+    /// The successor in the store of a credential whose refresh failed; nil when there is none.
     ///
-    /// - Throws: ``SessionError/Kind/superseded``; and the store's error for a successor that only another version of
-    ///   the app, or another key, can read: the session goes on there.
+    /// - Throws: ``SessionError/Kind/superseded``; also the store's error for a successor that only another version of
+    ///   the app, or another key, can read, since the session goes on there.
     private func successor(of record: Record) async throws(SessionError) -> Record? {
         let latest: Record
         do throws(SessionError) {
             latest = try await self.latest(after: record.credential)
         } catch  where ![.superseded, .cancelled].contains(error.kind) && !error.isOfAnother {
-            // The store cannot be read: then what is known counts.
+            // If the store cannot be read, the known state counts.
             return nil
         }
         return latest.credential != record.credential ? latest : nil
     }
 
-    /// Ends the session: its credential goes from the record, if that is still the one that was tried, and other
-    /// processes learn from it that the server has ended the session.
+    /// Ends the session. If the record still has the credential that was tried, the credential is removed from it, and
+    /// other processes learn from the record that the server has ended the session.
     private func end(
         _ tried: Record,
         _ error: any Error,
@@ -144,7 +146,7 @@ extension SharedCredential {
         state.withLock { state in
             guard state.record?.session == tried.session else { return }
             (state.record, state.unsaved, state.failure) = (nil, .expiry(tried), failure)
-            // Another process may have renewed it since.
+            // Another process may have renewed the session since.
             state.over[tried.session] = tried.renewals
         }
         tellEnds()

@@ -2,9 +2,9 @@ import Foundation
 import Nautilus
 
 extension SharedCredential {
-    /// Brings to the store what it does not have yet.
+    /// Writes to the store what it does not have yet.
     ///
-    /// - Throws: ``SessionError`` when that fails; it is tried again in the background then.
+    /// - Throws: ``SessionError`` when that fails; it is then tried again in the background.
     func write() async throws(SessionError) {
         guard state.withLock({ $0.unsaved != nil }) else { return }
         do throws(SessionError) {
@@ -19,31 +19,32 @@ extension SharedCredential {
             }
         } catch {
             storeFailed(error)
-            // Nothing is left to do for a sign-out over what is left alone.
+            // A sign-out has nothing left to do about a record that is left alone.
             if state.withLock({ $0.unsaved != nil }) { tryAgain() }
             throw error
         }
     }
 
-    /// Saves what a renewal has brought, with the lock held, unless the session has been ended or renewed elsewhere.
+    /// Saves the result of a renewal with the lock held, unless the session has been ended or renewed elsewhere.
     private func saveRenewal(under lock: any CredentialLock) async throws(SessionError) {
         let failure = await heedEndWhileUnsaved()
         let (unsaved, hasLostLock) = state.withLock { ($0.unsaved, $0.hasLostLock) }
-        // A damaged record is replaced; else it is not known whose place would be taken.
+        // A damaged record is replaced. With any other failure after a lost lock, it is not known whose record would be
+        // replaced.
         if let failure, hasLostLock, !failure.isDamage { throw failure }
         guard case .renewal(let record) = unsaved else { return }
         try await save(record, under: lock)
     }
 
-    /// Saves with the lock held, and notes that the store has what is known here.
+    /// Saves a record with the lock held, and notes that the store has it.
     func save(_ record: Record, under lock: any CredentialLock) async throws(SessionError) {
         let glance = try await store.save(record, under: lock) { [weak self] in self?.noteStored(record) }
         state.withLock { state in
-            // Somebody has signed in or out meanwhile, which has not been written yet: that goes on being known.
+            // If somebody has signed in or out here meanwhile, that is not written yet, and stays the known state.
             guard state.record?.session == record.session else { return }
             let (isStored, version) =
                 glance.map { ($0.stored?.session == record.session, $0.version) } ?? (true, .unseen)
-            // If another process has ended the session meanwhile, the next call looks anew.
+            // If another process has ended the session meanwhile, the next call looks at the store again.
             (state.record, state.version, state.isKnown) = (record, version, isStored)
             switch state.unsaved {
             case .signIn, .renewal: (state.unsaved, state.overruled, state.hasLostLock) = (nil, [], false)
@@ -53,26 +54,27 @@ extension SharedCredential {
         if glance != nil { storeWorked() }
     }
 
-    /// Notes that the store has a sign-in, though it may not be waited for any more: what other processes do from here on
-    /// comes after it. Were it saved once more, it would take the place of theirs.
+    /// Notes that the store has a sign-in, even if nobody waits for that any more. What other processes do from here on
+    /// comes after it; saving it once more would overwrite theirs.
     private func noteStored(_ record: Record) {
         state.withLock { state in
             guard case .signIn(let unsaved) = state.unsaved, unsaved.session == record.session else { return }
             state.isNumbered = true
-            // One that was renewed meanwhile is still to be saved.
+            // A credential that was renewed meanwhile still has to be saved.
             guard unsaved.credential == record.credential else { return }
             (state.unsaved, state.overruled, state.version) = (nil, [], .unseen)
         }
     }
 
-    /// Saves a sign-in with the lock held, unless another process has signed in since, which counts then.
+    /// Saves a sign-in with the lock held, unless another process has signed in since; that sign-in is followed
+    /// instead.
     func saveSignIn(_ session: UUID, under lock: any CredentialLock) async throws(SessionError) {
         let glance = try? await store.glance()
         if let glance { number(session, after: glance.stored) }
         let (epoch, known) = present()
-        // Somebody has signed in or out here meanwhile: that is written next.
+        // If somebody has signed in or out here meanwhile, that is written next.
         guard case .signIn(let record) = known.unsaved, record.session == session else { return }
-        // A record that cannot be read, or decoded, here is replaced.
+        // A record that cannot be read or decoded here is replaced.
         guard let look = try? glance?.look(), let other = look.stored, other.session != session,
             other.number >= record.number
         else {
@@ -81,24 +83,24 @@ extension SharedCredential {
         _ = follow(look, from: known, since: epoch)
     }
 
-    /// Keeps what could not be saved in memory, where it overrules the store until it is.
+    /// Keeps in memory a record that could not be saved; it overrules the store until it is saved.
     func keep(_ record: Record) {
         state.withLock { state in
             guard state.record?.session == record.session else { return }
             state.record = record
             switch state.unsaved {
-            // A sign-in stays one: the store still has the session before.
+            // A sign-in stays a sign-in, since the store still has the session before.
             case .signIn: state.unsaved = .signIn(record)
             case .renewal, .signOut, .expiry, nil: state.unsaved = .renewal(record)
             }
         }
     }
 
-    /// Replaces the record of a session that the server has ended by one without a credential, with the lock held,
+    /// Replaces the record of a session that the server has ended with one that has no credential, with the lock held,
     /// unless something else has taken its place.
     func expire(_ tried: Record, under lock: any CredentialLock) async throws(SessionError) {
         let stored = try await store.glance().stored
-        // A record that cannot be decoded is another one, renewed by another version of the app.
+        // A record that cannot be decoded is a different one, renewed by another version of the app.
         if let stored, isCredential(of: tried, in: stored) || isOverruled(stored.session) {
             try await store.expire(tried, under: lock)
         }
@@ -112,8 +114,8 @@ extension SharedCredential {
     /// Removes a session from the store with the lock held, unless something else has taken its place.
     ///
     /// - Parameter session: The session; nil for whichever is stored.
-    /// - Throws: ``SessionError``; nothing is left to do then for a record that is left alone, which never changes by
-    ///   itself.
+    /// - Throws: ``SessionError``. If the record is to be left alone, nothing is left to do, since such a record never
+    ///   changes by itself.
     func remove(_ session: UUID?, under lock: any CredentialLock) async throws(SessionError) {
         let isRemovable: Bool
         do throws(SessionError) {
@@ -126,8 +128,8 @@ extension SharedCredential {
         noteStored(.signOut(session: session), isKnown: isRemovable)
     }
 
-    /// Removes a record of a session that has been ended by a process which has not come to its removal, if the lock is
-    /// free: else its holder looks after it, or whoever looks next.
+    /// Removes the record of an ended session whose process did not get to the removal, if the lock is free. Otherwise,
+    /// the lock's holder does so, or the next process that looks.
     func removeRemains() {
         let removal = BackgroundTask.start { [store] in
             guard let lock = await store.lockIfFree() else { return }
@@ -143,7 +145,7 @@ extension SharedCredential {
     ///
     /// - Parameters:
     ///   - end: The end.
-    ///   - isKnown: Whether nothing is stored; else what is, is looked at by the next call.
+    ///   - isKnown: Whether the store is known to be empty; if not, the next call looks at what is stored.
     private func noteStored(_ end: Unsaved, isKnown: Bool) {
         state.withLock { state in
             guard state.unsaved == end else { return }
@@ -155,14 +157,14 @@ extension SharedCredential {
 
     private func isRemovable(_ session: UUID?) async throws(SessionError) -> Bool {
         do throws(SessionError) {
-            // A store that shows nothing may still hold a session that has been ended.
+            // A store that shows nothing may still hold the record of an ended session.
             guard let stored = try await store.glance().stored else { return true }
             return session == nil || stored.session == session || isOverruled(stored.session)
         } catch {
             switch error.kind {
-            // It does not show any session any more.
+            // A damaged record does not show a session any more.
             case .store(.damaged): return true
-            // Another process has taken this one's place; when it is not known which session it is, every one is meant.
+            // Another process has replaced this session. If the session to remove is not known, any session is meant.
             case .store(.sealedOtherwise): return session == nil
             default: throw error
             }
@@ -181,7 +183,7 @@ extension SharedCredential {
         if !isKept { store.unlock(lock) }
     }
 
-    /// The lock that is kept; nil when none is, or it is in use, or has been lost.
+    /// The lock that is kept; nil when none is kept, it is in use, or it has been lost.
     func takeKeptLock() -> (any CredentialLock)? {
         let lock = state.withLock { state in
             defer { state.keptLock = nil }
@@ -193,7 +195,7 @@ extension SharedCredential {
         return nil
     }
 
-    /// The lock; nil when another task of this process has written meanwhile what was to be written.
+    /// The lock; nil when another task of this process has meanwhile written everything.
     private func lockForWriting() async throws(SessionError) -> (any CredentialLock)? {
         let locking = try await store.lock(orKept: takeKeptLock) { () throws(SessionError) -> Void? in
             self.state.withLock { $0.unsaved == nil } ? () : nil
@@ -202,8 +204,8 @@ extension SharedCredential {
         return lock
     }
 
-    /// Writes in the background until it has worked, though the session's object is dropped meanwhile: a user who has
-    /// signed out must not come back with the next one.
+    /// Retries writing in the background until it works, even if the session's object is dropped meanwhile: a user who
+    /// has signed out must not be signed in again by the next object.
     func tryAgain() {
         let isFirst = state.withLock { state in
             defer { state.isTryingAgain = true }
@@ -215,7 +217,8 @@ extension SharedCredential {
                 // The wait was cancelled.
                 guard (try? await store.pause(beforeRetry: retry)) != nil else { break }
                 await endForAll()
-                // Another task has removed the record meanwhile, and the note of its end with it, which is back now.
+                // Another task may meanwhile have removed the record along with the note of the end, which `endForAll`
+                // has just put back.
                 if state.withLock({ $0.unsaved == nil }) { removeRemains() }
                 _ = try? await write()
                 let isDone = state.withLock { state in
@@ -230,7 +233,7 @@ extension SharedCredential {
 }
 
 extension SessionError {
-    /// Whether the record cannot be read by anybody.
+    /// Whether the record is damaged, so that nobody can read it.
     fileprivate var isDamage: Bool {
         if case .store(.damaged) = kind { true } else { false }
     }

@@ -1,18 +1,19 @@
 import Foundation
 import Nautilus
 
-/// Sign-ins and sign-outs of this process. Both count here before anything is waited for, and whatever the store does.
+/// Sign-ins and sign-outs of this process. Both count here before anything is waited for, whatever the store does.
 extension SharedCredential {
-    /// The number of a sign-in whose credential is being asked for: one that begins later, or a sign-out, wins over it.
+    /// Begins a sign-in whose credential is still being obtained. A sign-in that begins later, or a sign-out, wins over
+    /// it.
     func beginSignIn() -> Int {
         state.withLock { $0.begin() }
     }
 
-    /// Begins a session: here at once, then in the store.
+    /// Begins a session, here at once and then in the store.
     ///
     /// - Parameters:
     ///   - revokesReplaced: Whether the server is asked to forget the credential of the session before.
-    ///   - number: That of ``beginSignIn()``; nil for a sign-in that begins now.
+    ///   - number: The number from ``beginSignIn()``; nil for a sign-in that begins now.
     func signIn(
         _ credential: Credential,
         revokingReplaced revokesReplaced: Bool,
@@ -43,7 +44,7 @@ extension SharedCredential {
             }
             state.lastNumber += 1
             let record = Record(session: session, number: state.lastNumber, credential: credential)
-            // First: from here on the store is overruled, and nothing that it has is adopted any more.
+            // First of all, overrule the store, so that nothing in it is adopted any more.
             (state.record, state.unsaved, state.isKnown) = (record, .signIn(record), true)
             state.isNumbered = false
             return (replaced, isStored)
@@ -51,25 +52,27 @@ extension SharedCredential {
             if change != nil { coordinator.signIn(credential) }
         }
         guard let (replaced, isReplacedStored) = change else {
-            // After a sign-out it is of no use to anybody; another user's may be, or the same one's.
+            // After a sign-out, nobody can use the credential. After another sign-in it may be useful, to the same user
+            // or another.
             if revokesReplaced || state.withLock({ $0.record == nil }) { revokeInBackground(credential) }
             throw SessionError(.superseded)
         }
-        // Before the wait for the lock, during which another process may sign in anew.
+        // Before the wait for the lock, during which another process may sign in.
         let stored = await endReplaced(by: session, known: replaced?.session)
-        // Unless what is stored was replaced before, by a sign-in that asked for nothing, or is older than what is here.
+        // Not the stored credential if an earlier unsaved sign-in has replaced it without a revocation, or if it is
+        // older than the one here.
         let over = isReplacedStored ? try? stored?.credential(as: Credential.self) : nil
         if revokesReplaced, let over = over ?? replaced?.credential { revokeInBackground(over) }
         try await write()
         guard state.withLock({ $0.record?.session == session }) else { throw SessionError(.superseded) }
     }
 
-    /// Ends the session in whose place a sign-in comes for the other processes, and for the next launch, should this one
-    /// end before the sign-in is saved: that needs a lock, and this none. The sign-in is numbered after it.
+    /// Ends the replaced session for the other processes, and for the next launch in case this process ends before the
+    /// sign-in is saved: saving needs a lock, this does not. Numbers the sign-in after the replaced session.
     ///
-    /// - Parameters:
+    /// - session: The session that the sign-in has begun.
     ///   - session: The session that the sign-in has begun.
-    ///   - replaced: The session that went on here before; nil when nobody was known.
+    ///   - replaced: The session that went on here before; nil when none was known.
     /// - Returns: The record that was stored; nil when there was none, or it cannot be read.
     private func endReplaced(by session: UUID, known replaced: UUID?) async -> StoredCredential? {
         var ended: StoredCredential?
@@ -79,13 +82,13 @@ extension SharedCredential {
         let glance = try? await store.glance()
         if glance != nil || ended != nil { number(session, after: glance?.stored ?? ended) }
         guard let stored = glance?.stored, stored.session != session else { return ended }
-        // Of a later sign-in, here as well, which has been stored by now.
+        // The store may already have the session of a later sign-in of this process.
         guard state.withLock({ $0.record?.session == session }) else { return stored }
         if stored.session != replaced { _ = try? await store.end(stored.session) }
         return stored
     }
 
-    /// Numbers a sign-in after the session that it replaces: the one that was stored when it could be read first.
+    /// Numbers a sign-in after the session that it replaces: the one found stored when the store could first be read.
     func number(_ session: UUID, after stored: StoredCredential?) {
         state.withLock { state in
             guard !state.isNumbered, let record = state.record, record.session == session else { return }
@@ -99,15 +102,15 @@ extension SharedCredential {
         }
     }
 
-    /// A sign-out that counts here, and that the other processes have yet to hear of.
+    /// A sign-out that counts here already, and that the other processes have yet to learn of.
     struct Ending: Sendable {
-        /// The session that went on; nil when none was known.
+        /// The session that was going on; nil when none was known.
         fileprivate let record: Record?
         /// Whether its credential is newer than the stored one.
         fileprivate let isNewer: Bool
     }
 
-    /// Ends the session that goes on now, here: nothing is waited for.
+    /// Ends the session that goes on now, in this process; waits for nothing.
     func beginSignOut() -> Ending {
         change { state in
             state.latest = state.begin()
@@ -115,16 +118,17 @@ extension SharedCredential {
             let isNewer = if case .renewal = state.unsaved { true } else { false }
             noteRevocation(of: record?.session, in: &state)
             var ended = record?.session
-            // Signed out of before, here, elsewhere or by the server: the next user is not meant, who may be stored by now.
+            // The user signed out before, here, elsewhere or by the server. By now the next user may be stored, who is
+            // not meant.
             if ended == nil, let last = state.lastSession { ended = last }
-            // A sign-in that has not looked at the store yet takes the place of whatever is there.
+            // A sign-in that has not looked at the store yet replaces whatever is there.
             state.noteEnd(of: ended)
             if let session = ended, case .signIn = state.unsaved, !state.isNumbered {
                 state.overruled.insert(session)
                 ended = nil
             }
-            // If it is not known yet who is stored, the sign-out is meant for that session, whichever it is; where nobody
-            // was, for nobody.
+            // While it is not known yet who is stored, the sign-out is meant for that session, whichever it is. If
+            // nobody was signed in, it is meant for nobody.
             let isForNobody = ended == nil && state.record == nil && state.unsaved == nil && state.isKnown
             state.record = nil
             if !isForNobody { (state.unsaved, state.isKnown) = (.signOut(session: ended), true) }
@@ -134,20 +138,21 @@ extension SharedCredential {
         }
     }
 
-    /// Ends the session for the other processes, for which no lock is needed. What is left to do is to remove its record, by
-    /// ``write()``.
+    /// Ends the session for the other processes, which needs no lock. All that is left to do is to remove its record
+    /// with ``write()``.
     ///
-    /// - Returns: The last credential of the session, wherever it was; nil when none is known.
+    /// - Returns: The last credential of the session, from wherever it was; nil when none is known.
     func endForOthers(_ ending: Ending) async -> Credential? {
-        // The server is told whatever the store does. A session that waits for no lock gives the store time all the same.
+        // The server is told whatever the store does. Even a session that does not wait for locks gives the store time
+        // here.
         let stored = await store.wait(atMost: store.limit) { [self] in await endForAll() } ?? nil
-        // Another session that is stored was replaced before, by a sign-in that has not been saved; and a renewed credential
-        // that has not been is newer than the stored one.
+        // If another session is stored, an unsaved sign-in had already replaced it. And a renewed credential that is
+        // not saved yet is newer than the stored one.
         if let record = ending.record, ending.isNewer || stored?.session != record.session { return record.credential }
         return (try? stored?.credential(as: Credential.self)) ?? ending.record?.credential
     }
 
-    /// Ends the session that was signed out of here in the store, without the lock.
+    /// Ends, in the store and without the lock, the session that was signed out here.
     ///
     /// - Returns: The stored record; nil when there was none, or it cannot be read.
     @discardableResult
@@ -155,20 +160,21 @@ extension SharedCredential {
         let (unsaved, overruled) = state.withLock { ($0.unsaved, $0.overruled) }
         if case .signIn = unsaved { for session in overruled { _ = try? await store.end(session) } }
         guard case .signOut(let known) = unsaved else { return nil }
-        // If that fails, the removal of the record tells; a save of one that is under way would still bring it back.
+        // If that fails, the removal of the record tells the others, though a save that is under way would still bring
+        // it back.
         var areEnded = true
         for session in overruled {
             do throws(SessionError) { _ = try await store.end(session) } catch { areEnded = false }
         }
         do throws(SessionError) {
             if let known { return try await store.end(known) }
-            // A process that has just started has to learn which session it ends.
+            // A process that has just started has to find out which session it ends.
             let glance = try await store.glance()
             let isMeant = state.withLock { state in
                 switch state.unsaved {
                 case .signOut(session: nil): break
                 case .signOut(let session?): return session == glance.stored?.session
-                // Somebody has signed in here meanwhile, and may be the one who is stored.
+                // Somebody has signed in here meanwhile, and may be the user who is stored.
                 case .signIn, .renewal, .expiry, nil: return false
                 }
                 if let session = glance.stored?.session {
@@ -183,12 +189,13 @@ extension SharedCredential {
             guard isMeant, let session = glance.stored?.session else { return nil }
             return try await store.end(session)
         } catch {
-            // The removal of its record tells if that fails as well.
+            // If the end cannot be noted, the removal of the record tells the others.
             return nil
         }
     }
 
-    /// Changes what is known and the coordinator at once: of two changes at a time, one comes before the other in both.
+    /// Changes the known state and the coordinator together, so that two simultaneous changes happen in the same order
+    /// in both.
     private func change<Value>(
         _ change: (inout State) -> Value,
         following follow: (Coordinator, Value) -> Void

@@ -3,12 +3,12 @@ import Nautilus
 
 /// This process's knowledge of the credential that it shares with others, and the changes that it has yet to store.
 ///
-/// Three places hold the credential: the coordinator, which hands it to calls, the store, which other processes see,
+/// Three places hold the credential: the coordinator, which hands it to calls; the store, which other processes see;
 /// and the record here, which says how the two compare. The rules between them:
-/// - What is refreshed is saved before it is published. So whatever the coordinator holds, the store has, or has had;
-///   unless it could not be saved, and then ``State/unsaved`` says so and memory wins until it is.
-/// - What the store says is followed only if nothing has happened in the coordinator since before the look (its epoch).
-///   So nothing older than what is here is ever adopted.
+/// - A refreshed credential is saved before it is published. So the store has, or has had, whatever the coordinator
+///   holds. If saving failed, ``State/unsaved`` says so, and memory wins until it succeeds.
+/// - The content of the store is followed only if nothing has happened in the coordinator since before the look (its
+///   epoch). So nothing older than the present state is ever adopted.
 /// - Saving and deleting need the store's lock; looking does not.
 final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendable {
     typealias Coordinator = RefreshCoordinator<Credential>
@@ -18,24 +18,24 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
     enum Unsaved: Equatable, Sendable {
         /// A sign-in.
         case signIn(Record)
-        /// The result of a renewal. The store may still have one of the credentials that it came of, and is wrong about
-        /// that: the lock is kept, so that no process spends it.
+        /// The result of a renewal. The store may still have a credential from before it, which is out of date: the
+        /// lock is kept, so that no process spends that credential.
         case renewal(Record)
-        /// The end of this session; nil for whichever is stored, where it has not been read yet.
+        /// The end of this session; nil means whichever session is stored, while the store has not been read yet.
         case signOut(session: UUID?)
-        /// The server's end of a session, the record that it has refused to renew.
+        /// The end of a session by the server, with the record that it has refused to renew.
         case expiry(Record)
     }
 
     struct State {
         weak var coordinator: Coordinator?
-        /// Whether it is known what the store has, or that it is overruled.
+        /// Whether the content of the store is known, or is overruled.
         var isKnown = false {
             didSet { if isKnown { wasKnown = true } }
         }
-        /// Whether that has ever been known.
+        /// Whether ``isKnown`` was ever true.
         private(set) var wasKnown = false
-        /// The version of the store's record that is known.
+        /// The version of the store's record as last seen.
         var version: CredentialVersion?
         /// The record that this process goes by; nil when nobody is signed in.
         var record: Record? {
@@ -45,63 +45,65 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
                 ended.append(before)
             }
         }
-        /// The last session that this process went by, for a sign-out that comes when it is over; nil when there was
-        /// none, or the one that has taken its place cannot be decoded here.
+        /// The last session that this process went by, for a sign-out that comes after its end. Nil when there was
+        /// none, or when the session that has taken its place cannot be decoded here.
         var lastSession: UUID?
-        /// The failure that ended the last session here; nil when none did, or only another process knows.
+        /// The failure that ended the last session here; nil when none did, or only another process knows it.
         var failure: TerminalRefreshFailure?
         /// The sessions whose end has not been reported yet.
         var ended: [UUID] = []
-        /// Whether the record and the coordinator are changing, so that they may be of two sessions.
+        /// Whether the record and the coordinator are changing, and may therefore belong to two sessions.
         var isChanging = false
         /// Counts the sign-ins and sign-outs of this process.
         var changes = 0
-        /// Numbers the sign-ins of this process in the order in which they begin, and the sign-outs among them.
+        /// Numbers the sign-ins and sign-outs of this process in the order in which they begin.
         var lastBegun = 0
-        /// The number of the one that holds.
+        /// The number of the latest sign-in or sign-out that took effect.
         var latest = 0
         var unsaved: Unsaved?
-        /// The sessions whose place an unsaved sign-in takes: they may still be stored, and must not come back when it
-        /// ends.
+        /// The sessions that an unsaved sign-in replaces. They may still be stored, and must not come back when the
+        /// sign-in's session ends.
         var overruled: Set<UUID> = []
-        /// The sessions that have ended in this process, each up to the renewal that it had then: a store that is behind may
-        /// show them once more.
+        /// The sessions that have ended in this process, each with the number of renewals that it had then: a stale
+        /// store may show them once more.
         var over: [UUID: Int] = [:]
-        /// The largest number of a session that this process has heard of.
+        /// The largest session number that this process has heard of.
         var lastNumber = 0
-        /// Whether the last sign-in is numbered after what was stored at that time; it has to be read for that.
+        /// Whether the last sign-in is already numbered after the session that was stored then; the store has to be
+        /// read for that.
         var isNumbered = false
-        /// The sessions whose credential the server has been asked to forget, while a refresh runs that may be of one.
+        /// The sessions whose credential the server has been asked to forget, as long as a refresh runs that may be of
+        /// one of them.
         var revokedSessions: Set<UUID> = []
-        /// Counts the sign-ins that have left the credential of the session before alone.
+        /// Counts the sign-ins that did not revoke the credential of the session before.
         var sparingSignIns = 0
-        /// How many refreshes run, those included whose session is over.
+        /// How many refreshes are running, including those whose session is over.
         var refreshes = 0 {
             didSet { if refreshes == 0 { revokedSessions = [] } }
         }
-        /// The store's lock, kept while a renewal is unsaved and not being saved.
+        /// The store's lock, kept as long as a renewal is unsaved and not being saved.
         var keptLock: (any CredentialLock)?
-        /// Whether the lock was lost while a renewal was unsaved: another process may have renewed as well since, or
-        /// ended the session and removed every trace of it.
+        /// Whether the lock was lost while a renewal was unsaved: since then, another process may have renewed as well,
+        /// or have ended the session and removed every trace of it.
         var hasLostLock = false
         var isFailing = false
         var isTryingAgain = false
-        /// The removal of what a sign-out that was killed has left; nil while none was begun.
+        /// The removal of the remains of a sign-out that was killed; nil while none was begun.
         var removal: Task<Void, Never>?
 
-        /// Numbers a sign-in or a sign-out that begins.
+        /// Gives a number to a sign-in or a sign-out that begins.
         mutating func begin() -> Int {
             lastBegun += 1
             return lastBegun
         }
 
-        /// Notes that a session has ended here, whatever renewals of it a store may still show.
+        /// Notes that a session has ended here, however often renewed a store may still show it.
         mutating func noteEnd(of session: UUID?) {
             if let session { over[session] = .max }
         }
 
-        /// Notes that a session has ended elsewhere: by the sign-in that has taken its place, or by the server. Not where
-        /// nothing is stored: a store that is lost for a while would sign the user out.
+        /// Notes that a session has ended elsewhere: replaced by a later sign-in, or ended by the server. An empty
+        /// store is not taken for an end, since one that is lost for a while would then sign the user out.
         mutating func noteEnd(of record: Record?, followedBy next: Record?, hasExpired: Bool) {
             guard let record, next?.session != record.session else { return }
             guard hasExpired || next.map({ $0.number > record.number }) ?? false else { return }
@@ -120,10 +122,10 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
 
     let store: SharedStore<Credential>
     let rules: SessionRules<Credential>
-    /// The longest that a refresh goes on before it is cancelled, whatever it has sent by then.
+    /// The longest that a refresh runs before it is cancelled, whatever it has sent by then.
     let timeLimit: Duration
     let state = Locked(State())
-    /// The latest credential that was over when it came, here or in another process; nil when none was.
+    /// The latest credential that was already expired when it came, here or in another process; nil when none was.
     let cameExpired = Locked<Credential?>(nil)
     let looking = Locked<(isUnderWay: Bool, latest: Duration?)>((false, nil))
     let watch: Stopwatch
@@ -147,48 +149,48 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         self.reportEnd = reportEnd
     }
 
-    /// Names the coordinator, once, before anything else is asked.
+    /// Sets the coordinator, once, before anything else is asked.
     func attach(_ coordinator: Coordinator) {
         state.withLock { $0.coordinator = coordinator }
     }
 
-    /// The session that calls which begin now belong to; nil when nobody is known to be signed in, and while that
-    /// changes. A store that tells it at once is asked, since another process may have changed it; of any other one, what
-    /// was last seen counts.
+    /// The session of calls that begin now; nil when nobody is known to be signed in, and while that changes. A store
+    /// that answers at once is asked, since another process may have changed it; for any other store, the last known
+    /// state counts.
     var id: UUID? {
         let (known, isChanging) = state.withLock { (Baseline($0), $0.isChanging) }
         if isChanging { return nil }
-        // Memory is newer than the store.
+        // Unsaved changes are newer than the store.
         if known.unsaved != nil { return known.record?.session }
         guard let version = store.promptVersion() else { return known.record?.session }
         if known.isKnown, version == known.version { return known.record?.session }
         return promptSession() ?? nil
     }
 
-    /// The session that this process knows to go on; nil while it knows of none. No look at the store.
+    /// The session that this process knows to be going on; nil while it knows of none. Does not look at the store.
     var knownId: UUID? { state.withLock { Baseline($0).record?.session } }
 
-    /// The session that goes on in the store now, unless it has ended here.
+    /// The session that is in the store now, unless it has ended here.
     ///
-    /// - Returns: Nil when the store does not tell it at once.
+    /// - Returns: Nil when the store cannot answer at once.
     private func promptSession() -> UUID?? {
         store.promptSession().map { stored in
             stored.flatMap { session in state.withLock { $0.isOver(session) } ? nil : session }
         }
     }
 
-    /// A moment, as far as this process can tell what the store had then.
+    /// A moment, with what this process can tell of the store's content then.
     struct Moment: Sendable {
         /// Whether anything had been known of the store by then.
         let wasKnown: Bool
-        /// The session that was stored at that time; nil when the store does not tell that at once.
+        /// The session that was stored then; nil when the store cannot answer at once.
         let session: UUID??
-        /// Whether the store had what is known here, so that there is nothing to look for.
+        /// Whether the store had what is known here, so that no look is needed.
         let isUpToDate: Bool
         fileprivate let watch: Stopwatch
     }
 
-    /// This moment.
+    /// The present moment.
     func moment() -> Moment {
         let (known, wasKnown) = state.withLock { (Baseline($0), $0.wasKnown) }
         let isUpToDate =
@@ -203,17 +205,17 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         )
     }
 
-    /// The longest that a look may take which is to tell of its beginning, where the store does not tell its session at
-    /// once: longer, it may show a user who has signed in since.
+    /// The longest look that still tells what was stored when it began, for a store that cannot answer at once: a
+    /// slower look may show a user who has signed in since.
     private static var lookLimit: Duration { .milliseconds(250) }
 
-    /// What a call goes on with that began at a moment, now that the store has been looked at.
+    /// What a call that began at a given moment goes on with, now that the store has been looked at.
     enum Belonging: Equatable {
-        /// The session that was found: it had begun before the call.
+        /// The session that was found, which had begun before the call.
         case found(Coordinator.Session)
-        /// The session that this process knew, be it over by now.
+        /// The session that this process knew, even if it is over by now.
         case known
-        /// Nothing: somebody has signed in or out since, and this process knew of nobody.
+        /// Nothing: this process knew of nobody, and somebody has signed in or out since.
         case superseded
     }
 
@@ -221,18 +223,18 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
     func belonging(since moment: Moment, _ present: () -> Coordinator.Session) -> Belonging {
         let (session, found) = turn.take { (present(), state.withLock { $0.record?.session }) }
         guard let before = moment.session else {
-            // The first look must find somebody, however slow the store is.
+            // The first look must find who is signed in, however slow the store is.
             return !moment.wasKnown || moment.watch.elapsed <= Self.lookLimit ? .found(session) : .known
         }
-        // A renewal by another process changes the record, and not its session.
+        // A renewal by another process changes the record, but not its session.
         if before == found { return .found(session) }
         if moment.wasKnown { return .known }
-        // Where nobody is signed in, the call has to hear why.
+        // If nobody is signed in, the call has to be told why.
         return found == nil ? .found(session) : .superseded
     }
 
-    /// The rest of a credential's lifetime, as the coordinator goes by it; nil for one that serves until the server
-    /// rejects it.
+    /// The rest of a credential's lifetime, as the coordinator applies it; nil for a credential that is used until the
+    /// server rejects it.
     func lifetime(of credential: Credential) -> Duration? {
         cameExpired.withLock { $0 == credential } ? nil : rules.lifetime(credential)
     }
@@ -246,7 +248,7 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         for session in ended { reportEnd(session) }
     }
 
-    /// Tells once that the store fails, and once that it works again.
+    /// Reports once that the store fails.
     func storeFailed(_ error: SessionError) {
         let isNews = state.withLock { state in
             defer { state.isFailing = true }
@@ -265,7 +267,7 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
     }
 }
 
-/// A lock that the thread which holds it may take again: the coordinator tells its observer while it is held, and an
+/// A lock that its holding thread may take again: the coordinator calls its observer while the lock is held, and an
 /// observer may sign out.
 struct ReentrantLock: Sendable {
     private let lock = Locked(())

@@ -1,12 +1,12 @@
 import Foundation
 import Nautilus
 
-/// What is known of a store's promptness in reading.
+/// What is known of how promptly a store can be read.
 struct OverdueReading: Sendable {
     /// Whether the last look was given up, and none has ended since.
     var isOverdue = false
-    /// Ends with the look that is made instead of those that callers would make, or when that has taken too long for a
-    /// caller; nil while there is none.
+    /// The one look that is made on behalf of all callers. It ends when the look does, or when a caller would have
+    /// waited too long; nil while there is none.
     var nextLook: Task<Void, Never>?
 }
 
@@ -25,9 +25,10 @@ extension SharedStore {
 
         /// The stored record, decoded.
         ///
-        /// - Parameter session: The session of this process, whose end is told though what has taken its place cannot be
-        ///   decoded here. Default: nil, none.
-        /// - Throws: ``SessionError`` of kind ``SessionError/Kind/store(_:)``, which is ``CredentialStoreError/undecodable(type:)``.
+        /// - Parameter session: The session of this process. Its end is reported even if the session that has replaced
+        ///   it cannot be decoded here. Default: nil, none.
+        /// - Throws: ``SessionError`` of kind ``SessionError/Kind/store(_:)``, with
+        ///   ``CredentialStoreError/undecodable(type:)``.
         func look(endingOf session: UUID? = nil) throws(SessionError) -> Snapshot {
             do throws(CredentialStoreError) {
                 var record: Record?
@@ -46,24 +47,24 @@ extension SharedStore {
         var version: CredentialVersion?
         /// Whether what is stored is a session that the server has ended; then ``stored`` is nil.
         var hasExpired = false
-        /// Whether what is stored is another session, whose credential cannot be decoded here; then ``stored`` is nil.
+        /// Whether another session is stored whose credential cannot be decoded here; then ``stored`` is nil.
         var isOfAnother = false
 
-        /// Whether nobody is signed in, since somebody has signed out, or never was.
+        /// Whether nobody is signed in, because somebody has signed out or nobody ever signed in.
         var isSignOut: Bool { stored == nil && !hasExpired && !isOfAnother }
     }
 
-    /// The version now, from a store that tells it at once.
+    /// The version now, from a store that can answer at once.
     ///
-    /// - Returns: Nil when the store takes its time, or cannot be read.
+    /// - Returns: Nil when the store cannot answer at once, or cannot be read.
     func promptVersion() -> CredentialVersion?? {
         guard let store = store as? any PromptStore else { return nil }
         do { return .some(try store.promptVersion(of: key)) } catch { return nil }
     }
 
-    /// The session that goes on in the store now, from one that tells it at once.
+    /// The session that is stored now, from a store that can answer at once.
     ///
-    /// - Returns: Nil when the store takes its time, or the record cannot be read here.
+    /// - Returns: Nil when the store cannot answer at once, or the record cannot be read here.
     func promptSession() -> UUID?? {
         guard let store = store as? any PromptStore else { return nil }
         do {
@@ -75,7 +76,7 @@ extension SharedStore {
     }
 
     func version() async throws(SessionError) -> CredentialVersion? {
-        // Asked before every attempt, so it is not worth a task.
+        // Called before every attempt, so it should not cost a task.
         if let store = store as? any PromptStore {
             return try await translated { try await store.version(of: key) }
         }
@@ -94,11 +95,11 @@ extension SharedStore {
         }
     }
 
-    /// Whether a session is over though the record cannot be read: it is another session's, or this one's end is noted
-    /// beside it.
+    /// Whether a session is over though the record cannot be read: the record belongs to another session, or the end is
+    /// noted beside it.
     private func isOver(_ session: UUID, where error: SessionError) async -> Bool {
         switch error.kind {
-        // Under another key, but whose it is can be read.
+        // The record is encrypted with another key, but its session can be read.
         case .store(.sealedOtherwise(_, let other?)) where other != session: return true
         case .store: break
         default: return false
@@ -109,10 +110,10 @@ extension SharedStore {
 
     /// Loads the stored record, whether or not its credential can be decoded here: enough to end it, or to replace it.
     func glance(endingWhenCancelled endsWhenCancelled: Bool = false) async throws(SessionError) -> Glance {
-        // The version first: should the record change in between, the version is the older one, and it is looked at once
-        // more.
+        // The version first: if the record changes in between, the version is too old, and the record is read again.
         if let store = store as? any PromptStore {
-            // What is told at once when a call begins must be what the look finds, or the two are of different users.
+            // What `promptSession` tells when a call begins must be what this look finds, or the two may be of
+            // different users.
             return try await translated {
                 let version = try store.promptVersion(of: key)
                 return Glance(try store.promptLoad(key), version)
@@ -126,14 +127,14 @@ extension SharedStore {
 }
 
 extension SharedStore {
-    /// The longest that a caller waits for a store that was overdue: enough for one that works again, and bearable.
+    /// The longest that a caller waits for a store that was overdue: enough for a store that works again, and bearable.
     private var patience: Duration { .seconds(1) }
 
     /// Looks at the store within the time limit.
     ///
-    /// Once a look has been given up, one that no caller waits for long is made in place of the others, until it ends:
-    /// every attempt of a call looks, and each would wait for the limit. The calls of its first second wait that long,
-    /// so that they hear what a store says that works again.
+    /// Once a look has been given up, a single look replaces those of all callers until it ends: every attempt of a
+    /// call looks, and each would otherwise wait for the whole limit. Callers wait for it only during its first second,
+    /// so that they notice when the store works again.
     func read<Value: Sendable>(
         endingWhenCancelled endsWhenCancelled: Bool = true,
         _ work: @escaping @Sendable () async throws -> Value
@@ -159,7 +160,7 @@ extension SharedStore {
             if let nextLook = reading.nextLook { return nextLook }
             let look = BackgroundTask.start { [overdue, store, key] in
                 let hasEnded = await wait(atMost: limit) {
-                    // It may be either that hangs; their failure is for a caller to hear.
+                    // Either may hang. Failures are ignored here; the next caller's own look reports them.
                     _ = try? await store.version(of: key)
                     _ = try? await store.load(key)
                     return true

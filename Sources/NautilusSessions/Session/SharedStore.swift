@@ -1,8 +1,8 @@
 import Foundation
 import Nautilus
 
-/// One key of a store, in the words of a session: its errors as ``SessionError``, its lock with a wait, and each of its
-/// operations with a time limit, since a store of an app's own may hang and heed no cancellation.
+/// One key of a store, adapted to a session: errors become ``SessionError``, locking waits, and each operation has a
+/// time limit, since an app's own store may hang and ignore cancellation.
 struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
     typealias Record = SessionRecord<Credential>
 
@@ -11,7 +11,7 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
     let clock: any Clock<Duration>
     let random: any RandomSource
     let sharing: CredentialSharing
-    /// The end of the write that has begun and not ended; one that is given up may still happen.
+    /// The end of the write in progress; a write that was given up may still happen.
     private let unfinished = Locked<Task<Void, Never>?>(nil)
     let overdue = Locked(OverdueReading())
 
@@ -25,16 +25,16 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
         (self.store, self.key, self.clock, self.random, self.sharing) = (store, key, clock, random, sharing)
     }
 
-    /// The longest that one operation of the store is waited for: as long as for its lock, and long enough for a disk.
+    /// The longest wait for one operation of the store: as long as for its lock, and long enough for a disk.
     var limit: Duration { max(sharing.lockWait, .seconds(10)) }
 
-    /// Saves.
+    /// Saves a record, with the lock held.
     ///
     /// - Parameters:
-    ///   - lock: The lock, which has to be held still.
-    ///   - noteStored: Called once the store has the record, be it after the wait for that was given up.
-    /// - Returns: The record that is stored then, none when another process has ended the session, for which it needs
-    ///   no lock; nil when the store cannot be read.
+    ///   - lock: The lock, which still has to be held.
+    ///   - noteStored: Called once the store has the record, even if the wait for that was given up.
+    /// - Returns: What is stored afterwards; it has no record if another process has ended the session, which needs no
+    ///   lock. Nil when the store cannot be read.
     func save(
         _ record: Record,
         under lock: any CredentialLock,
@@ -63,7 +63,7 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
     ///
     /// - Returns: The stored record of the session; nil when there was none.
     func end(_ session: UUID) async throws(SessionError) -> StoredCredential? {
-        // Whoever leaves meanwhile has asked for it all the same.
+        // A caller that is cancelled meanwhile has asked for it all the same.
         let result = Locked<Result<StoredCredential?, SessionError>?>(nil)
         await BackgroundTask.start { [self] in
             let ended: Result<StoredCredential?, SessionError>
@@ -89,7 +89,7 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
     ///
     /// - Parameters:
     ///   - takeKept: Gives the lock if this process has kept it; asked before each try.
-    ///   - findsOtherwise: Asked after each vain try whether the lock is still wanted; its answer ends the wait.
+    ///   - findsOtherwise: Asked after each failed try whether the lock is still wanted; an answer ends the wait.
     /// - Throws: ``SessionError/Kind/lockTimeout(_:)``, ``SessionError/Kind/cancelled``, and what `findsOtherwise`
     ///   throws.
     func lock<Answer>(
@@ -97,11 +97,12 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
         unless findsOtherwise: () async throws(SessionError) -> Answer?
     ) async throws(SessionError) -> Locking<Answer> {
         let watch = Stopwatch(clock)
-        // A refresh takes a tenth of a second: a first look soon, and no more than twenty a second after a while.
+        // A refresh takes a tenth of a second, so look again soon, but after a while no more than about twenty times a
+        // second.
         let pauses = Backoff.exponential(base: .milliseconds(5), cap: .milliseconds(50), jitter: .equal)
         for turn in 1... {
             if let lock = takeKept() { return .locked(lock) }
-            // A lock that comes too late ends with its value.
+            // A lock that arrives after the wait is freed along with its object.
             let lock = try await limited { [store, key] in try await store.lock(key) }
             if let lock { return .locked(lock) }
             if let answer = try await findsOtherwise() { return .answered(answer) }
@@ -117,13 +118,13 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
         (try? await limited { [store, key] in try await store.lock(key) }) ?? nil
     }
 
-    /// Sleeps before the next try of something, counted from 1.
+    /// Sleeps before a retry; retries are counted from 1.
     func pause(beforeRetry retry: Int) async throws(SessionError) {
         try await sleep(for: sharing.backoff.delay(beforeRetry: retry, previous: .zero, random: random))
     }
 
-    /// Gives a lock back, but not before the last write under it has ended: one that is given up may still happen, and
-    /// must not undo what the next holder of the lock saves.
+    /// Gives a lock back, but only after the last write under it has ended: a write that was given up may still happen,
+    /// and must not undo what the next holder of the lock saves.
     func unlock(_ lock: any CredentialLock) {
         guard let write = unfinished.withLock({ $0 }) else { return lock.unlock() }
         BackgroundTask.start {
@@ -132,12 +133,12 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
         }
     }
 
-    /// Waits for `work`, but not for longer than `limit`: then it is cancelled, and goes on alone if it does not heed
-    /// that. When the caller is cancelled, the work is as well.
+    /// Waits for `work`, but no longer than `limit`; then `work` is cancelled, and goes on alone if it ignores that.
+    /// When the caller is cancelled, so is `work`.
     ///
-    /// - Parameter endsWhenCancelled: Whether the wait ends at once when the caller is cancelled. Default: false, the
-    ///   work is waited for all the same.
-    /// - Returns: Its result; nil when there is none in time.
+    /// - Parameter endsWhenCancelled: Whether the wait ends at once when the caller is cancelled. Default: false,
+    ///   `work` is waited for all the same.
+    /// - Returns: The result of `work`; nil when it did not come in time.
     func wait<Value: Sendable>(
         atMost limit: Duration,
         endingWhenCancelled endsWhenCancelled: Bool = false,
@@ -174,10 +175,10 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
         }
     }
 
-    /// Does one operation of the store, within the time limit.
+    /// Performs one operation of the store within the time limit.
     ///
-    /// - Parameter endsWhenCancelled: Whether it is given up when the caller is cancelled: a look, for which a call
-    ///   waits. Default: true.
+    /// - Parameter endsWhenCancelled: Whether the operation is given up when the caller is cancelled, as a look is,
+    ///   since a call waits for it. Default: true.
     /// - Throws: ``SessionError/Kind/storeTimeout(_:)``; ``SessionError/Kind/cancelled``; the store's errors.
     func limited<Value: Sendable>(
         endingWhenCancelled endsWhenCancelled: Bool = true,
@@ -195,8 +196,9 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
         throw SessionError(endsWhenCancelled && Task.isCancelled ? .cancelled : .storeTimeout(limit))
     }
 
-    /// Saves or deletes within the time limit; not while a write that was given up still hangs, since that may happen
-    /// yet, and the later one has to count; nor without the lock, since another process may have written meanwhile.
+    /// Saves or deletes within the time limit. Fails while a write that was given up still hangs, since it may happen
+    /// yet and the later write has to count; and fails without the lock, since another process may have written
+    /// meanwhile.
     private func write(
         under lock: any CredentialLock,
         _ work: @escaping @Sendable () async throws -> Void
@@ -233,7 +235,7 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
     }
 }
 
-/// How a wait for the lock has ended.
+/// How a wait for the lock ended.
 enum Locking<Answer> {
     /// With the lock.
     case locked(any CredentialLock)

@@ -4,28 +4,28 @@ import Nautilus
     import CryptoKit
     import Foundation
 
-    /// AES-GCM of Apple's CryptoKit.
+    /// AES-GCM, as implemented by Apple's CryptoKit.
     ///
     /// ```swift
     /// let store = EncryptedStore(FileStore(folder: folder), cipher: AesGcmCipher(key: key))
     /// ```
-    /// Keep the key where the credentials are not: in the keychain, for one.
+    /// Keep the key apart from the credentials, in the keychain for example.
     public struct AesGcmCipher: CredentialCipher {
         private let key: SymmetricKey
 
         /// Creates a cipher.
         ///
-        /// - Parameter key: 128, 192 or 256 bits; `SymmetricKey(size: .bits256)` draws one.
+        /// - Parameter key: 128, 192 or 256 bits; `SymmetricKey(size: .bits256)` generates one.
         public init(key: SymmetricKey) {
             self.key = key
         }
 
-        /// Nonce, encrypted bytes and tag, one after the other; the nonce is drawn each time.
+        /// The nonce, the encrypted bytes and the tag, one after the other. Each call draws a new nonce.
         ///
         /// - Throws: `CryptoKitError` for a key of another size.
         public func seal(_ bytes: Data, context: Data) throws -> Data {
             let box = try AES.GCM.seal(bytes, using: key, authenticating: context)
-            // It is nil for a nonce of an unusual size, and this one is the usual one.
+            // `combined` is nil only for a nonce of an unusual size; CryptoKit draws the usual one.
             return box.combined ?? Data(box.nonce) + box.ciphertext + box.tag
         }
 
@@ -36,10 +36,10 @@ import Nautilus
     }
 
     extension AesGcmCipher: Redacted {
-        /// Nothing of the key.
+        /// The name of the type; nothing of the key.
         public var description: String { "AesGcmCipher" }
 
-        /// Nothing of the key.
+        /// Empty; nothing of the key.
         public var customMirror: Mirror { Mirror(self, children: []) }
     }
 #endif

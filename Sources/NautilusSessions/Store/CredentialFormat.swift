@@ -3,27 +3,27 @@ import Nautilus
 
 /// The bytes of a ``StoredCredential``, for authors of a ``CredentialStore``.
 ///
-/// One JSON object: a name, the format's version, the key, the record, and at its very end the SHA-256 digest of all
-/// bytes before it. So every byte is covered, and a person can read the file:
+/// One JSON object: a name, the format's version, the key, the record and, at the very end, the SHA-256 digest of all
+/// bytes before it. The digest thus covers every byte, and a person can read the file:
 ///
 /// ```json
 /// {"format":"nautilus-credential","version":1,"key":{…},"record":{…},"digest":"…"}
 /// ```
-/// The head up to the version, and the digest, are the same in every version: an old reader can tell a newer file from
-/// a damaged one. The digest finds accidents; it is no protection from someone who may write the file. Fields that are
-/// not known are ignored, so a later version 1 can add some.
+/// The head up to the version and the digest are the same in every version, so an old reader can tell a newer file from
+/// a damaged one. The digest detects accidents; it does not protect against someone who can write the file. Unknown
+/// fields are ignored, so that version 1 can gain fields later.
 public enum CredentialFormat {
-    /// The version that is written, and the only one that is read.
+    /// The version that is written, and the only one that can be read.
     public static let version = 1
 
-    /// The most bytes that are read or written: a thousand times a usual credential, and yet no burden to read.
+    /// The largest size that is written or read: a thousand times that of a usual credential, yet quick to read.
     public static let maxSize = 1 << 20
 
     /// The bytes to store.
     ///
     /// - Parameters:
     ///   - stored: The record to store.
-    ///   - key: The key of the record; only this key reads it again.
+    ///   - key: The key of the record; the record can be read only with this key.
     ///   - place: The place where it is stored, for errors: the name of a file or service.
     /// - Throws: ``CredentialStoreError/system(operation:place:code:)`` with `EFBIG` for more than ``maxSize`` bytes.
     public static func encode(
@@ -47,9 +47,9 @@ public enum CredentialFormat {
     /// Reads what ``encode(_:for:place:)`` wrote.
     ///
     /// - Parameters:
-    ///   - data: The bytes, which anybody may have written.
+    ///   - data: The bytes; anybody may have written them.
     ///   - key: The key that the record must have.
-    ///   - place: The place they come from, for errors.
+    ///   - place: The place the bytes come from, for errors.
     /// - Throws: ``CredentialStoreError/damaged(place:)``, ``CredentialStoreError/foreign(place:)`` or
     ///   ``CredentialStoreError/newerFormat(place:version:)``; nothing else, whatever the bytes are.
     public static func decode(
@@ -65,7 +65,7 @@ public enum CredentialFormat {
         }
     }
 
-    /// Reads bytes whose digest is right; anybody may still have written them.
+    /// Reads bytes whose digest is right, though anybody may have written them.
     static func decode(
         intact data: Data,
         for key: CredentialKey,
@@ -90,7 +90,7 @@ private struct CredentialHead: Decodable {
     let version: Int
 }
 
-/// The key that a record belongs to; read before the record, since a record of another key is not ours to judge.
+/// The key that a record belongs to. Read before the record, since the record of another key is not ours to judge.
 private struct CredentialOwner: Decodable {
     let key: CredentialKey
 }
@@ -101,14 +101,14 @@ private struct CredentialContent: Codable {
     let record: CredentialRecord
 }
 
-/// The outermost layer of a stored credential, the same in every version: the head names the format, the digest at the
-/// end shows that nothing before it has changed.
+/// The outermost layer of a stored credential, the same in every version: the head names the format, and the digest at
+/// the end shows that nothing before it has changed.
 enum CredentialSeal {
     /// The state of bytes that were read.
     enum State: Hashable, Sendable {
-        /// Ours, as they were written.
+        /// Ours, and unchanged.
         case intact
-        /// Ours, and not as they were written.
+        /// Ours, but changed.
         case broken
         /// Not ours.
         case unknown
@@ -134,14 +134,14 @@ enum CredentialSeal {
         let hasHead = data.starts(with: head)
         let tail = Array(data.suffix(tailCount))
         let hasTail = tail.count == tailCount && tail.starts(with: digestStart) && tail.suffix(end.count) == end[...]
-        // One of the two is enough to know our own: an accident rarely hits both ends.
+        // Either end is enough to recognise our own data: an accident rarely hits both.
         guard hasHead || hasTail else { return isRemnant(data) ? .broken : .unknown }
         guard hasHead, hasTail else { return .broken }
         let digest = tail.dropFirst(digestStart.count).dropLast(end.count)
         return digest == hexDigest(of: data.dropLast(tailCount))[...] ? .intact : .broken
     }
 
-    /// Whether a crash may have left this of a file of ours: cut off within the head, empty at last, or all zeros.
+    /// Whether a crash may have left this of one of our files: cut off within the head, empty, or all zeros.
     private static func isRemnant(_ data: Data) -> Bool {
         head.starts(with: data) || data.allSatisfy { $0 == 0 }
     }

@@ -1,70 +1,72 @@
 import Foundation
 import Nautilus
 
-/// A store in which credentials outlive a process and processes meet: each key has one record and one lock.
+/// A store that keeps credentials beyond the end of a process and shares them among processes: each key has one record
+/// and one lock.
 ///
-/// A store decides nothing. When to refresh, when to wait and what to adopt is up to ``Session``, which saves and
-/// deletes only while it holds the key's lock, and loads at any time. So a store has to see to four things: a load
-/// never shows half a save, nor a session that has been ended, a lock has one holder among all processes that share the
-/// store, and a holder that dies loses it.
+/// A store decides nothing. When to refresh, when to wait and what to adopt is up to ``Session``, which loads at any
+/// time, but saves and deletes only while it holds the key's lock. A store has to guarantee four things: a load never
+/// shows half a save, nor a session that has been ended; a lock has one holder among all processes that share the
+/// store; and a holder that dies loses the lock.
 ///
 /// ``MemoryStore`` is for tests and for credentials that need not be kept, ``FileStore`` for files on one machine,
-/// `KeychainStore` for Apple's platforms. A fleet of servers can write one over a database that they share, with
+/// `KeychainStore` for Apple's platforms. A fleet of servers can implement its own over a shared database, with
 /// ``CredentialFormat`` for the bytes and, on one machine, ``LockFolder`` for the locks.
 ///
-/// A store that may wait, for a disk or for a network, should heed cancellation: a look at it comes before each
-/// attempt. One that hangs is given up after ``CredentialSharing/lockWait``, ten seconds at least, as
-/// ``SessionError/Kind/storeTimeout(_:)``; by a call that is cancelled or has run out of time at once. Calls after that
-/// wait a second at most, and go by what is known, until it answers again. A save that was given up keeps the lock
-/// until it ends. A renewal that a store has held up for half of its time limit fails before anything is sent: it might
-/// be cancelled before its answer has come.
+/// A store that may wait, for a disk or a network, should heed cancellation, since the store is read before each
+/// attempt. ``Session`` gives up waiting for a store that hangs after ``CredentialSharing/lockWait``, but no sooner
+/// than ten seconds, with ``SessionError/Kind/storeTimeout(_:)``; a call that is cancelled or has run out of time gives
+/// up at once. Until the store answers again, later calls wait a second at most and go by what is known. A save that
+/// was given up keeps the lock until it ends. A renewal that a store has held up for half of its time limit fails
+/// before anything is sent, since it might be cancelled before its answer arrives.
 ///
-/// A load that is behind for a moment, as of a database with copies, takes nothing back from a process that knows better:
-/// neither a renewed credential (``StoredCredential/renewals``) nor a user who has signed out there. A process that knows
-/// nothing yet goes by what it is shown. Two things such a store sees to all the same: who holds the key's lock is shown
-/// what was stored last, since that decides what is replaced and removed, and no read of a process is behind an earlier
-/// one, a load above all not behind the version that was asked for before it.
+/// A load may be stale for a moment, as from a database with replicas. It takes nothing back from a process that knows
+/// better: neither a renewed credential (``StoredCredential/renewals``) nor the sign-out of a user there. A process
+/// that knows nothing yet goes by what it is shown. Even such a store has to guarantee two things: the holder of the
+/// key's lock is shown what was stored last, since that decides what is replaced and removed; and no read of a process
+/// is older than its previous one, in particular no load older than the version that was asked for before it.
 ///
-/// A record that is foreign, or of a newer format, is left alone: neither saved over nor deleted. A damaged one is
+/// A foreign record, or one of a newer format, is left alone: neither saved over nor deleted. A damaged one is
 /// replaced.
 public protocol CredentialStore: Sendable {
-    /// Loads the stored record; nil when there is none. A record that ``StoredCredential/hasExpired`` is no credential
-    /// to use: it says that the server has ended the session.
+    /// Loads the stored record; nil when there is none. A record that ``StoredCredential/hasExpired`` holds no usable
+    /// credential: it says that the server has ended the session.
     ///
-    /// - Throws: ``CredentialStoreError`` for a record that is there and cannot be read: never nil in its place.
+    /// - Throws: ``CredentialStoreError`` for a record that exists but cannot be read; nil never stands for such a
+    ///   record.
     func load(_ key: CredentialKey) async throws -> StoredCredential?
 
     /// Replaces the stored record, wholly or not at all, and returns once it would survive a power failure.
     ///
-    /// - Throws: ``CredentialStoreError``; the record stored before is still there then.
+    /// - Throws: ``CredentialStoreError``; the previous record is still there then.
     func save(_ stored: StoredCredential, for key: CredentialKey) async throws
 
-    /// Ends a session for every process that shares the store, without the key's lock, which may be held for long: no
-    /// load shows a record of it any more, be it stored already or saved later by a process that does not know of the
-    /// end, until ``delete(_:)``. Records of other sessions stay. The ``version(of:)`` is another one afterwards, if
-    /// the session was stored, and at the same moment: a process that is killed in the middle must not leave an end of
-    /// which the others hear nothing.
+    /// Ends a session for every process that shares the store, without the key's lock, which may be held for long.
+    /// Until ``delete(_:)``, no load shows a record of the session any more, whether already stored or saved later by a
+    /// process that does not know of the end. Records of other sessions stay. If the session was stored, the
+    /// ``version(of:)`` changes at the same moment: a process that is killed halfway must not leave an end that the
+    /// others never hear of.
     ///
     /// - Returns: The stored record of the session; nil when there was none, or it cannot be read.
     /// - Throws: ``CredentialStoreError`` when the session may still be shown.
     @discardableResult
     func end(_ session: UUID, for key: CredentialKey) async throws -> StoredCredential?
 
-    /// Whether a session has been ended by ``end(_:for:)`` since the last ``delete(_:)``. Asked where the record cannot be
-    /// read, as one that a newer version of the app has put in the place of the ended session's. Default: false, nothing is
-    /// known of it.
+    /// Whether a session has been ended by ``end(_:for:)`` since the last ``delete(_:)``. Asked when the record cannot
+    /// be read, for example because a newer version of the app has put its own in place of the ended session's.
+    /// Default: false, nothing is known of an end.
     ///
     /// - Throws: ``CredentialStoreError``.
     func isEnded(_ session: UUID, for key: CredentialKey) async throws -> Bool
 
-    /// Removes what is stored, of whichever session, and forgets which sessions have been ended; nothing when nothing
-    /// is.
+    /// Removes whatever is stored, of any session, and forgets which sessions have been ended; does nothing when
+    /// nothing is stored.
     ///
     /// - Throws: ``CredentialStoreError``.
     func delete(_ key: CredentialKey) async throws
 
-    /// A mark that is another one after each save and delete, by whichever process. Asked before every attempt of every
-    /// call, so it has to be cheap: no decryption, no network.
+    /// A mark that changes with each save and delete, by whichever process. Asked before every attempt of every call,
+    /// so it has to be cheap: no decryption, no network.
     ///
     /// - Returns: Nil when nothing is stored.
     /// - Throws: ``CredentialStoreError``.
@@ -72,7 +74,7 @@ public protocol CredentialStore: Sendable {
 
     /// Takes the key's lock if it is free, and does not wait.
     ///
-    /// - Returns: The lock; nil while another holds it, in this process or in another.
+    /// - Returns: The lock; nil while another holder has it, in this process or in another.
     /// - Throws: ``CredentialStoreError``.
     func lock(_ key: CredentialKey) async throws -> (any CredentialLock)?
 }
@@ -82,15 +84,15 @@ extension CredentialStore {
     public func isEnded(_ session: UUID, for key: CredentialKey) async throws -> Bool { false }
 }
 
-/// Exclusive access to one key of a ``CredentialStore``. It ends with ``unlock()``, with the value, or with the
+/// Exclusive access to one key of a ``CredentialStore``. It ends with ``unlock()``, with the lock object, or with the
 /// process.
 public protocol CredentialLock: AnyObject, Sendable {
-    /// Whether the access is still this lock's alone: false once it has been given back, and where the system or somebody
-    /// else has taken it away. A ``Session`` asks right before each save and delete, and looks anew when it is not.
-    /// Default: true, for locks that cannot be lost.
+    /// Whether the lock still grants exclusive access: false once it has been given back, or the system or somebody
+    /// else has taken it away. A ``Session`` asks right before each save and delete, and reads the store again if the
+    /// lock was lost. Default: true, for locks that cannot be lost.
     var isHeld: Bool { get }
 
-    /// Gives the access back; nothing when that has happened before.
+    /// Gives the access back; does nothing when that has already happened.
     func unlock()
 }
 
@@ -108,20 +110,20 @@ public struct CredentialVersion: Hashable, Sendable {
         self.mark = mark
     }
 
-    /// This one, and what else tells a change; itself for nil.
+    /// This version combined with another mark of change; this version alone when `addition` is nil.
     func with(_ addition: String?) -> CredentialVersion { addition.map { CredentialVersion("\(mark) \($0)") } ?? self }
 
-    /// The version of what was not seen: like no other.
+    /// The version of a record that was not seen: equal to no other.
     static var unseen: CredentialVersion { CredentialVersion(UUID().uuidString) }
 }
 
-/// The key of a credential in a store that holds several: its account, its client, its issuer.
+/// The key of a credential in a store that holds several: its issuer, its client and its account.
 ///
-/// Refreshing one never waits for another.
+/// Refreshing one credential never waits for another.
 public struct CredentialKey: Hashable, Sendable, Codable {
     /// The issuer: the authorization server's issuer URL, or the API's origin. Staging and production differ here.
     public let issuer: String
-    /// The client it was issued to, by `client_id`. Empty where clients have no names.
+    /// The client the credential was issued to, by `client_id`. Empty where clients have no names.
     public let client: String
     /// The account, in the app's words: a user's name or number. Empty where there is only one.
     public let account: String
@@ -139,30 +141,29 @@ public struct CredentialKey: Hashable, Sendable, Codable {
     }
 }
 
-/// Why a ``CredentialStore`` cannot do its work. The credential itself may well be good: nobody is signed out by it.
+/// Why a ``CredentialStore`` cannot do its work. The credential itself may well be good, so nobody is signed out by it.
 public enum CredentialStoreError: Error, Hashable, Sendable {
-    /// The stored record breaks off or was changed: it cannot be read. Sign in again, which replaces it.
+    /// The stored record breaks off or was changed, and cannot be read. Sign in again, which replaces it.
     case damaged(place: String)
-    /// The stored record is not a credential of this library, or belongs to another key; it is left alone.
+    /// The stored record is not a credential of this library, or belongs to another key. It is left alone.
     case foreign(place: String)
-    /// A newer version of this library has stored it: update this one.
+    /// The stored record was written by a newer version of this library. Update this one.
     case newerFormat(place: String, version: Int)
-    /// The stored credential is of another type than this one, as another version of the app may have stored it. It
-    /// stays until somebody signs in or out. If it belongs to another session than this process's, the session of this
-    /// process ends.
+    /// The stored credential is of another type, as another version of the app may have stored it. It stays until
+    /// somebody signs in or out. If it belongs to another session than this process's, this process's session ends.
     case undecodable(type: String)
     /// The stored record was encrypted with another key. It stays until somebody signs in or out. Its session, if the
-    /// store knows it, tells a process of another one that its own is over.
+    /// store knows it, tells a process with another session that its own is over.
     case sealedOtherwise(issuer: String, session: UUID? = nil)
-    /// The folder is open to others, or belongs to somebody else; give it mode 0700, or another place.
+    /// The folder is open to others, or belongs to somebody else. Give it mode 0700, or choose another place.
     case notPrivate(place: String)
     /// There is no room left.
     case full(place: String)
-    /// The place must not be written, or read.
+    /// The system does not permit reading or writing the place.
     case notPermitted(place: String)
-    /// The system refused for another reason: its error number, or its status on Apple's keychain.
+    /// The system refused for another reason. `code` is its error number, or a status of Apple's keychain.
     case system(operation: String, place: String, code: Int)
-    /// A store of one's own failed; the type of its error.
+    /// A custom store failed; the type of its error.
     case other(type: String)
 }
 
@@ -198,7 +199,7 @@ extension CredentialStoreError: PrintableError, LocalizedError {
         }
     }
 
-    /// The system's own words for its error numbers; the keychain's statuses are negative, and stay numbers.
+    /// The system's own words for its error numbers. The keychain's statuses are negative, and stay numbers.
     private static func words(for code: Int) -> String {
         code > 0 ? "\(String(cString: strerror(Int32(clamping: code)))) (\(code))" : "status \(code)"
     }

@@ -1,21 +1,21 @@
 import Foundation
 import Nautilus
 
-/// A store that keeps credentials encrypted in another one.
+/// A store that keeps credentials encrypted in another store.
 ///
 /// ```swift
 /// let store = EncryptedStore(FileStore(folder: folder), cipher: AesGcmCipher(key: key))
 /// ```
-/// The credential is encrypted together with its key and its session, so that no record can be put in the place of
-/// another. The session's number and the count of lost answers are not secret, and are not encrypted.
+/// The credential is encrypted together with its key and its session, so that no record can be put in place of another.
+/// The session's number and the count of lost answers are not secret, and are not encrypted.
 ///
-/// An earlier record of the same key that somebody puts back, even after a sign-out, is not told from the latest: encryption
-/// does not date it. The server does, if a sign-out revokes the credential.
+/// An earlier record of the same key that somebody puts back, even after a sign-out, cannot be told from the latest,
+/// since encryption does not date it. The server can tell, if a sign-out revokes the credential.
 ///
-/// A record that was stored before there was encryption is read only on request, since anyone who can write the file
-/// could otherwise put anything there. A record that was encrypted with another key is an error,
-/// ``CredentialStoreError/sealedOtherwise(issuer:session:)``, never "nobody is signed in": it stays until somebody signs in or
-/// out.
+/// A record stored before encryption was introduced is read only on request, since otherwise anyone who can write the
+/// file could put anything there. A record encrypted with another key is an error,
+/// ``CredentialStoreError/sealedOtherwise(issuer:session:)``, never "nobody is signed in". It stays until somebody
+/// signs in or out.
 public struct EncryptedStore<Base: CredentialStore>: CredentialStore {
     let base: Base
     private let cipher: any CredentialCipher
@@ -27,7 +27,7 @@ public struct EncryptedStore<Base: CredentialStore>: CredentialStore {
     ///   - base: The store that keeps them.
     ///   - cipher: The cipher that encrypts them.
     ///   - readsPlain: Whether records that `base` keeps unencrypted are read, too; the next renewal encrypts them.
-    ///     Default: false. True for an app whose earlier version has not encrypted, until its users have come over.
+    ///     Default: false. Pass true in an app whose earlier version did not encrypt, until its users have updated.
     public init(_ base: Base, cipher: any CredentialCipher, readingPlain readsPlain: Bool = false) {
         self.base = base
         self.cipher = cipher
@@ -45,7 +45,7 @@ public struct EncryptedStore<Base: CredentialStore>: CredentialStore {
     ///
     /// - Throws: The errors of the cipher and of the base.
     public func save(_ stored: StoredCredential, for key: CredentialKey) async throws {
-        // There is no credential in it, so there is nothing to hide.
+        // An expired record holds no credential, so there is nothing to hide.
         guard !stored.hasExpired else { return try await base.save(stored, for: key) }
         let sealed = try cipher.seal(stored.content, context: Self.context(of: stored, key))
         try await base.save(stored.replacingContent(sealed), for: key)
@@ -72,7 +72,7 @@ public struct EncryptedStore<Base: CredentialStore>: CredentialStore {
     /// - Throws: The base's errors.
     public func delete(_ key: CredentialKey) async throws { try await base.delete(key) }
 
-    /// The base's version; nothing is decrypted for it.
+    /// The base's version; asking for it decrypts nothing.
     ///
     /// - Throws: The base's errors.
     public func version(of key: CredentialKey) async throws -> CredentialVersion? { try await base.version(of: key) }
@@ -82,8 +82,8 @@ public struct EncryptedStore<Base: CredentialStore>: CredentialStore {
     /// - Throws: The base's errors.
     public func lock(_ key: CredentialKey) async throws -> (any CredentialLock)? { try await base.lock(key) }
 
-    /// - Throws: ``CredentialStoreError/sealedOtherwise(issuer:session:)`` for a record that was sealed with another key, for
-    ///   another credential, or not at all.
+    /// - Throws: ``CredentialStoreError/sealedOtherwise(issuer:session:)`` for a record that was sealed with another
+    ///   key, for another credential, or not at all.
     func opened(_ stored: StoredCredential, _ key: CredentialKey) throws(CredentialStoreError) -> StoredCredential {
         guard !stored.hasExpired else { return stored }
         if let content = try? cipher.open(stored.content, context: Self.context(of: stored, key)) {
@@ -95,10 +95,11 @@ public struct EncryptedStore<Base: CredentialStore>: CredentialStore {
         return stored
     }
 
-    /// The key and the session of a credential: different for different ones, since each part gives its length.
+    /// The key and the session of a credential as bytes. Different ones give different bytes, since each part is
+    /// preceded by its length.
     private static func context(of stored: StoredCredential, _ key: CredentialKey) -> Data {
         let parts = [key.issuer, key.client, key.account, stored.session.uuidString]
-        // Equal texts are equal bytes only once they are composed.
+        // Equal texts have equal bytes only in composed form.
         return Data(
             parts.map(\.precomposedStringWithCanonicalMapping).map { "\($0.utf8.count):\($0)" }.joined().utf8
         )
@@ -124,10 +125,10 @@ extension StoredCredential {
     }
 }
 
-/// Encrypts what a store keeps: authenticated encryption, such as AES-GCM, with a key that only the app, or only its
-/// user, has.
+/// Encrypts what a store keeps: authenticated encryption, such as AES-GCM, with a key that only the app or its user
+/// has.
 ///
-/// `AesGcmCipher` is one where CryptoKit is. Elsewhere, write one over a library that you trust, in ten lines, and
+/// `AesGcmCipher` is one, where CryptoKit exists. Elsewhere, write one in ten lines over a library that you trust, and
 /// never an algorithm of your own:
 ///
 /// ```swift
@@ -147,12 +148,12 @@ public protocol CredentialCipher: Sendable {
     ///
     /// - Parameters:
     ///   - bytes: The secret.
-    ///   - context: The owner of the secret, which is authenticated with it and not stored.
+    ///   - context: The owner of the secret. It is authenticated with the secret, and not stored.
     /// - Throws: Any error; nothing is stored then.
     func seal(_ bytes: Data, context: Data) throws -> Data
 
     /// Reads what ``seal(_:context:)`` made.
     ///
-    /// - Throws: Any error, when it was sealed with another key, for another context, or has been changed.
+    /// - Throws: Any error, when the bytes were sealed with another key or for another context, or have been changed.
     func open(_ sealed: Data, context: Data) throws -> Data
 }

@@ -3,19 +3,20 @@ import Nautilus
 
 /// Keeps credentials in a folder, one file each, for all processes of one machine that use the same folder.
 ///
-/// The folder and its files are for this user alone; for encryption, wrap the store in an ``EncryptedStore``. A save
-/// writes a new file beside the old one and puts it in its place once it would survive a power failure, so that a
-/// process which is killed, or a disk which is full, leaves the old one. Keep the folder on a local disk: a network file
-/// system that is away stops the threads that ask for it, and its locks may not count for other machines. Keep it where
-/// nobody cleans up: a record that has gone is a sign-out, since on a full disk its removal is the only way to tell one.
+/// Only this user may enter the folder and read its files; for encryption, wrap the store in an ``EncryptedStore``. A
+/// save writes a new file beside the old one, and moves it into place once it would survive a power failure. If the
+/// process is killed or the disk is full, the old file stays. Keep the folder on a local disk: a network file system
+/// that is out of reach blocks the threads that access it, and its locks may not hold between machines. Keep it where
+/// nobody cleans up: a missing record counts as a sign-out, since on a full disk removing the record is the only way to
+/// tell of one.
 ///
-/// On Apple's platforms, prefer `KeychainStore`, whose items never leave the device; files are readable there from the first
-/// unlock after a restart, and a folder that the store has created is kept out of backups.
+/// On Apple's platforms, prefer `KeychainStore`, whose items never leave the device. There, the files of this store are
+/// readable from the first unlock after a restart, and a folder that the store has created is excluded from backups.
 ///
 /// ```swift
 /// let store = FileStore(folder: URL(fileURLWithPath: "/var/lib/notes/credentials"))
 /// ```
-/// A record that is foreign or of a newer format is neither replaced nor removed; a damaged one is.
+/// A foreign record, or one of a newer format, is neither replaced nor removed; a damaged one is.
 public final class FileStore: CredentialStore {
     private let folder: StoreFolder
     private let locks: LockFolder
@@ -23,8 +24,8 @@ public final class FileStore: CredentialStore {
 
     /// Keeps credentials in `folder`.
     ///
-    /// - Parameter folder: Created at the first save or lock if missing, with mode 0700. One that exists has to belong
-    ///   to this user, and to be closed to all others.
+    /// - Parameter folder: Created with mode 0700 at the first save or lock if it is missing. An existing folder has to
+    ///   belong to this user, and to be closed to all others.
     public init(folder: URL) {
         self.folder = StoreFolder(folder)
         locks = LockFolder(self.folder)
@@ -44,7 +45,7 @@ public final class FileStore: CredentialStore {
         while let content = try file.read() {
             let stored = try CredentialFormat.decode(content.data, for: key, place: file.place)
             if try file.isEnded(stored.session) { return nil }
-            // A delete that came in between has removed the note of an end with the file.
+            // A delete in between has removed the note of the session's end along with the file.
             if try file.status()?.version == content.status.version { return stored }
         }
         return nil
@@ -52,24 +53,24 @@ public final class FileStore: CredentialStore {
 
     /// Replaces what is stored, and returns once it would survive a power failure.
     ///
-    /// - Throws: ``CredentialStoreError``. What was stored before is still there then, with one exception: if only the
-    ///   folder cannot be synchronised, the new one is there, and a power failure may bring back the old one.
+    /// - Throws: ``CredentialStoreError``. The previous record is still there then, with one exception: if only the
+    ///   folder cannot be synchronised, the new record is there, and a power failure may bring back the old one.
     public func save(_ stored: StoredCredential, for key: CredentialKey) async throws(CredentialStoreError) {
         let (folder, file) = (folder, folder.file(of: key))
         try await queue.run { () throws(CredentialStoreError) in
             let data = try CredentialFormat.encode(stored, for: key, place: file.place)
             try folder.create()
             let previous = try Self.replaceable(file, of: key)
-            // Where the sessions that have ended cannot be asked for, no record is shown.
+            // Fail now if the ended sessions cannot be read, since no record would be shown then.
             _ = try file.isEnded(stored.session)
             try file.replace(with: data, after: previous?.modified)
             try folder.synchronize()
         }
     }
 
-    /// Ends a session, by a line with its name in a file beside the record, and returns once that would survive a power
-    /// failure. That file is part of the ``version(of:)``, so whoever shares the folder knows at the same time that there
-    /// is something new and what it is, though this process may be killed at any moment.
+    /// Ends a session by adding a line with its name to a file beside the record, and returns once that would survive a
+    /// power failure. That file is part of the ``version(of:)``, so every process that shares the folder learns of the
+    /// end in the same moment, even if this process is killed right after.
     ///
     /// - Returns: The stored record of the session; nil when there was none, or it cannot be read.
     /// - Throws: ``CredentialStoreError``.
@@ -89,7 +90,7 @@ public final class FileStore: CredentialStore {
         }
     }
 
-    /// Whether a line of that file names the session.
+    /// Whether the file of ended sessions names the session.
     ///
     /// - Throws: ``CredentialStoreError``.
     public func isEnded(_ session: UUID, for key: CredentialKey) async throws(CredentialStoreError) -> Bool {
@@ -97,8 +98,8 @@ public final class FileStore: CredentialStore {
         return try await queue.run { () throws(CredentialStoreError) in try file.isEnded(session) }
     }
 
-    /// Removes what is stored, with what killed saves have left of it, and the notes of which sessions have been ended;
-    /// nothing when nothing is.
+    /// Removes what is stored, the leftovers of killed saves, and the notes of ended sessions; does nothing when
+    /// nothing is stored.
     ///
     /// - Throws: ``CredentialStoreError``.
     public func delete(_ key: CredentialKey) async throws(CredentialStoreError) {
@@ -114,8 +115,8 @@ public final class FileStore: CredentialStore {
         }
     }
 
-    /// A mark made of the file's number, times and size, and of how many sessions have been ended: two questions to the
-    /// system, which are asked on the caller's thread. That takes less time than a change of threads, and on the store's
+    /// A mark made of the file's number, times and size, and of the size of the file that names ended sessions. It
+    /// takes two system calls, on the caller's thread: they take less time than a change of threads, and on the store's
     /// queue every call would wait for a save to reach the disk.
     ///
     /// - Returns: Nil when nothing is stored.
@@ -126,11 +127,11 @@ public final class FileStore: CredentialStore {
         return status.version.with(try file.endsStatus().map { "ended \($0.size)" })
     }
 
-    /// Takes the key's lock if it is free, and does not wait. With the first lock of a key, the files that killed saves
-    /// have left are removed: once, since the folder is listed for it; files that others leave later are removed by
-    /// their next run.
+    /// Takes the key's lock if it is free, and does not wait. The first lock of a key also removes the files that
+    /// killed saves have left. This happens only once per run, since it lists the whole folder; files left later are
+    /// removed by the next run of their process.
     ///
-    /// - Returns: The lock; nil while another holds it, in this process or in another.
+    /// - Returns: The lock; nil while another holder has it, in this process or in another.
     /// - Throws: ``CredentialStoreError``.
     public func lock(_ key: CredentialKey) async throws(CredentialStoreError) -> (any CredentialLock)? {
         guard let lock = try locks.lock(key) else { return nil }
@@ -140,8 +141,8 @@ public final class FileStore: CredentialStore {
         return lock
     }
 
-    /// The file that a save or delete may replace: a credential of this key, damaged or not; nil when nothing is
-    /// stored.
+    /// The status of the file that a save or delete may replace: a credential of this key, damaged or not; nil when
+    /// nothing is stored.
     private static func replaceable(
         _ file: StoreFile,
         of key: CredentialKey
@@ -157,7 +158,7 @@ public final class FileStore: CredentialStore {
 }
 
 extension FileStatus {
-    /// Another one after each save: the file is a new one, and dated later than the one before.
+    /// A version that changes with each save: the file is a new one, and dated later than the one before.
     var version: CredentialVersion {
         let (inode, modified, changed) = (inode, modified, changed)
         return CredentialVersion(
@@ -167,12 +168,12 @@ extension FileStatus {
 }
 
 extension SystemFailure {
-    /// The store error that it means at `place`.
+    /// The store error that this failure means at `place`.
     func at(_ place: String) -> CredentialStoreError {
         switch code {
         case ENOSPC, EDQUOT: .full(place: place)
         case EACCES, EPERM, EROFS: .notPermitted(place: place)
-        // A symbolic link where a file of ours would be.
+        // A symbolic link where one of our files would be.
         case ELOOP: .foreign(place: place)
         default: .system(operation: operation, place: place, code: Int(code))
         }

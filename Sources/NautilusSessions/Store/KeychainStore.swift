@@ -4,28 +4,30 @@
 
     /// Keeps credentials in the keychain of Apple's platforms, one generic password each.
     ///
-    /// They are readable from the first unlock after a restart, so that work in the background can refresh, and they
-    /// never leave the device: not in a backup, not through iCloud. It is the data protection keychain on macOS as
-    /// well, which wants a signed app with an application identifier or a keychain access group among its entitlements.
+    /// The items are readable from the first unlock after a restart, so that background work can refresh, and never
+    /// leave the device: not in a backup, not through iCloud. On macOS, too, the store uses the data protection
+    /// keychain, which requires a signed app with an application identifier or a keychain access group among its
+    /// entitlements.
     ///
     /// ```swift
     /// let container = FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: "group.notes")
     /// let store = container.map { KeychainStore(lockFolder: $0.appendingPathComponent("Locks"), accessGroup: "group.notes") }
     /// ```
-    /// A record that is foreign or of a newer format is neither replaced nor removed; a damaged one is.
+    /// A foreign record, or one of a newer format, is neither replaced nor removed; a damaged one is.
     public final class KeychainStore: CredentialStore {
         private let accessGroup: String?
         private let locks: LockFolder
-        /// The keychain is asked in another process, which may take its time; Swift's few threads never wait.
+        /// The keychain runs in another process, which may take its time; this queue waits, so that Swift's few threads
+        /// never do.
         private let queue = DispatchQueue(label: "nautilus.keychain-store", qos: .userInitiated)
 
-        /// Keeps credentials in the keychain, and locks in a folder, since the keychain has none.
+        /// Keeps credentials in the keychain, and locks in a folder, since the keychain has no locks.
         ///
         /// - Parameters:
-        ///   - lockFolder: Created if missing. For an app and its extensions, a folder of its own in the container of
+        ///   - lockFolder: Created if missing. For an app and its extensions, use a separate folder in the container of
         ///     their app group; see ``LockFolder``.
-        ///   - accessGroup: The keychain access group or app group that shares the credentials. Default: nil, the first
-        ///     one that the app has.
+        ///   - accessGroup: The keychain access group or app group that shares the credentials. Default: nil, the app's
+        ///     first access group.
         public init(lockFolder: URL, accessGroup: String? = nil) {
             locks = LockFolder(lockFolder)
             self.accessGroup = accessGroup
@@ -38,15 +40,15 @@
             try await run { () throws(CredentialStoreError) in
                 while let mark = try self.mark(key, "load"), let stored = try self.stored(key) {
                     if try self.isEnded(stored.session, key) { return nil }
-                    // A delete that came in between has removed the note of an end with the item.
+                    // A delete in between has removed the note of the session's end along with the item.
                     if try self.mark(key, "load") == mark { return stored }
                 }
                 return nil
             }
         }
 
-        /// Ends a session, by an item that has its name. Such items are part of the ``version(of:)``, so whoever shares the
-        /// keychain knows at the same time that there is something new and what it is.
+        /// Ends a session by adding an item with its name. Such items are part of the ``version(of:)``, so every
+        /// process that shares the keychain learns of the end in the same moment.
         ///
         /// - Returns: The stored record of the session; nil when there was none, or it cannot be read.
         /// - Throws: ``CredentialStoreError``.
@@ -74,12 +76,12 @@
 
         /// Replaces the stored record.
         ///
-        /// - Throws: ``CredentialStoreError``; the record stored before is still there then.
+        /// - Throws: ``CredentialStoreError``; the previous record is still there then.
         public func save(_ stored: StoredCredential, for key: CredentialKey) async throws(CredentialStoreError) {
             try await run { () throws(CredentialStoreError) in
                 let data = try CredentialFormat.encode(stored, for: key, place: Self.service(of: key))
                 try self.checkReplaceable(key)
-                // The date alone may be too coarse to tell one save from the next.
+                // The modification date alone may be too coarse to tell one save from the next.
                 let mark = Data(UUID().uuidString.utf8)
                 let content: [String: Any] = [kSecValueData as String: data, kSecAttrGeneric as String: mark]
                 var status = SecItemUpdate(self.item(key) as CFDictionary, content as CFDictionary)
@@ -92,7 +94,7 @@
             }
         }
 
-        /// Removes what is stored, and the notes of which sessions have been ended; nothing when nothing is.
+        /// Removes what is stored, and the notes of ended sessions; does nothing when nothing is stored.
         ///
         /// - Throws: ``CredentialStoreError``.
         public func delete(_ key: CredentialKey) async throws(CredentialStoreError) {
@@ -100,12 +102,12 @@
                 try self.checkReplaceable(key)
                 let status = SecItemDelete(self.item(key) as CFDictionary)
                 if status != errSecItemNotFound { try Self.check(status, "delete", key) }
-                // One that stays does no harm: its session never comes back.
+                // A note that stays does no harm: its session never comes back.
                 _ = SecItemDelete(self.end(of: nil, key) as CFDictionary)
             }
         }
 
-        /// A mark made of the item's attributes, and of how many sessions have been ended; no content is decrypted.
+        /// A mark made of the item's attributes and the number of ended sessions; no content is decrypted.
         ///
         /// - Returns: Nil when nothing is stored.
         /// - Throws: ``CredentialStoreError``.
@@ -119,8 +121,8 @@
 
         /// Takes the key's lock if it is free, and does not wait.
         ///
-        /// - Returns: The lock; nil while another holds it, in this process or in another.
-        /// - Throws: ``CredentialStoreError``, of the folder of the locks.
+        /// - Returns: The lock; nil while another holder has it, in this process or in another.
+        /// - Throws: ``CredentialStoreError`` about the folder of the locks.
         public func lock(_ key: CredentialKey) throws(CredentialStoreError) -> (any CredentialLock)? {
             try locks.lock(key)
         }
@@ -173,11 +175,11 @@
             do {
                 _ = try stored(key)
             } catch .damaged {
-                // Replacing it is the remedy.
+                // A save or delete repairs a damaged record.
             }
         }
 
-        /// The keychain's value for the key's item; nil when it has none.
+        /// The value that the keychain returns for the key's item; nil when there is no such item.
         private func find(_ key: CredentialKey, _ wanted: String, _ operation: String) throws(CredentialStoreError)
             -> Any?
         {
@@ -202,7 +204,7 @@
             return item
         }
 
-        /// Different for different issuers and clients: a URL has no blank.
+        /// The service name. It differs between issuers and clients, since a URL contains no blank.
         private static func service(of key: CredentialKey) -> String { "\(key.issuer) \(key.client)" }
 
         private static func check(

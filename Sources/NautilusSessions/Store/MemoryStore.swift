@@ -1,17 +1,18 @@
 import Foundation
 import Nautilus
 
-/// Keeps credentials for as long as the process lives: for tests, and for credentials that need not outlive it.
+/// A store that keeps credentials for as long as the process lives: for tests, and for credentials that need not
+/// outlive it.
 ///
-/// Whatever shares the value shares the credentials, as two processes share a ``FileStore``. Nothing it does fails or
-/// waits.
+/// Everyone who shares this object shares its credentials, as two processes share a ``FileStore``. Its operations never
+/// fail or wait.
 public final class MemoryStore: CredentialStore {
     private struct State {
         var entries: [CredentialKey: (stored: StoredCredential, version: Int)] = [:]
-        /// Counts saves of all keys, so that no version comes back after a delete.
+        /// Counts the saves of all keys, so that no version recurs after a delete.
         var saves = 0
         var lockedKeys: Set<CredentialKey> = []
-        /// The sessions that have been ended, and not deleted since.
+        /// The sessions that have been ended since the last delete of their key.
         var ended: [CredentialKey: Set<UUID>] = [:]
     }
 
@@ -34,7 +35,7 @@ public final class MemoryStore: CredentialStore {
         }
     }
 
-    /// Ends a session: its stored record is removed, and records of it that are saved later are dropped.
+    /// Ends a session: removes its stored record, and drops records of it that are saved later.
     @discardableResult
     public func end(_ session: UUID, for key: CredentialKey) -> StoredCredential? {
         state.withLock { state in
@@ -45,22 +46,22 @@ public final class MemoryStore: CredentialStore {
         }
     }
 
-    /// Whether a session has been ended, and not deleted since.
+    /// Whether a session has been ended since the last delete of the key.
     public func isEnded(_ session: UUID, for key: CredentialKey) -> Bool {
         state.withLock { $0.ended[key]?.contains(session) ?? false }
     }
 
-    /// Removes what is stored; nothing when nothing is.
+    /// Removes what is stored; does nothing when nothing is.
     public func delete(_ key: CredentialKey) {
         state.withLock { ($0.entries[key], $0.ended[key]) = (nil, nil) }
     }
 
-    /// The number of the save; nil when nothing is stored.
+    /// The number of the save that stored the record; nil when nothing is stored.
     public func version(of key: CredentialKey) -> CredentialVersion? {
         state.withLock { $0.entries[key].map { CredentialVersion("\($0.version)") } }
     }
 
-    /// Takes the key's lock; nil while another holds it.
+    /// Takes the key's lock; nil while another holder has it.
     public func lock(_ key: CredentialKey) -> (any CredentialLock)? {
         let isTaken = state.withLock { $0.lockedKeys.insert(key).inserted }
         return isTaken ? MemoryLock { [state] in state.withLock { _ = $0.lockedKeys.remove(key) } } : nil
@@ -75,7 +76,7 @@ extension MemoryStore: Redacted {
     public var customMirror: Mirror { Mirror(self, children: ["count": state.withLock { $0.entries.count }]) }
 }
 
-/// One key's lock. It is given back once: by then another may hold it.
+/// One key's lock. A second release does nothing, since another may hold the lock by then.
 private final class MemoryLock: CredentialLock {
     private let release: Locked<(@Sendable () -> Void)?>
 

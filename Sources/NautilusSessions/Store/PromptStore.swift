@@ -1,14 +1,14 @@
 import Foundation
 import Nautilus
 
-/// A store that is read without a wait, so that there is nothing to limit, and a call knows who was signed in when it
-/// began.
+/// A store that can be read without waiting, so that reads need no time limit, and a call knows who was signed in when
+/// it began.
 protocol PromptStore: CredentialStore {
-    /// The version, at once.
+    /// The version, without waiting.
     func promptVersion(of key: CredentialKey) throws -> CredentialVersion?
 
-    /// The record, at once. It is read on the caller's thread, when the version has changed: rarely, and from memory or the
-    /// system's cache of files.
+    /// The record, without waiting. It is read on the caller's thread when the version has changed: rarely, and from
+    /// memory or the system's file cache.
     func promptLoad(_ key: CredentialKey) throws -> StoredCredential?
 }
 

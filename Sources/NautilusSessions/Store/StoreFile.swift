@@ -1,8 +1,8 @@
 import Foundation
 import Nautilus
 
-/// The names of one key's files. They show neither account nor issuer, and stay within the folder whatever those
-/// contain.
+/// The names of one key's files. They reveal neither account nor issuer, and stay within the folder whatever the key
+/// contains.
 struct StoreFile: Sendable {
     /// The file of the credential, and its name in errors.
     let path: String
@@ -23,12 +23,12 @@ struct StoreFile: Sendable {
         lockPath = folder + "/" + lockPlace
     }
 
-    /// A name for the next save, and not likely to be taken.
+    /// A name for the next save that is unlikely to be taken.
     func temporaryPath() -> String {
         "\(folder)/\(stem).\(String(UInt64.random(in: 0...UInt64.max), radix: 16)).tmp"
     }
 
-    /// The file that names the sessions which have been ended, and its name in errors.
+    /// The file that names the ended sessions, and its name in errors.
     private var endsPath: String { "\(folder)/\(endsPlace)" }
     private var endsPlace: String { "\(stem).ended" }
 
@@ -37,8 +37,8 @@ struct StoreFile: Sendable {
         name.hasPrefix(stem + ".") && name.hasSuffix(".tmp")
     }
 
-    /// Different for different keys: each part says its length. Equal texts are equal bytes only once they are
-    /// composed.
+    /// The key as bytes. Different keys give different bytes, since each part is preceded by its length. Equal texts
+    /// have equal bytes only in composed form.
     private static func identity(of key: CredentialKey) -> [UInt8] {
         [key.issuer, key.client, key.account].flatMap { part in
             let bytes = Array(part.precomposedStringWithCanonicalMapping.utf8)
@@ -53,9 +53,9 @@ extension StoreFile {
         try at(place) { () throws(SystemFailure) in try FileStatus(of: path, followsLinks: false) }
     }
 
-    /// The file's bytes; nil when there is none. Of one that is too large, only so many that the format refuses them.
+    /// The file's bytes; nil when there is none. Reads just enough of an oversized file for the format to refuse it.
     ///
-    /// - Throws: ``CredentialStoreError/foreign(place:)`` for anything that is not a file.
+    /// - Throws: ``CredentialStoreError/foreign(place:)`` for anything but a regular file.
     func read() throws(CredentialStoreError) -> (data: Data, status: FileStatus)? {
         let content: (data: Data, status: FileStatus)?
         do throws(SystemFailure) {
@@ -74,7 +74,7 @@ extension StoreFile {
     ///
     /// - Parameters:
     ///   - data: The bytes.
-    ///   - previous: When the old one was changed; the new one is dated later, even if the clock was set back.
+    ///   - previous: When the old file was changed; the new one is dated later, even if the clock was set back.
     func replace(with data: Data, after previous: timespec?) throws(CredentialStoreError) {
         try at(place) { () throws(SystemFailure) in
             let temporary = temporaryPath()
@@ -82,7 +82,7 @@ extension StoreFile {
             do throws(SystemFailure) {
                 try file.setMode(0o600)
                 #if canImport(Darwin)
-                    // Before there is anything in it.
+                    // Protect the file while it is still empty.
                     Self.protect(temporary)
                 #endif
                 try file.write(data)
@@ -105,7 +105,7 @@ extension StoreFile {
 
     /// Whether a session has been ended.
     ///
-    /// - Throws: ``CredentialStoreError/foreign(place:)`` for anything that is not a file.
+    /// - Throws: ``CredentialStoreError/foreign(place:)`` for anything but a regular file.
     func isEnded(_ session: UUID) throws(CredentialStoreError) -> Bool {
         let path = endsPath
         return try withEnds { () throws(SystemFailure) in
@@ -120,42 +120,42 @@ extension StoreFile {
         }
     }
 
-    /// Notes that a session has been ended, at the end of a file: nothing is replaced for it, so it needs no lock. A line
-    /// that breaks off names no session, and the next one is whole all the same.
+    /// Notes at the end of a file that a session has been ended. Nothing is replaced, so no lock is needed. A line that
+    /// breaks off names no session, yet the next line is still found.
     ///
-    /// - Throws: ``CredentialStoreError/foreign(place:)`` for anything that is not a file.
+    /// - Throws: ``CredentialStoreError/foreign(place:)`` for anything but a regular file.
     func noteEnd(of session: UUID) throws(CredentialStoreError) {
         let path = endsPath
         try withEnds { () throws(SystemFailure) -> Void? in
             let file = try OpenFile(path, O_RDWR | O_CREAT | O_APPEND, mode: 0o600)
             guard try file.status().isRegularFile else { return nil }
-            // Whatever the umask has taken away, this user needs it.
+            // This user needs access, whatever the umask has taken away.
             try file.setMode(0o600)
             let content = try file.read(upTo: .max)
-            // It may be asked for again and again, until the record is removed as well.
+            // The same end may be noted again and again until the record is removed as well.
             if !Self.names(session, in: content) { try file.write(Data("\(session.uuidString)\n".utf8)) }
             try file.synchronize()
             try file.finish()
         }
     }
 
-    /// Does something with the file that names ended sessions; `work` gives nil when it is no file.
+    /// Works with the file that names ended sessions; `work` returns nil when it is not a regular file.
     private func withEnds<Value>(
         _ work: () throws(SystemFailure) -> Value?
     ) throws(CredentialStoreError) -> Value {
         do throws(SystemFailure) {
             if let value = try work() { return value }
         } catch {
-            // A folder that was to be written.
+            // A folder was opened for writing.
             if error.code != EISDIR { throw error.at(endsPlace) }
         }
         throw .foreign(place: endsPlace)
     }
 
-    /// Removes the file that names ended sessions: nothing of them is stored any more. The caller holds the lock, so no
-    /// save is about to begin.
+    /// Removes the file that names ended sessions, once nothing of them is stored any more. The caller holds the lock,
+    /// so no save is about to begin.
     func removeEnds() {
-        // One that stays does no harm: its sessions never come back.
+        // A file that stays does no harm: its sessions never come back.
         _ = unlink(endsPath)
     }
 
@@ -163,7 +163,7 @@ extension StoreFile {
         content.range(of: Data(session.uuidString.utf8)) != nil
     }
 
-    /// Removes the file; nothing when there is none.
+    /// Removes the file; does nothing when there is none.
     func remove() throws(CredentialStoreError) {
         do {
             try repeating("unlink") { unlink(path) }
@@ -175,8 +175,8 @@ extension StoreFile {
 }
 
 extension timespec {
-    /// The time, or just after `previous` if that is later. The system dates files by a tick that is milliseconds long,
-    /// in which a file's number can be used again.
+    /// The current time, or just after `previous` if that is later. The system dates files in ticks of milliseconds,
+    /// and within one tick a file's number can be reused.
     fileprivate static func now(after previous: timespec?) -> timespec {
         var now = timespec()
         _ = clock_gettime(CLOCK_REALTIME, &now)

@@ -2,10 +2,10 @@
     import Foundation
 
     extension StoreFolder {
-        /// Keeps a folder that was just created, and all that comes into it, out of backups: a credential that is restored on
-        /// another device, or a year later, has been renewed since, and a server takes its second use for theft.
+        /// Excludes a newly created folder and everything in it from backups. A credential restored on another device,
+        /// or a year later, has been renewed since, and a server takes its second use for theft.
         ///
-        /// Some volumes know no such thing, and then the folder is used all the same.
+        /// Some volumes do not support this; the folder is used all the same.
         static func excludeFromBackups(_ path: String) {
             var url = URL(fileURLWithPath: path, isDirectory: true)
             var values = URLResourceValues()
@@ -15,10 +15,11 @@
     }
 
     extension StoreFile {
-        /// Makes a file readable from the first unlock after a restart, whatever the app's own class is: not before, and then
-        /// also while the device is locked, so that work in the background can renew. As the items of `KeychainStore` are.
+        /// Makes a file readable from the first unlock after a restart, whatever the app's own protection class is: not
+        /// before, but from then on also while the device is locked, so that background work can renew. The items of
+        /// `KeychainStore` are protected in the same way.
         ///
-        /// Volumes without encryption have no such thing, and then the file is used all the same.
+        /// Volumes without encryption do not support this; the file is used all the same.
         static func protect(_ path: String) {
             try? FileManager.default.setAttributes(
                 [.protectionKey: FileProtectionType.completeUntilFirstUserAuthentication],

@@ -4,7 +4,8 @@ import Nautilus
 /// A folder that only this process's user may enter.
 final class StoreFolder: Sendable {
     private let path: String
-    /// Asked before every attempt of every call, and a digest takes longer than the question.
+    /// Remembered, since they are needed before every attempt of every call, and the digest takes longer than reading
+    /// the status.
     private let files = Locked<[CredentialKey: StoreFile]>([:])
     private static let maxRememberedFiles = 1_000
     /// The keys that have been locked in this run.
@@ -27,9 +28,9 @@ final class StoreFolder: Sendable {
         }
     }
 
-    /// Whether it is there.
+    /// Whether the folder exists.
     ///
-    /// - Throws: ``CredentialStoreError/notPrivate(place:)`` when others may enter it.
+    /// - Throws: ``CredentialStoreError/notPrivate(place:)`` when others may enter the folder.
     func exists() throws(CredentialStoreError) -> Bool {
         let path = path
         let status = try at(place) { () throws(SystemFailure) in try FileStatus(of: path, followsLinks: true) }
@@ -39,12 +40,12 @@ final class StoreFolder: Sendable {
         return true
     }
 
-    /// Creates it unless it is there, with the folders around it.
+    /// Creates the folder and its parents if they are missing.
     func create() throws(CredentialStoreError) {
         guard try !exists() else { return }
         let path = path
         try at(place) { () throws(SystemFailure) in
-            // Whatever the umask takes away, this user needs all.
+            // This user needs full access, whatever the umask takes away.
             guard try Self.create(path, mode: 0o700) else { return }
             try repeating("chmod") { chmod(path, 0o700) }
             #if canImport(Darwin)
@@ -54,16 +55,17 @@ final class StoreFolder: Sendable {
         guard try exists() else { throw SystemFailure("mkdir", code: ENOENT).at(place) }
     }
 
-    /// Returns once the names in it would survive a power failure.
+    /// Returns once the file names in the folder would survive a power failure.
     func synchronize() throws(CredentialStoreError) {
         let path = path
         try at(place) { () throws(SystemFailure) in try Self.synchronize(path) }
     }
 
-    /// Whether a key that has just been locked had not been before, so that there may be leftovers of another run.
+    /// Whether a key that has just been locked is locked for the first time in this run, so that an earlier run may
+    /// have left files.
     func isFirstLock(of key: CredentialKey) -> Bool {
         locked.withLock { locked in
-            // A server has a key for each user; to look once more costs little.
+            // A server has a key for each user; looking for leftovers once more costs little.
             if locked.count >= Self.maxRememberedFiles { locked.removeAll() }
             return locked.insert(key).inserted
         }
@@ -71,12 +73,12 @@ final class StoreFolder: Sendable {
 
     /// Removes the files that killed saves of `file` have left. The caller holds its lock, so nothing is being written.
     func removeLeftovers(of file: StoreFile) {
-        // It may fail, in a folder that may only be read: leftovers do no harm there.
+        // This may fail in a read-only folder, where leftovers do no harm.
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         for name in names where file.isTemporary(name) { _ = unlink(path + "/" + name) }
     }
 
-    /// - Returns: Whether it was created; false when it was there.
+    /// - Returns: Whether the folder was created; false when it already existed.
     private static func create(_ path: String, mode: mode_t) throws(SystemFailure) -> Bool {
         let parent = (path as NSString).deletingLastPathComponent
         do {
@@ -90,7 +92,7 @@ final class StoreFolder: Sendable {
         do {
             try synchronize(parent)
         } catch {
-            // A process that may write there need not be allowed to read.
+            // A process may have permission to write to a folder without permission to read it.
             guard error.code == EACCES || error.code == EPERM else { throw error }
         }
         return true
@@ -98,16 +100,16 @@ final class StoreFolder: Sendable {
 
     private static func synchronize(_ path: String) throws(SystemFailure) {
         do {
-            // A folder may well be reached through a link: only its files may not.
+            // The folder itself may be a symbolic link; only its files may not.
             let descriptor = try repeating("open") { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
             defer { _ = close(descriptor) }
             #if canImport(Darwin)
-                // As for files: `fsync` leaves the names in the drive's own cache.
+                // As for files: `fsync` alone leaves the names in the drive's own cache.
                 if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
             #endif
             try repeating("fsync folder") { fsync(descriptor) }
         } catch {
-            // Some file systems have no such thing for folders.
+            // Some file systems do not support this for folders.
             guard error.code == EINVAL || error.code == ENOTSUP else { throw error }
         }
     }
@@ -117,6 +119,6 @@ extension StoreFolder: Redacted {
     /// The path of the folder.
     var description: String { path }
 
-    /// Shows what ``description`` shows: the keys that a store was asked for stay private.
+    /// Shows what ``description`` shows; the keys that a store was asked for stay private.
     var customMirror: Mirror { Mirror(self, children: ["path": path]) }
 }

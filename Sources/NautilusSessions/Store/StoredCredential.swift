@@ -3,28 +3,28 @@ import Nautilus
 
 /// The record of a ``CredentialStore``: a credential as bytes, its session, and the state of its renewal.
 ///
-/// A store need not know what kind of credential it keeps, and one that encrypts replaces ``content``.
+/// A store need not know what kind of credential it keeps; an encrypting store replaces the ``content``.
 public struct StoredCredential: Hashable, Sendable {
-    /// The session: drawn at sign-in and kept by every renewal. It tells another process's renewal, which is adopted,
-    /// from another user's sign-in, which is not.
+    /// The session: drawn at sign-in and kept by every renewal. It tells the renewal of another process, which is
+    /// adopted, from the sign-in of another user, which is not.
     public let session: UUID
-    /// The session's number: one more than that of the session that it replaced. Of two sign-ins of two processes it
-    /// tells which one knew of the other; no clock does.
+    /// The session's number: one more than that of the session it replaced. When two processes sign in, it tells which
+    /// sign-in knew of the other; a clock could not.
     public let number: Int
-    /// How often the session's credential has been renewed: of two records of one session it tells which is the newer one,
-    /// so that a store which is behind takes nothing back.
+    /// How often the session's credential has been renewed. It tells which of two records of a session is newer, so
+    /// that a stale store takes nothing back.
     public let renewals: Int
-    /// The credential: its JSON, or the form in which a ``CredentialStore`` keeps that. Empty when the session has
+    /// The credential: its JSON, or the form in which a ``CredentialStore`` keeps that JSON. Empty when the session has
     /// expired.
     public let content: Data
-    /// How often the credential has been sent for its renewal, or was about to be, without an answer that is known: 0
-    /// for one that was never sent. Written before sending, so that it outlives the process.
+    /// How often the credential has been sent for renewal, or was about to be, without a known answer: 0 if it was
+    /// never sent. Written before sending, so that it outlives the process.
     public var unanswered: Int
-    /// Whether the server has ended the session: nobody is signed in, other processes say why, and there is no
+    /// Whether the server has ended the session: nobody is signed in, other processes can say why, and there is no
     /// credential.
     public let hasExpired: Bool
-    /// Whether the credential was over when it came from its renewal, by this device's clock: that is wrong then, so the
-    /// credential serves until the server rejects it, in every process.
+    /// Whether the credential was already expired, by this device's clock, when its renewal brought it. The clock must
+    /// be wrong then, so every process uses the credential until the server rejects it.
     public let cameExpired: Bool
 
     private static let maxCount = 1_000_000_000
@@ -32,15 +32,15 @@ public struct StoredCredential: Hashable, Sendable {
     /// Creates a record of bytes.
     ///
     /// - Parameters:
-    ///   - session: The session it belongs to.
-    ///   - number: The session's number. Default: 1, the first; less counts as that, and more than a billion as a
+    ///   - session: The session of the credential.
+    ///   - number: The session's number. Default: 1, the first; smaller numbers count as 1, those above a billion as a
     ///     billion.
-    ///   - renewals: How often its credential has been renewed. Default: 0, never; bounded like the number.
+    ///   - renewals: How often the credential has been renewed. Default: 0, never; at most a billion.
     ///   - content: The credential as bytes.
-    ///   - unanswered: How often it was sent for its renewal without a known answer. Default: 0, never; bounded like the
-    ///     number.
+    ///   - unanswered: How often the credential was sent for renewal without a known answer. Default: 0, never; at most
+    ///     a billion.
     ///   - hasExpired: Whether the server has ended the session. Default: false.
-    ///   - cameExpired: Whether the credential was over when it came. Default: false.
+    ///   - cameExpired: Whether the credential was already expired when it came. Default: false.
     public init(
         session: UUID,
         number: Int = 1,
@@ -51,7 +51,7 @@ public struct StoredCredential: Hashable, Sendable {
         cameExpired: Bool = false
     ) {
         self.session = session
-        // Whatever a store brings, it can be added to.
+        // Bounded, so that 1 can be added to any number that a store brings.
         self.number = min(max(1, number), Self.maxCount)
         self.renewals = min(max(0, renewals), Self.maxCount)
         self.content = content
@@ -88,12 +88,12 @@ public struct StoredCredential: Hashable, Sendable {
 
     /// The credential.
     ///
-    /// - Throws: ``CredentialStoreError/undecodable(type:)`` when it is of another type, as another version of the app
-    ///   may have stored it; also when the session has expired, and there is none.
+    /// - Throws: ``CredentialStoreError/undecodable(type:)`` when the credential is of another type, as another version
+    ///   of the app may have stored it, or the session has expired and there is no credential.
     public func credential<Credential: Decodable>(
         as type: Credential.Type = Credential.self
     ) throws(CredentialStoreError) -> Credential {
-        // The error underneath may quote what it has read, which is a secret.
+        // The underlying error may quote what it has read, which is a secret.
         guard let credential = try? JSONDecoder().decode(type, from: content) else {
             throw .undecodable(type: "\(type)")
         }
@@ -102,7 +102,7 @@ public struct StoredCredential: Hashable, Sendable {
 }
 
 extension StoredCredential: Redacted {
-    /// The session and the count; nothing of the credential.
+    /// The session, the size and the count of lost answers; nothing of the credential.
     public var description: String {
         hasExpired
             ? "StoredCredential(session \(session), expired)"
@@ -110,8 +110,8 @@ extension StoredCredential: Redacted {
     }
 }
 
-/// The fields of a ``StoredCredential`` as they are written, apart from the type: renaming a property must not change
-/// what is stored, and numbers that could not be calculated with are not let in.
+/// The fields of a ``StoredCredential`` as they are written. A separate type, so that renaming a property does not
+/// change what is stored, and numbers too large to calculate with are refused.
 struct CredentialRecord: Codable {
     private let session: UUID
     private let number: Int
@@ -120,12 +120,12 @@ struct CredentialRecord: Codable {
     private let unanswered: Int
     /// Nil for false, so that it is not written.
     private let hasExpired: Bool?
-    /// Nil for false, as before there was such a field.
+    /// Nil for false, as in records from before this field existed.
     private let cameExpired: Bool?
-    /// Written in base64: it may be of any kind, encrypted for one.
+    /// Written in base64, since the bytes may be of any kind, such as encrypted.
     private let credential: Data
 
-    /// The most that is counted of anything: sums stay far from the largest number.
+    /// The largest count that is stored, so that sums stay far from the largest integer.
     private static let maxCount = Int(Int32.max)
 
     init(_ stored: StoredCredential) {
@@ -154,7 +154,7 @@ struct CredentialRecord: Codable {
         }
     }
 
-    /// The record as the library uses it.
+    /// The record as the rest of the library uses it.
     var stored: StoredCredential {
         StoredCredential(
             session: session,
