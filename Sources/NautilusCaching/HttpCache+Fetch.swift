@@ -108,7 +108,7 @@ extension HttpCache {
     private func keep(_ stored: StoredResponse, _ answer: CacheAnswer) -> Bool {
         let lifetime = freshness(of: stored).lifetime
         guard !answer.mustNotBeKept,
-            CacheStorage.allows(
+            StoringRules.allows(
                 stored,
                 request: answer.question.control,
                 lifetime: lifetime,

@@ -101,9 +101,9 @@ public final class HttpCache: HttpInterceptor {
         next: Next
     ) async throws -> HttpResponse<Data> {
         guard let target = CacheTarget(request) else { return try await next(request) }
-        if CacheStorage.isUnsafe(request.method) { return try await change(target, request, next) }
+        if StoringRules.isUnsafe(request.method) { return try await change(target, request, next) }
         // A streamed body is never available as a whole.
-        guard CacheStorage.concerns(request), !context.streamsResponse else { return try await next(request) }
+        guard StoringRules.concerns(request), !context.streamsResponse else { return try await next(request) }
         let account = accounts.account(of: context, notedBy: self)
         if let revalidation = CacheRevalidation.current(for: target, in: self) {
             // The account has changed since, and this call may not ask for the new account's answers.

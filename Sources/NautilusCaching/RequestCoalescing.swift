@@ -74,7 +74,7 @@ public final class RequestCoalescing: HttpInterceptor {
         context: AttemptContext,
         next: Next
     ) async throws -> HttpResponse<Data> {
-        if CacheStorage.isUnsafe(request.method) { return try await change(request, context, next) }
+        if StoringRules.isUnsafe(request.method) { return try await change(request, context, next) }
         // A streamed body has only one reader.
         guard request.method == .get || request.method == .head, request.body.isEmpty, !context.streamsResponse,
             !context.isPartOfRefresh, let target = CacheTarget(request)

@@ -4,8 +4,8 @@ import Testing
 @testable import Nautilus
 @testable import NautilusCaching
 
-@Suite("CacheStorage: what may be stored, RFC 9111 §3")
-struct CacheStorageTests {
+@Suite("StoringRules: what may be stored, RFC 9111 §3")
+struct StoringRulesTests {
     private static let fresh: HttpHeader = ["Cache-Control": "max-age=60"]
 
     @Test(
@@ -40,7 +40,7 @@ struct CacheStorageTests {
         let lifetime = Freshness(stored, now: CacheWorld.start, heuristicCap: 3_600).lifetime
         let control = CacheControl(request.isEmpty ? [:] : ["Cache-Control": request])
         #expect(
-            CacheStorage.allows(stored, request: control, lifetime: lifetime, staleIfError: 0) == isAllowed
+            StoringRules.allows(stored, request: control, lifetime: lifetime, staleIfError: 0) == isAllowed
         )
     }
 
@@ -51,8 +51,8 @@ struct CacheStorageTests {
         ] as [HttpHeader.Name]
     )
     func conditions(name: HttpHeader.Name) throws {
-        #expect(CacheStorage.concerns(try .test()))
-        #expect(!CacheStorage.concerns(try .test(header: HttpHeader([.init(name: name, value: "x")]))))
+        #expect(StoringRules.concerns(try .test()))
+        #expect(!StoringRules.concerns(try .test(header: HttpHeader([.init(name: name, value: "x")]))))
     }
 
     @Test(
