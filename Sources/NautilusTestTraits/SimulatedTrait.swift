@@ -2,8 +2,8 @@
     import NautilusTesting
     import Testing
 
-    /// Runs tests of Swift Testing in a `Simulation`: on one thread, in an order that a seed decides, and on a clock that never
-    /// waits.
+    /// A trait that runs tests of Swift Testing in a `Simulation`: on one thread, in an order that a seed decides, and
+    /// on a clock that never waits.
     ///
     /// ```swift
     /// @Suite(.simulated) struct OrderTests {
@@ -16,24 +16,25 @@
     ///     }
     /// }
     /// ```
-    /// What a test makes and gives no clock has the simulation's. On a suite it counts for each of its tests, whose simulations
-    /// have nothing in common.
+    /// Anything that a test creates without naming a clock uses the simulation's. On a suite, the trait applies to each
+    /// of its tests, and their simulations share nothing.
     ///
-    /// A test on the main actor, or one that starts an unstructured `Task`, leaves the simulation there, as `Simulation` says.
+    /// A test on the main actor leaves the simulation, and so does one that starts an unstructured `Task`, as
+    /// `Simulation` says.
     public struct SimulatedTrait: TestTrait, SuiteTrait, TestScoping {
         /// The seed of each test's simulation.
         let seed: UInt64
 
-        /// The system that the tests run on is older than simulations.
+        /// The error that the system running the tests is too old for simulations.
         public struct Unavailable: Error, CustomStringConvertible {
-            /// The systems that it takes.
+            /// The systems that support simulations.
             public var description: String { "A simulation needs macOS 15, iOS 18, tvOS 18, watchOS 11 or visionOS 2." }
         }
 
-        /// True: it is for tests, also where it stands at a suite.
+        /// True: the trait is for tests, even when it is on a suite.
         public var isRecursive: Bool { true }
 
-        /// Runs a test in a simulation of its own.
+        /// Runs a test in its own simulation.
         ///
         /// - Throws: The error of the test; `SimulationError` when it cannot end; ``Unavailable``.
         public func provideScope(
@@ -52,9 +53,9 @@
         /// Runs tests in virtual time: first come, first served.
         public static var simulated: Self { simulated(seed: 0) }
 
-        /// Runs tests in virtual time, in the order of a seed; 0 means first come, first served.
+        /// Runs tests in virtual time, in the order that a seed decides; 0 means first come, first served.
         ///
-        /// For many orders, run `Simulation` in a test that has the seed for its argument.
+        /// To try many orders, run `Simulation` in a test that takes the seed as its argument.
         public static func simulated(seed: UInt64) -> Self { Self(seed: seed) }
     }
 #endif

@@ -91,8 +91,8 @@ public final class Session<Credential: Codable & Sendable & Equatable>: Sendable
         self.originCheck = SessionOriginCheck(origins)
     }
 
-    /// Authorizes every attempt, renews once for all, and retries with backoff what passes with time, but not while a
-    /// renewal is in flight. ``retrierFactory(_:)`` is the same with a policy of yours.
+    /// Authorizes every attempt, renews once for all, and retries transient failures with backoff, but not while a
+    /// renewal is in flight. ``retrierFactory(_:)`` does the same with your own policy.
     public var retrierFactory: any RetrierFactory { retrierFactory(.standard) }
 
     /// Authorizes every attempt, renews once for all, and retries by a policy, but not while a renewal is in flight. To

@@ -97,8 +97,7 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
         unless findsOtherwise: () async throws(SessionError) -> Answer?
     ) async throws(SessionError) -> Locking<Answer> {
         let watch = Stopwatch(clock)
-        // A refresh takes a tenth of a second, so look again soon, but after a while no more than about twenty times a
-        // second.
+        // A refresh takes a tenth of a second, so look again soon, but after a while no more than forty times a second.
         let pauses = Backoff.exponential(base: .milliseconds(5), cap: .milliseconds(50), jitter: .equal)
         for turn in 1... {
             if let lock = takeKept() { return .locked(lock) }

@@ -1,18 +1,19 @@
 import Foundation
 import Nautilus
 
-/// The bytes of a file that have come in the attempts of one call, and the file's target.
+/// The bytes of a file received so far in the attempts of one call, and the file's target.
 final class PartialDownload: Sendable {
     private struct State {
         var file: LocalFile?
         var received: Int64 = 0
         /// The file's length in bytes; nil when the server does not say.
         var total: Int64?
-        /// The offset at which the file has to end: its total, or, when that is unknown, the end of the announced part.
+        /// The offset at which the file has to end: its total or, when that is unknown, the end of the announced part.
         var end: Int64?
-        /// The offset at which this attempt's bytes have to end: that one, or the end of the announced part.
+        /// The offset at which this attempt's bytes have to end: `end`, or the end of the announced part if that is
+        /// earlier.
         var partEnd: Int64?
-        /// The validator that the rest has to match; nil when the rest cannot be asked for.
+        /// The validator that the rest has to match; nil when the rest cannot be requested.
         var validator: RangeValidator?
         var mayBeginAnew = true
         /// Whether the file has its final name.
@@ -24,20 +25,20 @@ final class PartialDownload: Sendable {
     private let url: URL
     private let limit: Int64?
     private let progress: (@Sendable (HttpProgress) -> Void)?
-    // The call's task alone touches it, one attempt after the other.
+    // Only the call's task uses it, one attempt after the other.
     private let state = Locked(State())
 
-    /// - Parameter limit: The most bytes of the file; nil for any number.
+    /// - Parameter limit: The largest size of the file, in bytes; nil for any size.
     init(to target: URL, limit: Int64?, progress: (@Sendable (HttpProgress) -> Void)?) {
         self.target = target
         self.limit = limit
         self.progress = progress
-        // In the same folder, so that it can be moved at once.
+        // The same folder as the target's, so that the file only needs to be renamed.
         folder = target.deletingLastPathComponent()
         url = folder.appendingPathComponent(AbandonedFiles.Purpose.partial.name())
     }
 
-    /// Asks for the rest, on condition that it is still the same file; no fields when there is nothing to continue.
+    /// The fields that ask for the rest, provided it is still the same file; none when there is nothing to continue.
     var rangeHeader: HttpHeader {
         state.withLock { state in
             guard state.received > 0, let validator = state.validator else { return [:] }
@@ -45,17 +46,17 @@ final class PartialDownload: Sendable {
         }
     }
 
-    /// Writes the body of a response to the file, and gives it its name when it is whole. A 304 has no body, and leaves
-    /// the target alone.
+    /// Writes the body of a response to the file, and gives the file its name once it is whole. A 304 has no body, and
+    /// leaves the target alone.
     ///
     /// - Parameter isRest: Whether the rest was asked for.
-    /// - Throws: `HttpError` for a failure that the retrier decides on, which is not one of the disk.
+    /// - Throws: `HttpError`, for the retrier to decide on; of kind `custom` for a failure of the disk.
     func receive(_ response: HttpResponse<HttpBodyStream>, isRest: Bool) async throws {
         // The server's file is the one already there (RFC 9110 §15.4.5).
         guard response.status != 304 else { return }
         do {
             let file = try begin(response, isRest: isRest)
-            // Nothing is read of a body that the server announces to be too large.
+            // If the server announces a body that is too large, none of it is read.
             if let total = state.withLock({ $0.total }) { try checkLimit(total) }
             for try await chunk in response.body { try write(chunk, to: file) }
             try checkLength()
@@ -69,13 +70,13 @@ final class PartialDownload: Sendable {
     /// Whether the file has its final name.
     var isWhole: Bool { state.withLock { $0.isWhole } }
 
-    /// Removes the bytes that have come, unless the file has its final name.
+    /// Removes the received bytes, unless the file has its final name.
     func discard() {
         state.withLock { $0.file = nil }
         try? FileManager.default.removeItem(at: url)
     }
 
-    /// Whether the download begins anew after `error`: once in a call, after an answer that does not continue it.
+    /// Whether the download begins anew after `error`: once per call, after an answer that does not continue it.
     func beginsAnew(after error: HttpError) -> Bool {
         guard case .notContinued? = error.underlying as? DownloadError else { return false }
         return state.withLock { state in
@@ -84,7 +85,7 @@ final class PartialDownload: Sendable {
         }
     }
 
-    /// The file to write the body to: at its end when the body continues it, or from the beginning.
+    /// The file to write the body to: positioned at its end if the body continues it, otherwise emptied.
     private func begin(_ response: HttpResponse<HttpBodyStream>, isRest: Bool) throws -> LocalFile {
         if isRest, response.status == 206 || response.status == 416 {
             guard let file = continued(by: response) else {
@@ -119,7 +120,7 @@ final class PartialDownload: Sendable {
         let header = response.header
         state.withLock { state in
             state.file = file
-            // An encoded body's length is not that of the bytes written.
+            // The length of an encoded body is not that of the bytes written.
             guard !header.isContentEncoded else { return }
             state.total = response.body.length ?? header.announcedLength
             (state.end, state.partEnd) = (state.total, state.total)
@@ -134,7 +135,7 @@ final class PartialDownload: Sendable {
 
     private func write(_ chunk: Data, to file: LocalFile) throws {
         let (offset, total, end) = state.withLock { ($0.received, $0.total, $0.partEnd) }
-        // Bytes beyond the announced part cannot be placed.
+        // Bytes beyond the announced part have no place in the file.
         if let end, offset + Int64(chunk.count) > end {
             forget()
             throw failure(.tooLong(expected: end), nil, kind: .transport(.badServerResponse))
@@ -168,25 +169,25 @@ final class PartialDownload: Sendable {
 }
 
 extension HttpHeader {
-    /// The body's length as the header announces it; nil without one, and for an invalid one.
+    /// The body's length as the header announces it; nil when it is missing or invalid.
     fileprivate var announcedLength: Int64? {
         self[.contentLength].flatMap { $0.utf8.allSatisfy(\.isDigit) ? Int64($0) : nil }
     }
 
-    /// Whether the body was encoded on the way, and is something else than the file on the server.
+    /// Whether the body was encoded on the way, and differs from the file on the server.
     fileprivate var isContentEncoded: Bool {
         self[.contentEncoding].map { $0.lowercased() != "identity" } ?? false
     }
 }
 
-/// Which part of a file a 206 brings (RFC 9110 §14.4).
+/// The part of a file that a 206 brings (RFC 9110 §14.4).
 struct ContentRange: Hashable {
     let first: Int64
     let last: Int64
-    /// How many bytes the whole file has; nil when the server does not know.
+    /// The size of the whole file in bytes; nil when the server does not know it.
     let total: Int64?
 
-    /// Reads the one form that a 206 has, `bytes 5-9/10` or `bytes 5-9/*`; nil for anything else.
+    /// Reads the only form that a 206 has, `bytes 5-9/10` or `bytes 5-9/*`; nil for anything else.
     init?(_ text: String) {
         let words = text.split(separator: " ")
         guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
@@ -206,24 +207,24 @@ struct ContentRange: Hashable {
     }
 }
 
-/// The proof that the rest of a file belongs to its beginning: the value that a client puts into `If-Range` (RFC 9110
-/// §13.1.5).
+/// The proof that the rest of a file belongs to its beginning: the value of `If-Range` (RFC 9110 §13.1.5).
 struct RangeValidator: Hashable, Sendable {
     /// The value of the field.
     let text: String
-    /// Whether it is an entity tag, and not a date.
+    /// Whether the value is an entity tag rather than a date.
     let isTag: Bool
 
-    /// The validator of a response; nil when it has none that is strong, so that its bytes cannot be continued.
+    /// Creates the validator of a response; nil when the response has no strong one, so that its bytes cannot be
+    /// continued.
     ///
-    /// An entity tag is strong unless it says that it is weak. A date is strong only when it is 60 s older than the
-    /// response: in the same second the file could have changed once more, and clocks differ (RFC 9110 §8.8.2.2).
+    /// An entity tag is strong unless it is marked as weak. A date is strong only if it is at least 60 s older than the
+    /// response: the file could have changed again within the same second, and clocks differ (RFC 9110 §8.8.2.2).
     init?(_ header: HttpHeader) {
         if let tag = header[.etag] {
             guard tag.utf8.count >= 2, tag.hasPrefix("\""), tag.hasSuffix("\"") else { return nil }
             (text, isTag) = (tag, true)
         } else {
-            // Only two-digit years, which no server has written since 1994, look at the current one.
+            // The year matters only for two-digit years, which no server has written since 1994.
             guard let modified = header["Last-Modified"], let sent = header[.date],
                 let modification = HttpDate(modified[...], year: 2000), let response = HttpDate(sent[...], year: 2000),
                 response.secondsSince1970 - modification.secondsSince1970 >= 60
@@ -232,7 +233,7 @@ struct RangeValidator: Hashable, Sendable {
         }
     }
 
-    /// Whether a 206 may bring the rest: it must not name another tag, or another date (RFC 9110 §15.3.7.3).
+    /// Whether a 206 may bring the rest: it must not name a different tag or date (RFC 9110 §15.3.7.3).
     func matches(_ header: HttpHeader) -> Bool {
         let named = isTag ? header[.etag] : header["Last-Modified"]
         return named == nil || named == text

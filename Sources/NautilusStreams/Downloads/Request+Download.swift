@@ -2,38 +2,38 @@ import Foundation
 import Nautilus
 
 extension Request {
-    /// Calls the service and writes the response's body to a file, as it comes.
+    /// Calls the service, and writes the response's body to a file as it arrives.
     ///
-    /// The bytes go to a hidden file beside `target`, which only this user can read. Once complete it takes the
-    /// target's name, replacing any file of that name, so a part is never seen. When the call fails, or is cancelled,
-    /// the hidden file is removed and the target is as it was. A hidden file left by a killed process is removed by a
-    /// later download into the same folder, once it is certain that it is not being written to: an hour after the last
-    /// byte, or a week on iOS, tvOS, watchOS and visionOS, where no lock can tell.
+    /// The bytes go to a hidden file beside `target`, which only this user can read. Once complete, it takes the
+    /// target's name and replaces any file of that name, so a partial file is never seen. When the call fails or is
+    /// cancelled, the hidden file is removed and the target stays as it was. A hidden file left by a killed process is
+    /// removed by a later download into the same folder, once it is certain that nobody is writing to it: an hour after
+    /// the last byte, or a week on iOS, tvOS, watchOS and visionOS, where no lock can tell.
     ///
-    /// A failure in the middle of the body is a failure of the attempt, and the service's retrier is asked. Where the
-    /// server gave a strong validator, the next attempt asks for the rest with `Range` and `If-Range` and continues
-    /// where the last one broke off; otherwise, and when the file has changed meanwhile, it begins anew (RFC 9110 §14).
-    /// A server that answers with another part, or with 416, is asked once for all of it, whatever the retrier says.
-    /// Bodies with a `Content-Encoding` are not continued.
+    /// A failure in the middle of the body is a failure of the attempt, and the service's retrier is asked. If the
+    /// server gave a strong validator, the next attempt asks for the rest with `Range` and `If-Range`, and continues
+    /// where the last attempt broke off. Otherwise, or if the file has changed meanwhile, the download begins anew (RFC
+    /// 9110 §14). If a server answers with another part, or with 416, it is asked once for the whole file, whatever the
+    /// retrier says. Bodies with a `Content-Encoding` are not continued.
     ///
-    /// When the session is over that it began in, it ends at once, and leaves nothing behind: the file is the user's who has
-    /// left.
+    /// When the session in which the download began is over, it ends at once and leaves nothing behind, since the file
+    /// belongs to the user who has left.
     ///
-    /// After a 304, where the request accepts it, the target is as it was: look at the response's status. A 204 makes
-    /// an empty file.
+    /// After a 304, if the request accepts it, the target is unchanged: check the response's status. A 204 makes an
+    /// empty file.
     ///
     /// - Parameters:
-    ///   - target: Where the file is to be. Its folder exists.
+    ///   - target: The URL of the file to write. Its folder has to exist.
     ///   - service: The service.
-    ///   - limit: The most bytes of the file, counted as they are written: 1 for one byte. A body that is announced to
-    ///     be larger is not read; one that turns out to be larger ends there. Default: nil, no limit, since the bytes
-    ///     go to the disk, and you alone know how large a file may be: give a limit where the server is not your own.
-    ///   - progress: Called after each part, in the call's task. It begins at 0 again when the download does. Default:
-    ///     nil, no reports.
-    /// - Returns: The response, with `target` for its body.
-    /// - Throws: The service's own error. Underneath lies an `HttpFileError` when the disk is full, or the folder
-    ///   missing, and a ``DownloadError`` when something else came than was announced, or more than `limit`, which is
-    ///   not tried again.
+    ///   - limit: The largest size of the file, in bytes as they are written. A body that is announced to be larger is
+    ///     not read; one that turns out to be larger ends there. Default: nil, no limit, since the bytes go to disk,
+    ///     and only you know how large a file may be; set a limit if the server is not your own.
+    ///   - progress: Called after each chunk, in the call's task. It starts at 0 again if the download begins anew.
+    ///     Default: nil, no reports.
+    /// - Returns: The response, with `target` as its body.
+    /// - Throws: The service's own error. Underneath is an `HttpFileError` when, for example, the disk is full or the
+    ///   folder is missing; or a ``DownloadError`` when something other than announced has come, or more than `limit`,
+    ///   which is not retried.
     @discardableResult
     public func download<S: HttpService>(
         to target: URL,
@@ -53,7 +53,7 @@ extension Request {
     }
 }
 
-/// A request whose body goes to a file. Traces and observers show its name.
+/// A request whose body goes to a file. Traces and observers show the base request's name.
 private struct Download<Base: Request>: ForwardingRequest {
     typealias Result = Void
 
@@ -68,7 +68,7 @@ private struct Download<Base: Request>: ForwardingRequest {
         rangeHeader.isEmpty ? base.acceptedStatusCodes : [base.acceptedStatusCodes, 206, 416]
     }
 
-    /// Only GET has ranges (RFC 9110 §14.2).
+    /// Empty except for GET, since only GET has ranges (RFC 9110 §14.2).
     private var rangeHeader: HttpHeader { base.method == .get ? partial.rangeHeader : [:] }
 
     func decode(_ response: HttpResponse<HttpBodyStream>) async throws {
@@ -76,23 +76,23 @@ private struct Download<Base: Request>: ForwardingRequest {
         do {
             try await calls.untilEndOfSession { [partial] in try await partial.receive(response, isRest: isRest) }
         } catch {
-            // The user has left in the moment in which it was done.
+            // If the user left at the very moment when the file was done, the file stays.
             if !partial.isWhole { throw error }
         }
     }
 }
 
-/// Why a download is not what was asked for.
+/// Why a download did not bring what was asked for.
 public enum DownloadError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Fewer bytes came than were announced.
     case incomplete(received: Int64, expected: Int64)
     /// More bytes came than were announced.
     case tooLong(expected: Int64)
-    /// The file has more bytes than the caller takes.
+    /// The file has more bytes than the caller accepts.
     case tooLarge(limit: Int64)
-    /// The server did not continue where the attempt before broke off, so that the download begins anew.
+    /// The server did not continue where the previous attempt broke off, so the download begins anew.
     case notContinued(status: Int)
-    /// The server has sent a part of the file, and was not asked for one.
+    /// The server has sent a part of the file without being asked for one.
     case unexpectedPart
 
     /// A description of the failure.

@@ -2,16 +2,16 @@ import Foundation
 import Nautilus
 
 extension HttpBodyStream {
-    /// The chunks as server-sent events, as they come. An event that is not whole when the body ends is dropped.
+    /// The chunks as server-sent events, as they arrive. An event that is incomplete when the body ends is dropped.
     ///
-    /// The events of this body alone. `Request.events(with:)` reconnects when it ends.
+    /// These are the events of this body only; `Request.events(with:)` reconnects when a body ends.
     ///
-    /// - Parameter limit: The most bytes of an event, and of each of its lines. Default: 1 MiB, so that a stream that
-    ///   never ends an event does not fill the memory; a larger one ends the sequence with
+    /// - Parameter limit: The largest size of an event, and of each of its lines, in bytes. Default: 1 MiB, so that a
+    ///   stream that never ends an event does not fill the memory. A larger event ends the sequence with
     ///   `ReadError/tooLarge(limit:)`.
     public func events(limit: Int = 1_048_576) -> Events { Events(stream: self, limit: limit) }
 
-    /// Events of a body.
+    /// The events of a body.
     public struct Events: AsyncSequence {
         /// An event.
         public typealias Element = ServerSentEvent
@@ -19,12 +19,12 @@ extension HttpBodyStream {
         let stream: HttpBodyStream
         let limit: Int
 
-        /// Reads the body; once, when it is one-shot.
+        /// Reads the body, which works only once if the body is one-shot.
         public func makeAsyncIterator() -> AsyncIterator {
             AsyncIterator(chunks: stream.makeAsyncIterator(), parser: EventParser(limit: limit), coders: stream.coders)
         }
 
-        /// Takes one event after the other.
+        /// An iterator over the events, one after the other.
         public struct AsyncIterator: AsyncIteratorProtocol {
             var chunks: HttpBodyStream.AsyncIterator?
             var parser: EventParser
@@ -58,15 +58,16 @@ public struct ServerSentEvent: Hashable, Sendable {
     public var type: String
     /// The data; several lines are joined by LF.
     public var data: String
-    /// The identifier of the last event that had one, this one included; empty when none had.
+    /// The identifier of the latest event that had one, up to and including this one; empty when none had.
     public var id: String
-    /// The coders of the service that it comes from; nil for the standard ones, and for an event of one's own.
+    /// The coders of the service that the event comes from; nil for the standard ones, and for an event that you
+    /// create.
     var coders: JsonCoders.Carried?
 
-    /// Creates an event, as a test does.
+    /// Creates an event, for example in a test.
     ///
     /// - Parameters:
-    ///   - type: The kind. Default: `message`, as of an event whose server does not say.
+    ///   - type: The kind of event. Default: `message`, as for an event whose server does not say.
     ///   - data: The data.
     ///   - id: The identifier. Default: none.
     public init(type: String = "message", data: String, id: String = "") {
@@ -84,7 +85,7 @@ public struct ServerSentEvent: Hashable, Sendable {
     /// ```
     /// - Parameters:
     ///   - type: The type to decode.
-    ///   - decoder: The decoder. Default: nil, a new one of the coders of the service that has sent the event.
+    ///   - decoder: The decoder. Default: nil, a new one from the coders of the service that the event comes from.
     /// - Throws: `DecodingError`.
     public func decode<Value: Decodable>(
         as type: Value.Type = Value.self,
@@ -108,12 +109,12 @@ extension ServerSentEvent {
     }
 }
 
-/// Reads server-sent events out of bytes that come in pieces of any size (WHATWG HTML §9.2.6, "Interpreting an event
-/// stream"). Every sequence of bytes means something: there is no malformed stream.
+/// A parser of server-sent events from bytes that arrive in pieces of any size (WHATWG HTML §9.2.6, "Interpreting an
+/// event stream"). Every sequence of bytes has a meaning: there is no malformed stream.
 struct EventParser: Sendable {
-    /// The identifier of the last event that had one, which a reconnection tells the server.
+    /// The identifier of the latest event that had one; a reconnection sends it to the server.
     private(set) var lastEventId: String
-    /// How long the server asks to wait before a reconnection; nil when it has not said.
+    /// How long the server asks the client to wait before a reconnection; nil when it has not said.
     private(set) var reconnectionDelay: Duration?
 
     private let limit: Int
@@ -124,8 +125,8 @@ struct EventParser: Sendable {
     private var id: String
 
     /// - Parameters:
-    ///   - lastEventId: The identifier that the stream is continued from.
-    ///   - limit: The most bytes of an event.
+    ///   - lastEventId: The identifier from which the stream is continued.
+    ///   - limit: The largest size of an event, in bytes.
     init(lastEventId: String = "", limit: Int) {
         self.lastEventId = lastEventId
         self.limit = limit
@@ -133,11 +134,11 @@ struct EventParser: Sendable {
         splitter = LineSplitter(endsAtCarriageReturn: true, limit: limit)
     }
 
-    /// Takes bytes in.
+    /// Adds bytes.
     mutating func append(_ chunk: Data) { splitter.append(chunk) }
 
-    /// The stream has ended: an event that was not whole is dropped, and another stream follows. Identifier and delay
-    /// stay, as browsers have it.
+    /// Prepares for another stream after the end of this one: drops an incomplete event, and keeps identifier and
+    /// delay, as browsers do.
     mutating func restart() {
         let delay = reconnectionDelay
         self = EventParser(lastEventId: lastEventId, limit: limit)
@@ -158,8 +159,8 @@ struct EventParser: Sendable {
         return nil
     }
 
-    /// The most bytes of an identifier that is kept: as much as servers commonly take in a header field, and it is sent back
-    /// with each connection. A longer one counts as none.
+    /// The largest identifier that is kept, in bytes: about as much as servers commonly accept in a header field, since
+    /// it is sent back with each connection. A longer one is ignored.
     static let longestId = 8_192
 
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
@@ -170,7 +171,7 @@ struct EventParser: Sendable {
         var value = colon.map { line[($0 + 1)...] } ?? []
         if value.first == UInt8(ascii: " ") { value = value.dropFirst() }
 
-        // A line that begins with a colon, a comment, has an empty name.
+        // A comment, a line that begins with a colon, has an empty name.
         if name.elementsEqual("data".utf8) {
             guard data.count + value.count <= limit else { throw .tooLarge(limit: limit) }
             data += value
@@ -184,13 +185,13 @@ struct EventParser: Sendable {
         }
     }
 
-    /// So many milliseconds, as many as an hour at most: a longer wait cannot be meant.
+    /// A delay in milliseconds, limited to an hour: no server can mean a longer wait.
     private static func delay(_ digits: ArraySlice<UInt8>) -> Duration {
         let longest = 3_600_000
         return .milliseconds(digits.reduce(0) { min(longest, $0 * 10 + Int($1 - 0x30)) })
     }
 
-    /// Ends an event, at an empty line; nil when it has no data.
+    /// Ends an event at an empty line; nil when the event has no data.
     private mutating func dispatch() -> ServerSentEvent? {
         lastEventId = id
         defer { (type, data) = ("", []) }

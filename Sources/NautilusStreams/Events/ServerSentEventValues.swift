@@ -6,12 +6,13 @@ extension ServerSentEvents {
     /// ```swift
     /// for try await note in WatchNotes().events(with: service).values(of: Note.self, from: "note") { show(note) }
     /// ```
-    /// The connections are those of the events, whose other types are skipped. Data that does not decode is thrown as the
-    /// service's own error, of kind `decoding`; after that, and only after that, the next value can be read.
+    /// The connections are those of the events; events of other types are skipped. Data that does not decode is thrown
+    /// as the service's own error, of kind `decoding`. Only after such an error can the next value still be read.
     ///
     /// - Parameters:
     ///   - type: The type of the values.
-    ///   - eventType: The type of the events that have one. Default: nil, all events, for a server that sends but one.
+    ///   - eventType: The type of the events to decode. Default: nil, all events, for a server that sends only one
+    ///     type.
     public func values<Value: Decodable & Sendable>(
         of type: Value.Type = Value.self,
         from eventType: String? = nil
@@ -19,7 +20,7 @@ extension ServerSentEvents {
         values { event in eventType == nil || event.type == eventType ? try event.decode(as: Value.self) : nil }
     }
 
-    /// What the events mean, for a feed with several types of them.
+    /// The values that a closure makes of the events, for a feed with several types of events.
     ///
     /// ```swift
     /// let changes = WatchNotes().events(with: service).values { event -> Change? in
@@ -30,18 +31,18 @@ extension ServerSentEvents {
     ///     }
     /// }
     /// ```
-    /// - Parameter decode: Makes the value of an event; nil skips it. What it throws is thrown as the service's own error, of
-    ///   kind `decoding`; after that, and only after that, the next value can be read.
+    /// - Parameter decode: Makes the value of an event; nil skips the event. An error that it throws becomes the
+    ///   service's own error, of kind `decoding`. Only after such an error can the next value still be read.
     public func values<Value: Sendable>(
         _ decode: @escaping @Sendable (_ event: ServerSentEvent) throws -> Value?
     ) -> Values<Value> {
         Values(events: self, decode: decode)
     }
 
-    /// Values that the events of an endpoint bring.
+    /// The values made of an endpoint's events.
     ///
-    /// It throws `Failure`, the service's own error: `next()` says so everywhere, a loop where the system's sequences can
-    /// (macOS 15, iOS 18 and Linux).
+    /// The sequence throws `Failure`, the service's own error: `next()` is typed so everywhere, a loop only where the
+    /// system's sequences can be (macOS 15, iOS 18 and Linux).
     public struct Values<Value: Sendable>: AsyncSequence, Sendable {
         /// A value.
         public typealias Element = Value
@@ -54,16 +55,16 @@ extension ServerSentEvents {
             AsyncIterator(events: events.makeAsyncIterator(), decode: decode, service: events.service)
         }
 
-        /// Takes one value after the other.
+        /// An iterator over the values, one after the other.
         public struct AsyncIterator: AsyncIteratorProtocol {
             var events: ServerSentEvents.AsyncIterator
             let decode: @Sendable (ServerSentEvent) throws -> Value?
             let service: AnyHttpService<Failure>
 
-            /// The next value; nil when there are no more, and after an error that ended the events.
+            /// The next value; nil when there are no more, and after an error that has ended the events.
             ///
-            /// - Throws: The service's own error, made by `HttpService/mapError(_:)`: the events' own, or of kind
-            ///   `decoding` for data that is no value.
+            /// - Throws: The service's own error, made by `HttpService/mapError(_:)`: either the error of the events,
+            ///   or one of kind `decoding` for data that is not a value.
             public mutating func next() async throws(Failure) -> Value? {
                 while let event = try await events.next() {
                     do {

@@ -7,37 +7,38 @@ extension Request {
     /// ```swift
     /// for try await event in Feed().events(with: service) { print(event.type, event.data) }
     /// ```
-    /// Each connection is a call, with a retrier of its own that answers for its failures, refreshes included. When a
-    /// connection ends or breaks, the service's retrier is asked about that, too, as about a lost connection: the next
-    /// one is made after its delay, or the server's `retry:`, whichever is longer, with `Last-Event-ID`.
+    /// Each connection is a call with its own retrier, which handles its failures, refreshes included. When a
+    /// connection ends or breaks, the service's retrier is also asked, as about a lost connection. The next connection
+    /// is made after the retrier's delay or the server's `retry:`, whichever is longer, with `Last-Event-ID`.
     ///
-    /// A connection that has served, over which an event has come or which has lasted for ten seconds, is followed by
-    /// the next for nothing: a new retrier is asked, and its budget does not pay (`HttpError/hadServed`). Others are
-    /// counted by one retrier, and paid for. Whatever comes over them, connections follow one another a second apart in
-    /// the long run, after five at once: a server that takes each only to end it is not asked faster.
+    /// A connection has served if an event has come over it, or if it has lasted for ten seconds. The next connection
+    /// after it is free: a new retrier is asked, and its budget does not pay (`HttpError/hadServed`). Other connections
+    /// are counted by one retrier, and paid for. Whatever comes over them, connections follow one another a second
+    /// apart in the long run, after five at once: a server that accepts each connection only to end it is not asked
+    /// faster.
     ///
-    /// The sequence ends when the server answers 204 (WHATWG HTML §9.2.3). When the retrier does not want another
-    /// connection, it ends with the service's own error, whose trace tells why, also when the last connection ended in
-    /// order: there may be more events that never come. A service without retriers reads one connection;
-    /// `HttpBodyStream/events(limit:)` reads one, too, and takes its end for the end. So does this where the
-    /// request's method is not safe, as of a POST that is answered by events: to ask again would be to do it again.
-    /// When the task is cancelled, it ends with `CancellationError`. When the session in which it began is over, it
-    /// ends at once with the service's error, `RefreshError/superseded` underneath, or
-    /// `RefreshError/sessionExpired(underlying:)` when the server has ended it, whatever the server has sent or would
-    /// still send, and also while it waits for its next connection. The first connection is waited for as any call is, and
-    /// brings no event then. A session that has been ended in another process is over as soon as this one knows: each
-    /// call looks, each connection does, and so does what comes over it, once a second.
+    /// The sequence ends when the server answers 204 (WHATWG HTML §9.2.3). If the retrier does not want another
+    /// connection, the sequence ends with the service's own error, whose trace tells why, even if the last connection
+    /// ended in order: there may be more events that never come. A service without retriers reads one connection;
+    /// `HttpBodyStream/events(limit:)` also reads one, and takes its end for the end. So does this sequence if the
+    /// request's method is not safe, such as a POST that is answered with events: asking again would repeat its effect.
+    /// When the task is cancelled, the sequence ends with an error of kind `cancelled`. When the session in which the
+    /// sequence began is over, it ends at once with the service's error, with `RefreshError/superseded` underneath, or
+    /// `RefreshError/sessionExpired(underlying:)` if the server has ended the session; whatever the server has sent or
+    /// would still send, and also during the wait for the next connection. The first connection is waited for like any
+    /// call, and brings no event then. A session that was ended in another process is over as soon as this process
+    /// knows: each call and each connection checks, and so does, once a second, whatever comes over a connection.
     ///
-    /// An identifier of more than 8 KiB is not kept, since it would be sent with each connection, and few servers take
-    /// a header field of that length: the one before it stays.
+    /// An identifier of more than 8 KiB is not kept, since it would be sent with each connection, and few servers
+    /// accept a header field of that length; the previous identifier stays.
     ///
-    /// The request's timeout bounds each wait for something to come, comments included; nil for servers that are silent
-    /// for longer.
+    /// The request's timeout limits each wait for something to arrive, comments included; use nil for servers that are
+    /// silent for longer.
     ///
     /// - Parameters:
     ///   - service: The service.
-    ///   - lastEventId: The identifier to continue from. Default: none, from now on.
-    ///   - limit: The most bytes of an event. Default: 1 MiB; a larger one ends the sequence, with
+    ///   - lastEventId: The identifier from which to continue. Default: none, from now on.
+    ///   - limit: The largest size of an event, in bytes. Default: 1 MiB; a larger event ends the sequence, with
     ///     `HttpBodyStream/ReadError/tooLarge(limit:)` underneath.
     public func events<S: HttpService>(
         with service: S,
@@ -52,10 +53,10 @@ extension Request {
     }
 }
 
-/// Events of an endpoint, which is connected to again when a connection ends.
+/// The events of an endpoint, which is connected to again when a connection ends.
 ///
-/// It throws `Failure`, the service's own error: `next()` says so everywhere, a loop where the system's sequences can
-/// (macOS 15, iOS 18 and Linux).
+/// The sequence throws `Failure`, the service's own error: `next()` is typed so everywhere, a loop only where the
+/// system's sequences can be (macOS 15, iOS 18 and Linux).
 public struct ServerSentEvents<R: Request, Failure: Error>: AsyncSequence, Sendable {
     /// An event.
     public typealias Element = ServerSentEvent
@@ -66,11 +67,11 @@ public struct ServerSentEvents<R: Request, Failure: Error>: AsyncSequence, Senda
 
     /// Connects when the first event is asked for.
     public func makeAsyncIterator() -> AsyncIterator {
-        // All connections go to where the first one does.
+        // All connections go to the service that the first one goes to.
         AsyncIterator(service: DerivedService(service: service.final, base: request), parser: parser)
     }
 
-    /// Takes one event after the other.
+    /// An iterator over the events, one after the other.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let service: DerivedService<AnyHttpService<Failure>, R>
         private let coders: JsonCoders.Carried?
@@ -91,7 +92,8 @@ public struct ServerSentEvents<R: Request, Failure: Error>: AsyncSequence, Senda
 
         /// The next event; nil when there are no more, and after an error.
         ///
-        /// - Throws: The service's own error, made by `HttpService/mapError(_:)`; of kind `cancelled` when the task is.
+        /// - Throws: The service's own error, made by `HttpService/mapError(_:)`; of kind `cancelled` when the task is
+        ///   cancelled.
         public mutating func next() async throws(Failure) -> ServerSentEvent? {
             do {
                 while !isOver {
@@ -130,13 +132,13 @@ public struct ServerSentEvents<R: Request, Failure: Error>: AsyncSequence, Senda
                     return parser.append(chunk)
                 }
             } catch let error as HttpError {
-                // Not the connection's end, but the session's.
+                // It is not the connection that has ended, but the session.
                 guard !(error.underlying is RefreshError) else { throw error }
                 failure = error
             }
             chunks = nil
             parser.restart()
-            // To ask again would be to do it again.
+            // For a method that is not safe, asking again would repeat its effect.
             guard failure != nil || service.base.method.isSafe else {
                 isOver = true
                 return
@@ -149,7 +151,7 @@ public struct ServerSentEvents<R: Request, Failure: Error>: AsyncSequence, Senda
     }
 }
 
-/// The chunks of one connection, which end with the session that it was opened in.
+/// The chunks of one connection; they end with the session in which it was opened.
 private struct EventChunks {
     private let chunks: Confined<HttpBodyStream.AsyncIterator>
     private let calls: CallSequence
@@ -167,7 +169,7 @@ private struct EventChunks {
     }
 }
 
-/// One connection to a stream of events. The result is nil when the server says that there are no more.
+/// One connection to a stream of events. The result is nil when the server says that there are no more events.
 struct EventsRequest<Base: Request>: ForwardingRequest {
     typealias Result = HttpBodyStream?
 
@@ -183,7 +185,7 @@ struct EventsRequest<Base: Request>: ForwardingRequest {
         if !lastEventId.isEmpty { header[.lastEventId] = lastEventId }
         return header
     }
-    /// The two successes that mean something to event streams (WHATWG HTML §9.2.3).
+    /// The two successes that have a meaning for event streams (WHATWG HTML §9.2.3).
     var acceptedStatusCodes: HttpStatusCodes { [200, 204] }
 
     func decode(_ data: Data) throws -> HttpBodyStream? { HttpBodyStream(data) }
@@ -196,9 +198,9 @@ struct EventsRequest<Base: Request>: ForwardingRequest {
     }
 }
 
-/// The server has answered with something else than events.
+/// The error that the server has answered with something other than events.
 public struct NoEventStream: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The answer's media type; nil when it names none, or no valid one.
+    /// The answer's media type; nil when there is none, or no valid one.
     public let contentType: String?
 
     /// A description of the failure.

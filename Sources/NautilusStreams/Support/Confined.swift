@@ -1,5 +1,5 @@
 /// A value that one task lends to another.
-// Unchecked: the one that lends it waits for the end of the other before it touches the value again, or never does.
+// Unchecked: the lending task waits for the other to end before it uses the value again, or never uses it again.
 final class Confined<Value>: @unchecked Sendable {
     var value: Value
 

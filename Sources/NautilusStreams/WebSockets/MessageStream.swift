@@ -1,34 +1,35 @@
 import Foundation
 import Nautilus
 
-/// An open web socket: messages come as an asynchronous sequence, and go by ``send(_:)``.
+/// An open web socket: incoming messages are an asynchronous sequence, outgoing ones are sent with ``send(_:)``.
 ///
-/// When the connection breaks off, or the server goes away, the service's retrier decides on another one, as it does on
-/// another attempt; credentials are stamped anew. After a connection that has served, over which a message has come or
-/// which has lasted for ten seconds, it is a new retrier, and no budget pays (`HttpError/hadServed`); others are
-/// counted by one, and paid for. Connections follow one another a second apart in the long run, after five at once.
-/// When the retrier wants no other one, the stream ends with the service's error, whose trace tells why.
+/// When the connection breaks, or the server goes away, the service's retrier decides whether to open another, as it
+/// decides on another attempt; credentials are stamped anew. A connection has served if a message has come over it, or
+/// if it has lasted for ten seconds. After such a connection, a new retrier is asked, and no budget pays
+/// (`HttpError/hadServed`); other connections are counted by one retrier, and paid for. Connections follow one another
+/// a second apart in the long run, after five at once. When the retrier wants no other connection, the stream ends with
+/// the service's error, whose trace tells why.
 ///
-/// Meanwhile the reader waits, and so do senders. What that means:
-/// - Messages that the server sent while there was no connection have not come: ask for what was missed. Messages that
-///   came before it broke are read first, whichever side noticed.
-/// - A message that was being sent when the connection broke is not sent again, since it may have arrived:
-///   ``send(_:)`` throws, with the delivery `maybeExecuted`. One that was not begun waits for the next connection,
-///   unless the server has closed this one with a code, 1001 or 1012, say: until the reader has come to that,
-///   ``send(_:)`` throws, with `maybeExecuted`, too.
-/// - A message may be lost with the connection even after its sending has returned, as with any socket; if you must
+/// Meanwhile the reader waits, and so do senders. This means:
+/// - Messages that the server sent while there was no connection are lost: ask for what was missed. Messages that came
+///   before the connection broke are read first, whichever side noticed the break.
+/// - A message that was being sent when the connection broke is not sent again, since it may have arrived: ``send(_:)``
+///   throws, with the delivery `maybeExecuted`. A message whose sending had not begun waits for the next connection,
+///   unless the server has closed this one with a code, such as 1001 or 1012: until the reader has come to that
+///   closing, ``send(_:)`` throws then as well, also with `maybeExecuted`.
+/// - A message may be lost with the connection even after its sending has returned, as with any socket. If you must
 ///   know that it arrived, have the server answer it.
 ///
-/// A socket belongs to the session in which it was opened. When the user signs out, or another signs in, it is closed,
-/// no message goes or comes over it any more, and the stream ends with the service's error for
-/// `RefreshError/superseded`; for `RefreshError/sessionExpired(underlying:)` when the server has ended the session. A
-/// session that has been ended in another process is over as soon as this one knows: each call looks, each new connection
-/// does, and so does each message, once a second.
+/// A socket belongs to the session in which it was opened. When the user signs out, or another signs in, the socket is
+/// closed, no message goes or comes over it any more, and the stream ends with the service's error for
+/// `RefreshError/superseded`, or for `RefreshError/sessionExpired(underlying:)` if the server has ended the session. A
+/// session that was ended in another process is over as soon as this process knows: each call and each new connection
+/// checks, and so does each message, once a second.
 ///
-/// One task reads; any may send. Keep reading, since only the reader finds out, behind the last message, that the
-/// server has closed the socket. Releasing the stream closes the socket, and so does cancelling the task that reads.
+/// One task reads; any task may send. Keep reading, since only the reader finds out, after the last message, that the
+/// server has closed the socket. Releasing the stream closes the socket, and so does cancelling the reading task.
 ///
-/// It throws `Failure`, the service's own error; of kind `cancelled` when the task is cancelled.
+/// The sequence throws `Failure`, the service's own error; of kind `cancelled` when the task is cancelled.
 public final class MessageStream<R: StreamRequest, Failure: Error>: AsyncSequence, Sendable {
     /// One message.
     public typealias Element = R.Result
@@ -38,14 +39,14 @@ public final class MessageStream<R: StreamRequest, Failure: Error>: AsyncSequenc
     private let link: WebSocketLink
     private let calls: CallSequence
     private let keeper: Task<Void, Never>
-    /// The connection being read, to its end, also when a sender has found out that it is gone: messages may lie in it.
-    /// Nil between two connections.
+    /// The connection that is read to its end, even when a sender has found that it is lost, since it may still hold
+    /// messages. Nil between two connections.
     private let unread: Locked<WebSocketLink.Open?>
     private let mapError: @Sendable (HttpError) -> Failure
 
     /// - Parameters:
     ///   - opening: The call that opens a connection.
-    ///   - connections: Its connections, of which the first is open.
+    ///   - connections: The stream's connections, of which the first is open.
     init<S: HttpService>(
         _ request: R,
         _ connection: any WebSocketConnection,
@@ -60,7 +61,7 @@ public final class MessageStream<R: StreamRequest, Failure: Error>: AsyncSequenc
         self.calls = calls
         self.unread = Locked(WebSocketLink.Open(connection: connection, number: 1))
         self.mapError = { service.mapped($0) }
-        // It outlives the deadline of the call around it.
+        // The task has to outlive the deadline of the surrounding call.
         self.keeper = BackgroundTask.start {
             await withTaskGroup(of: Void.self) { group in
                 if calls.hasSession { group.addTask { await Self.endWithSession(link, calls) } }
@@ -73,17 +74,17 @@ public final class MessageStream<R: StreamRequest, Failure: Error>: AsyncSequenc
 
     deinit {
         keeper.cancel()
-        // A connection that is not held closes itself.
+        // A connection that nobody holds closes itself.
         link.end(HttpError(wrapping: CancellationError(), stage: .send, delivery: .notSent))
     }
 
-    /// How many connections there have been so far, the first included; 0 once the stream has ended.
+    /// How many connections there have been so far, including the first; 0 once the stream has ended.
     public var connectionCount: Int { link.connectionCount }
 
-    /// Sends a message; returns when the connection has taken it.
+    /// Sends a message, and returns when the connection has taken it.
     ///
-    /// - Throws: The service's error, made of what `StreamRequest/encode(_:)` threw, of the connection's failure, or
-    ///   of what has ended the stream.
+    /// - Throws: The service's error, made from the error of `StreamRequest/encode(_:)`, from the connection's failure,
+    ///   or from what has ended the stream.
     public func send(_ message: R.Message) async throws(Failure) {
         try await mappingErrors {
             let encoded: WebSocketMessage
@@ -96,18 +97,19 @@ public final class MessageStream<R: StreamRequest, Failure: Error>: AsyncSequenc
         }
     }
 
-    /// Sends a ping and waits for its pong, which comes only while a task reads.
+    /// Sends a ping, and waits for its pong, which comes only while a task reads.
     ///
     /// - Throws: The same as ``send(_:)``.
     public func ping() async throws(Failure) {
         try await mappingErrors { try await onConnection { try await $0.ping() } }
     }
 
-    /// Closes the socket: the reader gets nil, senders an error.
+    /// Closes the socket: the reader gets nil, senders get an error.
     ///
     /// - Parameters:
-    ///   - code: Why. Default: 1000, it has served its purpose. One that must not be sent (RFC 6455 §7.4) becomes 1000.
-    ///   - reason: The words for it, at most 123 bytes of UTF-8; the rest is left out. Default: none.
+    ///   - code: Why. Default: 1000, the purpose has been served. A code that must not be sent (RFC 6455 §7.4) becomes
+    ///     1000.
+    ///   - reason: An explanation of at most 123 bytes of UTF-8; a longer one is left out. Default: none.
     public func close(_ code: WebSocketCloseCode = .normalClosure, reason: String = "") async {
         keeper.cancel()
         let connection = link.end()
@@ -117,21 +119,21 @@ public final class MessageStream<R: StreamRequest, Failure: Error>: AsyncSequenc
             reason: reason.utf8.count <= 123 ? reason : ""
         )
         await connection?.close(closure)
-        // One that was lost already, and is still read: only the first closing counts.
+        // A lost connection may still be open for reading; only the first closing counts.
         await unread?.connection.close(closure)
     }
 
     /// The messages, for one reader.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(stream: self) }
 
-    /// Takes one message after the other.
+    /// An iterator over the messages, one after the other.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let stream: MessageStream
 
-        /// The next message; nil when the socket was closed as it should be, on either side.
+        /// The next message; nil when the socket was closed properly, by either side.
         ///
-        /// - Throws: The service's error when the stream has ended, or when the message cannot be decoded; after that,
-        ///   and only after that, the next one can be read.
+        /// - Throws: The service's error when the stream has ended, or the message cannot be decoded. Only after an
+        ///   undecodable message can the next one still be read.
         public mutating func next() async throws(Failure) -> R.Result? {
             try await stream.mappingErrors { try await stream.next() }
         }
@@ -159,7 +161,7 @@ extension MessageStream {
             }
             link.received(over: open)
             calls.lookForChanges()
-            // It is the user's before, who has left while the reader waited.
+            // If the session has ended while the reader waited, the message belongs to the previous user.
             if await endIfSessionIsOver() { continue }
             do {
                 return try coders.asCurrent { try request.decode(message) }
@@ -173,16 +175,17 @@ extension MessageStream {
     private func onConnection(_ body: (any WebSocketConnection) async throws -> Void) async throws {
         calls.lookForChanges()
         while let open = try await link.current() {
-            // Another user may write this.
+            // The sender may be another user by now.
             if await endIfSessionIsOver() { continue }
             do {
                 return try await body(open.connection)
             } catch is CancellationError {
                 throw CancellationError()
             } catch {
-                // The reader finds out the reason by itself: messages that came before the end are still to be read.
+                // The reader finds out the reason by itself, since messages that came before the end are still to be
+                // read.
                 if !(error is WebSocketClosure) { link.lose(open, Self.loss(error)) }
-                // It was gone before this began: the next one takes it, as far as the retrier goes.
+                // The connection was lost before this began: the next connection takes it, if the retrier opens one.
                 if case TransportError.failed(.networkConnectionLost, .notSent, _) = error { continue }
                 throw HttpError(wrapping: error, stage: .send, delivery: .maybeExecuted)
             }
@@ -190,7 +193,7 @@ extension MessageStream {
         throw HttpError(wrapping: WebSocketClosure(.normalClosure), stage: .send, delivery: .notSent)
     }
 
-    /// The connection to read; a cancelled reader ends the stream.
+    /// The connection to read. A cancelled reader ends the stream.
     private func live() async throws -> WebSocketLink.Open? {
         do {
             try Task.checkCancellation()
@@ -220,32 +223,33 @@ extension MessageStream {
         }
     }
 
-    /// The end of a connection, as a failure that a retrier understands.
+    /// Converts the end of a connection into a failure that a retrier understands.
     private static func loss(_ error: any Error) -> HttpError {
-        // To open another connection does nothing twice.
+        // Opening another connection repeats nothing.
         var loss = HttpError(wrapping: error, stage: .send, delivery: .notSent)
         loss.delivery = .notSent
         if loss.kind == .custom { loss.kind = .transport(.networkConnectionLost) }
         return loss
     }
 
-    /// Closes the socket when the session that it was opened in is over: the next user's messages do not belong on it.
+    /// Closes the socket when the session in which it was opened is over, since the next user's messages do not belong
+    /// on it.
     private static func endWithSession(_ link: WebSocketLink, _ calls: CallSequence) async {
         await calls.waitForEndOfSession()
         guard let end = calls.endOfSession else { return }
         await link.end(end)?.close(WebSocketClosure(.goingAway))
     }
 
-    /// Does the same for a reader or a sender, who may come before the task that waits for the end has run.
+    /// Closes the socket for a reader or sender that comes before the task waiting for the session's end has run.
     ///
-    /// - Returns: Whether the session is over; the link has ended then, if it had not before.
+    /// - Returns: Whether the session is over; the link has ended then, if it had not already.
     private func endIfSessionIsOver() async -> Bool {
         guard let end = calls.endOfSession else { return false }
         await link.end(end)?.close(WebSocketClosure(.goingAway))
         return true
     }
 
-    /// Replaces connections that are lost, until the retrier gives up or the stream is released.
+    /// Replaces lost connections, until the retrier gives up or the stream is released.
     private static func keep(
         _ link: WebSocketLink,
         _ opening: WebSocketCall<R>,
@@ -266,7 +270,7 @@ extension MessageStream {
 }
 
 extension StreamRequest {
-    /// Opens the web socket, on the path of every call: headers, interceptors, credential, redirects, retries.
+    /// Opens the web socket in the same way as any call: headers, interceptors, credential, redirects, retries.
     ///
     /// - Returns: The open socket; releasing it closes it.
     /// - Throws: The service's own error, made by `HttpService/mapError(_:)` from the last real failure.

@@ -2,7 +2,7 @@ import Nautilus
 
 /// The current connection of a message stream, shared by its reader, its senders and the task that replaces it.
 final class WebSocketLink: Sendable {
-    /// A connection, and how many there were before.
+    /// A connection with its number, counted from 1.
     struct Open: Sendable {
         let connection: any WebSocketConnection
         let number: Int
@@ -11,14 +11,14 @@ final class WebSocketLink: Sendable {
     /// A connection that is to be replaced.
     struct Loss: Sendable {
         let error: HttpError
-        /// Whether anything had come over it.
+        /// Whether any message had come over the connection.
         let hasReceived: Bool
     }
 
     fileprivate enum State {
         case open(Open, hasReceived: Bool)
         case lost(number: Int)
-        /// Nil: as it should.
+        /// Nil for a proper end.
         case ended(HttpError?)
     }
 
@@ -49,9 +49,9 @@ final class WebSocketLink: Sendable {
         }
     }
 
-    /// The connection, as soon as there is one; nil when the link has ended as it should.
+    /// The connection, as soon as there is one; nil when the link has ended properly.
     ///
-    /// - Throws: The error that it ended with; `CancellationError`.
+    /// - Throws: The error that the link ended with; `CancellationError`.
     func current() async throws -> Open? {
         while true {
             try Task.checkCancellation()
@@ -64,7 +64,7 @@ final class WebSocketLink: Sendable {
         }
     }
 
-    /// A message has come over `open`.
+    /// Notes that a message has come over `open`.
     func received(over open: Open) {
         guarded.withLock { guarded in
             guard case .open(let current, false) = guarded.state, current.number == open.number else { return }
@@ -72,7 +72,7 @@ final class WebSocketLink: Sendable {
         }
     }
 
-    /// Reports `open` as lost; only the first report of a connection counts.
+    /// Reports `open` as lost; only the first report about a connection counts.
     func lose(_ open: Open, _ error: HttpError) {
         guarded.withLock { guarded in
             guard case .open(let current, let hasReceived) = guarded.state, current.number == open.number else {
@@ -83,7 +83,7 @@ final class WebSocketLink: Sendable {
         }
     }
 
-    /// Puts a connection in the place of the lost one; false when none is wanted any more.
+    /// Replaces the lost connection by another; false when none is wanted any more.
     func reopened(_ connection: any WebSocketConnection) -> Bool {
         let (waiters, isWanted) = guarded.withLock { guarded -> ([CheckedContinuation<Void, Never>], Bool) in
             guard case .lost(let number) = guarded.state else { return ([], false) }
@@ -94,9 +94,9 @@ final class WebSocketLink: Sendable {
         return isWanted
     }
 
-    /// Ends it; only the first end counts.
+    /// Ends the link; only the first end counts.
     ///
-    /// - Returns: The connection that was open; nil when none was.
+    /// - Returns: The connection that was open; nil when there was none.
     @discardableResult
     func end(_ error: HttpError? = nil) -> (any WebSocketConnection)? {
         let (connection, waiters) = guarded.withLock {

@@ -1,9 +1,9 @@
 import Foundation
 import Nautilus
 
-/// A service whose calls open web sockets: everything is the base service's but the transport.
+/// A service whose calls open web sockets. Everything except the transport comes from the base service.
 ///
-/// So the opening goes the path of every call: headers, interceptors, credential, redirects, retries.
+/// An opening thus takes the path of every call: headers, interceptors, credential, redirects, retries.
 struct WebSocketService: ForwardingService {
     typealias RequestError = HttpError
 
@@ -16,18 +16,18 @@ struct WebSocketService: ForwardingService {
     }
 
     var apiUrl: any UrlConvertible { WebSocketBase(base: forwarded.apiUrl) }
-    /// None: two openings would be two connections.
+    /// None, since two openings would be two connections.
     var hedging: Hedging? { nil }
-    /// The transport of the moment, as the URL is: the service may have moved since.
+    /// The base service's present transport, like its URL, since the service may have moved since.
     var transport: any HttpTransport { handshake.over(forwarded.webSocketTransport) }
-    // The stream has chosen its service already, and makes the service's own error of the call's.
+    // The stream has already chosen its service, and maps the call's errors itself.
     var selectedService: AnyHttpService<HttpError>? { nil }
 
     func mapError(_ error: HttpError) -> HttpError { error }
 }
 
-/// A base URL whose scheme may be `ws` or `wss`: the opening request is one of HTTP (RFC 6455 §1.3), and so is its
-/// origin.
+/// A base URL whose scheme may be `ws` or `wss`. The opening request is an HTTP request (RFC 6455 §1.3), and so the URL
+/// becomes one of HTTP.
 struct WebSocketBase: UrlConvertible {
     let base: any UrlConvertible
 
@@ -44,7 +44,7 @@ struct WebSocketBase: UrlConvertible {
 
 /// A stream request as the call that opens its web socket.
 struct WebSocketCall<R: StreamRequest>: Request, RequestOfAnother {
-    /// An open connection; it closes itself when released.
+    /// An open connection, which closes itself when released.
     struct Result: Sendable {
         let connection: any WebSocketConnection
     }
@@ -73,23 +73,24 @@ struct WebSocketCall<R: StreamRequest>: Request, RequestOfAnother {
     func decode(_ response: HttpResponse<HttpBodyStream>) async throws -> Result { try decode(Data()) }
 
     func decode(_ data: Data) throws -> Result {
-        // An interceptor that has answered by itself has opened nothing.
+        // An interceptor that has answered by itself has not opened a connection.
         guard let connection = handshake.take() else { throw TransportError(.badServerResponse) }
         return Result(connection: connection)
     }
 }
 
-/// Opens a web socket where a call expects an exchange: the answer is its 101, and the connection waits for `take()`.
+/// A transport that opens a web socket where a call expects an exchange: the answer is the 101, and the connection
+/// waits for `take()`.
 struct WebSocketHandshake: HttpTransport {
     private(set) var transport: any WebSocketTransport
-    /// The connection that has been opened and not yet taken.
+    /// The connection that was opened but not yet taken.
     private let opened = Locked<(any WebSocketConnection)?>(nil)
 
     init(transport: any WebSocketTransport) {
         self.transport = transport
     }
 
-    /// The same opening by another transport.
+    /// The same handshake over another transport.
     func over(_ transport: any WebSocketTransport) -> WebSocketHandshake {
         var other = self
         other.transport = transport

@@ -1,6 +1,6 @@
 import Nautilus
 
-/// A clock that stands still until a test moves it, and remembers every sleep that was asked of it.
+/// A clock that stands still until a test moves it, and remembers every sleep that was requested.
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -10,16 +10,16 @@ import Nautilus
 /// try await nap
 /// #expect(clock.sleeps == [.seconds(60)])
 /// ```
-/// It is shared by everything that takes part in a test and may be used from any task or thread. Nothing on it traps:
+/// Everything that takes part in a test shares the clock, from any task or thread. None of its operations trap:
 /// instants saturate, and time never runs backwards.
 public final class ManualClock: Clock {
     struct State: CountedState {
         var now: Duration = .zero
         var sleeps: [Duration] = []
-        /// How many sleeps and alarms have been asked for.
+        /// How many sleeps and alarms have been requested.
         var requestCount = 0
         var queue = SleepQueue<Sleeper>()
-        /// How many of the queue are alarms.
+        /// How many entries of the queue are alarms.
         var alarmCount = 0
         var waiters = CountWaiters()
         var alarmWaiters = CountWaiters()
@@ -60,27 +60,27 @@ public final class ManualClock: Clock {
         self.settle = settle
     }
 
-    /// The time: zero until something advances it.
+    /// The present time: zero until something advances it.
     public var now: Instant { Instant(state.withLock { $0.now }) }
 
     /// One nanosecond; the clock itself is exact.
     public var minimumResolution: Duration { .nanoseconds(1) }
 
-    /// Every sleep that was asked for, in order, as the time from asking to its deadline; a sleep that was cancelled,
-    /// or that was over at once, is among them. A time limit is not: it is an alarm.
+    /// Every sleep that was requested, in order, as the time from the request to its deadline; this includes sleeps
+    /// that were cancelled or over at once. Time limits are not included, since they are alarms.
     public var sleeps: [Duration] { state.withLock { $0.sleeps } }
 
-    /// How many sleep now; time limits are alarms, and do not.
+    /// How many tasks sleep now, not counting time limits, which are alarms.
     public var sleeperCount: Int { state.withLock { $0.count } }
 
-    /// How many alarms are set now: one for each time limit that is under way, of an attempt, a call, a refresh, or an
+    /// How many alarms are set now: one for each time limit in effect, of an attempt, a call, a refresh, or an
     /// operation of a credential store.
     public var alarmCount: Int { state.withLock { $0.alarmCount } }
 
-    /// The deadline of the next sleeper to wake, or alarm to ring; nil without any.
+    /// The deadline of the next sleeper to wake or alarm to ring; nil when there is none.
     public var nextDeadline: Instant? { state.withLock { $0.queue.nextDeadline }.map(Instant.init) }
 
-    /// Sleeps until the clock has been advanced to `deadline`; a deadline that has passed returns at once.
+    /// Sleeps until the clock has been advanced to `deadline`; returns at once if that has passed.
     ///
     /// - Parameter tolerance: Ignored: a sleeper wakes exactly at its deadline.
     /// - Throws: `CancellationError`, at once, when the task is or becomes cancelled.
@@ -105,8 +105,8 @@ public final class ManualClock: Clock {
             case asleep([CountWaiters.Continuation])
         }
         let next: Next = state.withLock { state in
-            // A cancelled task's flag is set before its handler runs: either it is seen here, or the handler will find
-            // the sleeper in the queue.
+            // A task's cancellation flag is set before the handler runs, so either the flag is seen here, or the
+            // handler finds the sleeper in the queue.
             if Task.isCancelled { return .cancelled }
             if deadline <= state.now { return .over }
             state.queue.insert(.task(continuation), id: id, deadline: deadline)
@@ -121,7 +121,8 @@ public final class ManualClock: Clock {
 }
 
 extension ManualClock: AlarmClock {
-    /// Sets an alarm, which ``advance(by:)`` and its like ring on their own thread; one that is due rings at once.
+    /// Sets an alarm. ``advance(by:)`` and the like ring it on their own thread; an alarm that is already due rings at
+    /// once.
     public func setAlarm(after delay: Duration, _ ring: @escaping @Sendable () -> Void) -> Int {
         let (id, waiters): (Int, [CountWaiters.Continuation]?) = state.withLock { state in
             state.requestCount += 1
@@ -135,7 +136,7 @@ extension ManualClock: AlarmClock {
         return id
     }
 
-    /// Cancels an alarm; nothing when it has rung.
+    /// Cancels an alarm; does nothing when it has rung.
     public func cancelAlarm(_ id: Int) {
         _ = state.withLock { $0.remove(id) }
     }
@@ -147,12 +148,13 @@ extension ManualClock {
         /// The time since the clock's zero.
         public let offset: Duration
 
-        /// Creates a moment; an offset of more than `Int64.max` seconds is taken as that many, for ever.
+        /// Creates a moment; an offset of more than `Int64.max` seconds counts as `Int64.max` seconds, which means for
+        /// ever.
         public init(_ offset: Duration) {
             self.offset = offset.saturated
         }
 
-        /// The moment that is `duration` later; saturates.
+        /// The moment that is `duration` later; it saturates.
         public func advanced(by duration: Duration) -> Instant {
             Instant(offset + duration.saturated)
         }
@@ -162,7 +164,7 @@ extension ManualClock {
             other.offset - offset
         }
 
-        /// Whether `left` is earlier.
+        /// Whether `left` is earlier than `right`.
         public static func < (left: Instant, right: Instant) -> Bool {
             left.offset < right.offset
         }
@@ -173,7 +175,7 @@ extension ManualClock {
 }
 
 extension Duration {
-    /// Within ±`Int64.max` seconds, where two can be added without an overflow.
+    /// The duration limited to ±`Int64.max` seconds, so that two of them can be added without overflow.
     fileprivate var saturated: Duration {
         min(max(self, .seconds(-Int64.max)), .seconds(Int64.max))
     }
@@ -182,29 +184,29 @@ extension Duration {
 extension ManualClock {
     /// Moves the clock, waking the sleepers that are due.
     ///
-    /// They wake in the order of their deadlines, and the clock stops at each deadline on the way. Work that they do
-    /// next runs afterwards or on other threads; use ``run(for:)`` to let it sleep again on the way.
+    /// Sleepers wake in the order of their deadlines, and the clock stops at each deadline on the way. What they do
+    /// next runs afterwards or on other threads; use ``run(for:)`` to let them sleep again on the way.
     ///
-    /// - Parameter duration: How far; nothing happens when it is negative. Two tasks that advance at once move the
-    ///   clock by the sum.
+    /// - Parameter duration: How far to move; nothing happens when it is negative. If two tasks advance at once, the
+    ///   clock moves by the sum.
     public func advance(by duration: Duration) {
         guard duration >= .zero else { return }
         var left = duration
         while let sleeper = step(&left) { sleeper.wake() }
     }
 
-    /// Moves the clock to `deadline`, waking the sleepers that are due; nothing happens when it has passed.
+    /// Moves the clock to `deadline`, waking the sleepers that are due; does nothing when `deadline` has passed.
     public func advance(to deadline: Instant) {
         while let sleeper = step(to: deadline) { sleeper.wake() }
     }
 
-    /// Moves the clock in one step, as when the process was suspended: sleepers that were due meanwhile wake now, too
-    /// late.
+    /// Moves the clock in one step, as if the process had been suspended: sleepers that became due meanwhile wake now,
+    /// too late.
     ///
-    /// ``advance(by:)`` stops at each deadline, so that every sleeper wakes in time; here time has passed and nothing
-    /// could run.
+    /// ``advance(by:)`` stops at each deadline, so that every sleeper wakes in time; here, time has passed while
+    /// nothing could run.
     ///
-    /// - Parameter duration: For how long; nothing happens when it is negative.
+    /// - Parameter duration: How long; nothing happens when it is negative.
     public func suspend(for duration: Duration) {
         let due = state.withLock { state -> [Sleeper] in
             state.now = max(state.now, Instant(state.now).advanced(by: duration).offset)
@@ -217,25 +219,27 @@ extension ManualClock {
         due.forEach { $0.wake() }
     }
 
-    /// Returns once at least `count` sleep, without any real time passing.
+    /// Returns once at least `count` tasks sleep, without waiting for real time to pass.
     ///
-    /// Time limits do not sleep: an attempt that waits for its answer is not among the sleepers, and a call that waits
-    /// before a retry is one. A test that waits in vain says for what after 5 s, on standard error, and goes on waiting.
+    /// Time limits do not count as sleepers: an attempt that waits for its answer is not one, whereas a call that waits
+    /// before a retry is. If a test is still waiting after 5 s, it says on standard error what for, and goes on
+    /// waiting.
     ///
     /// - Throws: `CancellationError` when the task is or becomes cancelled.
     public func waitForSleepers(count: Int) async throws {
         try await state.waitForCount(count, of: "sleepers on the clock")
     }
 
-    /// Returns once at least `count` alarms are set, otherwise as ``waitForSleepers(count:)``: for a test that lets a time
-    /// limit pass.
+    /// Returns once at least `count` alarms are set; otherwise like ``waitForSleepers(count:)``. Useful for a test that
+    /// lets a time limit pass.
     ///
     /// - Throws: `CancellationError` when the task is or becomes cancelled.
     public func waitForAlarms(count: Int) async throws {
         try await state.waitForCount(count, of: "alarms of the clock", in: \.alarmWaiters) { $0.alarmCount }
     }
 
-    /// Goes to the next deadline if it is at most `left` away, and takes its sleeper out; otherwise goes all of `left`.
+    /// Moves to the next deadline if that is at most `left` away, and takes its sleeper out; otherwise moves by all of
+    /// `left`.
     private func step(_ left: inout Duration) -> Sleeper? {
         let before = left
         let (sleeper, gone) = state.withLock { state -> (Sleeper?, Duration) in
@@ -265,18 +269,18 @@ extension ManualClock {
 }
 
 extension ManualClock {
-    /// Moves the clock from deadline to deadline, letting the woken work proceed in between, until there are no
-    /// sleepers.
+    /// Moves the clock from deadline to deadline, letting the woken work proceed in between, until no sleepers are
+    /// left.
     ///
     /// In a ``Simulation`` this is exact. Elsewhere there is no way to know when other tasks are idle, so the clock
-    /// moves on when nothing new has gone to sleep while this task gave way many times; prefer
-    /// ``waitForSleepers(count:)`` and ``advance(by:)`` where it matters. Returns early when the task is cancelled, and
-    /// never for work that sleeps again and again: ``run(for:)`` has an end.
+    /// moves on when nothing new has gone to sleep although this task has yielded many times; where that matters,
+    /// prefer ``waitForSleepers(count:)`` and ``advance(by:)``. Returns early when the task is cancelled, and never if
+    /// work sleeps again and again; ``run(for:)`` does end.
     public func run() async {
         await run(until: nil)
     }
 
-    /// Moves the clock by `duration` like ``run()``: work that wakes on the way can sleep, and wake, again.
+    /// Moves the clock by `duration` like ``run()``: work that wakes on the way can sleep and wake again.
     public func run(for duration: Duration) async {
         let end = now.advanced(by: duration)
         await run(until: end)
@@ -292,12 +296,12 @@ extension ManualClock {
         }
     }
 
-    /// Gives way until nothing has gone to sleep for a while.
+    /// Yields until nothing has gone to sleep for a while.
     func settleByYielding() async {
         var seen = state.withLock { $0.requestCount }
         var quiet = 0
         while quiet < 100 {
-            // A detached task of low priority comes after the work that is ready to run.
+            // A detached task of low priority runs after the work that is ready to run.
             await Task.detached(priority: .background) { await Task.yield() }.value
             let asked = state.withLock { $0.requestCount }
             quiet = asked == seen ? quiet + 1 : 0

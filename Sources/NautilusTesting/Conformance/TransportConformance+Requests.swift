@@ -140,7 +140,7 @@ extension TransportConformance {
 }
 
 extension TransportConformance {
-    /// Checks that an exchange which fails or is cancelled ends, and says how.
+    /// Checks that an exchange that fails or is cancelled ends, and says how.
     var failureChecks: [Check] {
         [
             Check("a connection that is closed without an answer is a transport error, maybe executed") {
@@ -187,7 +187,7 @@ extension TransportConformance {
         try expect(error.delivery, is: .maybeExecuted, "the delivery of \(path)")
     }
 
-    /// The origin's host at port 1, where no server of this world listens.
+    /// The origin's host at port 1, where no real server listens.
     private func unusedPort() throws -> URL {
         var components = URLComponents(url: origin, resolvingAgainstBaseURL: true)
         components?.port = 1

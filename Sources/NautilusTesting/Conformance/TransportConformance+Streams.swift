@@ -2,7 +2,7 @@ import Foundation
 import Nautilus
 
 extension TransportConformance {
-    /// Checks that a streamed body, either way, is the same as one that comes all at once.
+    /// Checks that a streamed body, in either direction, is the same as one that comes all at once.
     var streamChecks: [Check] {
         [
             Check("a streamed response brings its status, its header, its length and every byte") {
@@ -38,7 +38,7 @@ extension TransportConformance {
         ] + (streamsResponses ? openEndChecks : []) + interruptionChecks
     }
 
-    /// A body that is still to come.
+    /// Checks of a body that is still arriving.
     private var openEndChecks: [Check] {
         [
             Check("a streamed response is there before its body has ended, and so is what has come of it") {
@@ -69,7 +69,7 @@ extension TransportConformance {
         ]
     }
 
-    /// The other way to end an exchange, of a transport that knows it.
+    /// Checks of interruption, the other way to end an exchange, for a transport that supports it.
     private var interruptionChecks: [Check] {
         guard makeTransport() is any InterruptibleTransport else { return [] }
         return [
@@ -93,14 +93,14 @@ extension TransportConformance {
         try await makeTransport().stream(try request(path), context: context())
     }
 
-    /// Sends a stream to `/echo`, each time with another transport.
+    /// Sends a stream to `/echo`, each time on a new transport.
     private func send(_ body: HttpBodyStream) async throws -> HttpResponse<Data> {
         var request = try request("/echo", method: .post)
         request.body = .stream(body)
         return try await makeTransport().send(request, context: context())
     }
 
-    /// The first ten bytes of a body, as text; fewer when it ends before.
+    /// The first ten bytes of a body as text; fewer when the body ends sooner.
     private func digits(of chunks: inout HttpBodyStream.AsyncIterator) async throws -> String {
         var text = ""
         while text.utf8.count < 10, let chunk = try await chunks.next() {
@@ -113,7 +113,7 @@ extension TransportConformance {
 /// The error of a stream that fails.
 private struct Broken: Error {}
 
-/// Parts of a body, and perhaps an error behind them.
+/// The parts of a body, optionally followed by an error.
 private struct Parts: AsyncSequence, Sendable {
     typealias Element = Data
     let parts: [Data]

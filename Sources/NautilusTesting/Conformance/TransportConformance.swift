@@ -1,7 +1,7 @@
 import Foundation
 import Nautilus
 
-/// Checks of a transport, for its author: run them all against a small HTTP server and see that none throws.
+/// Checks of a transport, for its author: run all of them against a small HTTP server, and make sure that none throws.
 ///
 /// ```swift
 /// @Test(arguments: TransportConformance.checks(of: { MyTransport() }, origin: server.url))
@@ -9,9 +9,9 @@ import Nautilus
 ///     try await check.run()
 /// }
 /// ```
-/// Nothing here depends on a test framework, and no check waits for time to pass. A check whose transport hangs does
-/// not return: give the test a time limit. Checks do not disturb each other, so they may run at once against one
-/// server.
+/// Nothing here depends on a test framework, and no check waits for time to pass. A check never returns if its
+/// transport hangs, so give the test a time limit. Checks do not disturb each other, so they may run at the same time
+/// against one server.
 ///
 /// ## The server's answers
 /// | path | answer |
@@ -29,9 +29,9 @@ import Nautilus
 /// | `/stalled` | `Content-Length: 100`, ten digits, and nothing more; the connection stays open |
 /// | `/hang` | reads the request and never answers |
 ///
-/// HEAD gets the same header and no body.
+/// HEAD gets the same header, but no body.
 public struct TransportConformance: Sendable {
-    /// One promise of `HttpTransport`, and how to see whether it is kept.
+    /// One promise of `HttpTransport`, with a check that it is kept.
     public struct Check: Sendable, CustomStringConvertible {
         /// The promise, as a sentence.
         public let name: String
@@ -44,14 +44,14 @@ public struct TransportConformance: Sendable {
 
         /// Runs the check.
         ///
-        /// - Throws: ``Failure``, or what the transport threw where it should not have.
+        /// - Throws: ``Failure``, or an error that the transport should not have thrown.
         public func run() async throws { try await body() }
 
-        /// The name.
+        /// The name of the check.
         public var description: String { name }
     }
 
-    /// A promise that is not kept.
+    /// The error that a promise is not kept.
     public struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
         /// The expectation, and what happened instead.
         public let description: String
@@ -74,12 +74,13 @@ public struct TransportConformance: Sendable {
     /// The checks of one transport.
     ///
     /// - Parameters:
-    ///   - makeTransport: Makes a transport; every check makes its own.
-    ///   - makeLimited: Makes one that takes response bodies up to a number of bytes; nil, the default, when the
-    ///     transport has no such limit, which leaves that check out.
-    ///   - streamsResponses: Whether `HttpTransport/stream(_:context:)` is its own. Default: true; false for a
-    ///     transport that leaves it to the protocol, which leaves out the checks of a body that is still to come.
-    ///   - origin: Where the server is: scheme, host and port.
+    ///   - makeTransport: Creates a transport; every check creates its own.
+    ///   - makeLimited: Creates a transport that accepts response bodies up to a number of bytes. Default: nil, the
+    ///     transport has no such limit, and the checks of it are left out.
+    ///   - streamsResponses: Whether the transport implements `HttpTransport/stream(_:context:)` itself. Default: true;
+    ///     with false, the protocol's implementation is used, and the checks of a body that is still arriving are left
+    ///     out.
+    ///   - origin: The server's scheme, host and port.
     public static func checks(
         of makeTransport: @escaping @Sendable () -> any HttpTransport,
         limitedBy makeLimited: (@Sendable (_ limit: Int) -> any HttpTransport)? = nil,
@@ -98,7 +99,7 @@ public struct TransportConformance: Sendable {
 }
 
 extension TransportConformance {
-    /// An exchange leaves nothing behind for the next one.
+    /// Checks that an exchange leaves nothing behind for the next one.
     var stateChecks: [Check] {
         [
             Check("a cookie that the server sets is not sent back") {
@@ -142,7 +143,7 @@ extension TransportConformance {
 }
 
 extension TransportConformance {
-    /// Sends one request on a new transport.
+    /// Sends one request, on a new transport unless one is given.
     func send(
         _ path: String,
         method: HttpMethod = .get,
@@ -179,7 +180,7 @@ extension TransportConformance {
         throw Failure(description: "Expected \(what) to be \(expected), found \(actual).")
     }
 
-    /// Throws unless `body` throws a ``TransportError``, which is returned.
+    /// Returns the ``TransportError`` that `body` throws; throws if `body` throws none.
     func expectTransportError(_ what: String, from body: () async throws -> some Sendable) async throws
         -> TransportError
     {
@@ -204,10 +205,10 @@ extension TransportConformance {
         }
     }
 
-    /// A counter that no other check counts on: checks may run at once, also of several transports.
+    /// A path whose counter no other check uses, since checks may run at the same time, also for several transports.
     func cachedPath() -> String { "/cached/\(UUID().uuidString)" }
 
-    /// How often `path`, one of ``cachedPath()``, has been asked for, this time included.
+    /// How often `path`, from ``cachedPath()``, has been requested, including this time.
     func count(of path: String, through transport: any HttpTransport) async throws -> Int {
         let body = try await send(path, through: transport).body
         guard let count = Int(String(decoding: body, as: UTF8.self)) else {

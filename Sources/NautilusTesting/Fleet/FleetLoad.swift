@@ -1,35 +1,35 @@
 import Foundation
 import Nautilus
 
-/// The times at which the clients of a ``FleetSimulation`` make their calls, whatever becomes of the calls before.
+/// The times at which the clients of a ``FleetSimulation`` make their calls, whatever becomes of earlier calls.
 ///
-/// People and their devices do not wait for each other: a server that is slow is called no less. A load that waits for
-/// answers before it goes on would hide the overload that it should show.
+/// People and their devices do not wait for each other: a slow server gets just as many calls. A load that waited for
+/// answers before it went on would hide the very overload that it should show.
 public struct FleetLoad: Hashable, Sendable {
     private enum Pattern: Hashable, Sendable {
         case poisson, even, atOnce
     }
 
     private let pattern: Pattern
-    /// How many calls the whole fleet makes in a second, on average; 0 for calls that are made at once.
+    /// How many calls per second the whole fleet makes on average; 0 if all calls are made at once.
     public let callsPerSecond: Double
-    /// For how long it makes calls.
+    /// For how long the fleet makes calls.
     public let duration: Duration
 
-    /// Calls that are independent of each other, each by a client drawn at random: the load that many people make.
+    /// Independent calls, each by a client drawn at random: the load that many people cause.
     ///
     /// - Parameters:
-    ///   - callsPerSecond: How many on average, of the whole fleet; 0…1 000 000.
-    ///   - duration: For how long.
+    ///   - callsPerSecond: How many calls the whole fleet makes per second on average; 0…1 000 000.
+    ///   - duration: For how long the fleet makes calls.
     public static func poisson(callsPerSecond: Double, for duration: Duration) -> FleetLoad {
         FleetLoad(.poisson, callsPerSecond, duration)
     }
 
-    /// Calls at even distances, by one client after the other: the kindest load there is.
+    /// Calls at even intervals, by one client after the other: the gentlest load there is.
     ///
     /// - Parameters:
-    ///   - callsPerSecond: How many, of the whole fleet; 0…1 000 000.
-    ///   - duration: For how long.
+    ///   - callsPerSecond: How many calls the whole fleet makes per second; 0…1 000 000.
+    ///   - duration: For how long the fleet makes calls.
     public static func even(callsPerSecond: Double, for duration: Duration) -> FleetLoad {
         FleetLoad(.even, callsPerSecond, duration)
     }
@@ -39,17 +39,17 @@ public struct FleetLoad: Hashable, Sendable {
 
     private init(_ pattern: Pattern, _ callsPerSecond: Double, _ duration: Duration) {
         self.pattern = pattern
-        // Infinitely many would never be over.
+        // Infinitely many calls would never end.
         self.callsPerSecond = min(max(0, callsPerSecond), 1_000_000)
         self.duration = duration.clampedToCentury
     }
 
-    /// How many calls there will be, about.
+    /// The approximate number of calls.
     func expectedCalls(clients: Int) -> Double {
         pattern == .atOnce ? Double(clients) : callsPerSecond * (duration / .seconds(1))
     }
 
-    /// The calls in the order of their beginning, drawn from the seed alone, so that each policy gets the same.
+    /// The calls in the order in which they begin, drawn from the seed alone, so that each policy gets the same calls.
     func calls(clients: Int, seed: UInt64) -> AnySequence<FleetCall> {
         switch pattern {
         case .atOnce: AnySequence((0..<clients).lazy.map { FleetCall(number: $0, client: $0, start: .zero) })
@@ -83,36 +83,36 @@ public struct FleetLoad: Hashable, Sendable {
         }
     }
 
-    /// In whole nanoseconds, which also evens out what the mathematics of two systems differ by.
+    /// A time in whole nanoseconds, which also evens out differences between the mathematical functions of two systems.
     private static func instant(_ seconds: Double) -> Duration {
         .nanoseconds(Int64(min(seconds * 1e9, 9e18).rounded()))
     }
 }
 
-/// The parts from which a client of a ``FleetSimulation`` makes its service: everything that Nautilus takes from the
-/// world.
+/// The parts from which a client of a ``FleetSimulation`` builds its service: everything that Nautilus takes from its
+/// environment.
 ///
-/// Each client stands for a process of its own. Values that processes do not share have to be made for each client: a
-/// coordinator, a gate, and above all a budget. The default one, `RetryBudgetScope.perOrigin`, is the process's, and
-/// would be that of the whole fleet and of the run before; give each client's service `.shared(TokenBucketBudget())`
+/// Each client stands for its own process. Values that processes do not share have to be created for each client: a
+/// coordinator, a gate, and in particular a budget. The default budget, `RetryBudgetScope.perOrigin`, is one for
+/// the whole simulation, so all clients would share it; give each client's service `.shared(TokenBucketBudget())`
 /// instead.
 public struct FleetClient: Sendable {
     /// The client's number, from 0.
     public let number: Int
-    /// The way to the server. Counts what is sent.
+    /// The transport to the server. It counts what is sent.
     public let transport: any HttpTransport
     /// The simulation's clock.
     public let clock: ManualClock
-    /// The client's own randomness, for jitter. Drawn from the system, it would make each run another one.
+    /// The client's own randomness, for jitter. With the system's randomness, each run would be different.
     public let random: SeededRandomSource
 }
 
 /// One call that a ``FleetSimulation`` makes.
 public struct FleetCall: Hashable, Sendable {
-    /// Its number, from 0, in the order of beginning.
+    /// The call's number, from 0, in the order of beginning.
     public let number: Int
     /// The number of the client that makes it, from 0.
     public let client: Int
-    /// When it begins, counted from the simulation's start.
+    /// When the call begins, counted from the simulation's start.
     public let start: Duration
 }

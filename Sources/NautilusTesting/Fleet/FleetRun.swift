@@ -17,7 +17,7 @@ struct FleetRun<S: HttpService>: Sendable {
         if let onSecond { tell(onSecond) }
         let calls = Dictionary(grouping: fleet.load.calls(clients: fleet.clients, seed: fleet.seed), by: \.client)
         await withDiscardingTaskGroup { group in
-            // A group for each client: to leave one with thousands of calls takes long.
+            // One group per client, since leaving a single group with thousands of calls takes long.
             for (number, service) in services.enumerated() {
                 group.addTask { await make(calls[number] ?? [], with: service) }
             }
@@ -26,7 +26,7 @@ struct FleetRun<S: HttpService>: Sendable {
     }
 
     private func clients() -> [FleetClient] {
-        // Not the calls' own draws: those are the same whatever the server needs.
+        // Not the draws of the calls: those stay the same whatever the server needs.
         var generator = SeededGenerator(seed: ~fleet.seed)
         let random = SeededRandomSource(seed: generator.next())
         let model = Locked(ServerModel(fleet.server, random: random))
@@ -46,7 +46,7 @@ struct FleetRun<S: HttpService>: Sendable {
         }
     }
 
-    /// The calls of a client, each at its time, whatever has become of those before.
+    /// Makes the calls of a client, each at its time, whatever has become of earlier calls.
     private func make(_ calls: [FleetCall], with service: S) async {
         await withDiscardingTaskGroup { group in
             for call in calls {
@@ -54,7 +54,7 @@ struct FleetRun<S: HttpService>: Sendable {
                 if Task.isCancelled { break }
                 group.addTask { await make(call, with: service) }
             }
-            // Costs no time when no call is left.
+            // This takes no time when no call is left.
             try? await simulation.clock.sleep(until: .init(fleet.load.duration + fleet.patience))
             group.cancelAll()
         }
@@ -86,7 +86,7 @@ struct FleetRun<S: HttpService>: Sendable {
 final class FleetRecorder: Sendable {
     struct State {
         var seconds: [FleetSecond] = []
-        /// How long the calls took that succeeded.
+        /// The durations of the calls that succeeded.
         var durations: [Duration] = []
         /// When the last call ended.
         var end = Duration.zero

@@ -1,7 +1,7 @@
 import Nautilus
 
-/// Many clients, each with your own service, against a modelled server, in virtual time: what your retries do to a
-/// server that struggles.
+/// A simulation of many clients, each with your own service, against a modelled server, in virtual time. It shows what
+/// your retries do to a server that struggles.
 ///
 /// ```swift
 /// let fleet = FleetSimulation(
@@ -21,31 +21,31 @@ import Nautilus
 /// }
 /// #expect(report.amplification < 1.2)
 /// ```
-/// Nothing of the client is modelled: each call takes the whole path that it takes in production, through your
-/// retriers, interceptors and time limits. The same seed gives the same report, and calls begin at the same times
-/// whatever the service does, so that two policies can be compared call by call.
+/// Nothing of the client is modelled: each call takes the same path as in production, through your retriers,
+/// interceptors and time limits. The same seed gives the same report, and calls begin at the same times whatever the
+/// service does, so two policies can be compared call by call.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 public struct FleetSimulation: Sendable {
     /// How many clients there are.
     public let clients: Int
-    /// When they call.
+    /// The times of the clients' calls.
     public let load: FleetLoad
     /// The server that they call.
     public let server: FleetServer
     /// The seed of everything random.
     public let seed: UInt64
-    /// How long calls may go on after the last one has begun; then they are cancelled, and count as failed.
+    /// How long calls may go on after the end of the load; then they are cancelled, and count as failed.
     public let patience: Duration
 
     /// Creates a simulation, to be run with one policy or with several.
     ///
     /// - Parameters:
-    ///   - clients: How many clients there are, each with a service of its own. Less than 1 counts as 1.
-    ///   - load: When they call.
+    ///   - clients: How many clients there are, each with its own service. Less than 1 counts as 1.
+    ///   - load: The times of the clients' calls.
     ///   - server: The server that they call.
-    ///   - seed: The seed of everything random. Default: 1, any will do.
-    ///   - patience: How long calls may go on after the last one has begun. Default: 120 s, more than four attempts
-    ///     with the delays of the library's defaults take.
+    ///   - seed: The seed of everything random. Default: 1; any seed will do.
+    ///   - patience: How long calls may go on after the end of the load. Default: 120 s, more than four attempts take
+    ///     with the delays of the library's defaults.
     public init(
         clients: Int,
         load: FleetLoad,
@@ -64,10 +64,10 @@ public struct FleetSimulation: Sendable {
     ///
     /// - Parameters:
     ///   - policy: The policy's name in the report.
-    ///   - onSecond: Called with each second of the load when it is over, on the simulation's thread: for a line of
-    ///     progress. Default: nil, no calls.
-    ///   - service: Makes the service of a client, with what the client gives it.
-    ///   - request: The request of a call.
+    ///   - onSecond: Called on the simulation's thread after each second of the load, for example to print progress.
+    ///     Default: nil, no calls.
+    ///   - service: Creates a client's service from what the client offers.
+    ///   - request: Creates the request of a call.
     /// - Throws: ``SimulationError``; `CancellationError` when the task is cancelled; the error of `service`.
     public func run<S: HttpService, R: Request>(
         _ policy: String,
@@ -80,14 +80,14 @@ public struct FleetSimulation: Sendable {
         }
     }
 
-    /// Runs the fleet with calls of your own making: several requests, one after the other, or a choice of them.
+    /// Runs the fleet with calls that you compose: several requests, one after the other, or a choice among them.
     ///
     /// - Parameters:
     ///   - policy: The policy's name in the report.
-    ///   - onSecond: Called with each second of the load when it is over, on the simulation's thread: for a line of
-    ///     progress. Default: nil, no calls.
-    ///   - service: Makes the service of a client, with what the client gives it.
-    ///   - call: Makes one call; it has failed when this throws.
+    ///   - onSecond: Called on the simulation's thread after each second of the load, for example to print progress.
+    ///     Default: nil, no calls.
+    ///   - service: Creates a client's service from what the client offers.
+    ///   - call: Makes one call; the call has failed if this throws.
     /// - Throws: ``SimulationError``; `CancellationError` when the task is cancelled; the error of `service`.
     public func run<S: HttpService>(
         _ policy: String,
@@ -110,7 +110,7 @@ public struct FleetSimulation: Sendable {
         )
     }
 
-    /// Ample for a hundred attempts of each call, and an end for work that goes round in a circle.
+    /// Enough for a hundred attempts of each call, and an end for work that runs in circles.
     private var maxJobs: Int {
         // An `Int` has 32 bits on some watches.
         Int(clamping: 10_000_000 + Int64(min(load.expectedCalls(clients: clients), 1e9)) * 10_000)

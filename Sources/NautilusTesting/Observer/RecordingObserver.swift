@@ -1,6 +1,6 @@
 import Nautilus
 
-/// Keeps every event of the calls it observes.
+/// An observer that keeps every event of the calls it observes.
 ///
 /// ```swift
 /// let observer = RecordingObserver()
@@ -19,17 +19,17 @@ public final class RecordingObserver: CallObserver {
         recorded.withLock { $0.append(event) }
     }
 
-    /// Every event, in the order in which they came.
+    /// Every event, in order of occurrence.
     public var events: [CallEvent] { recorded.withLock { $0 } }
 
-    /// The traces of the calls that have ended, in the order of their ends.
+    /// The traces of the calls that have ended, in the order in which they ended.
     public var traces: [CallTrace] {
         events.compactMap { event in
             if case .callEnded(_, let trace) = event { trace } else { nil }
         }
     }
 
-    /// How many attempts were started, in all calls.
+    /// How many attempts were started in all calls.
     public var attemptCount: Int {
         events.count { event in
             if case .attemptStarted = event { true } else { false }

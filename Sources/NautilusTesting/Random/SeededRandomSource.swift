@@ -1,8 +1,8 @@
 import Nautilus
 
-/// Randomness that is the same for the same seed, so that a test with jitter can be repeated.
+/// A source of randomness that is the same for the same seed, so that a test with jitter can be repeated.
 ///
-/// Tasks that draw at the same time get their draws in an order of their own, unless they run in a ``Simulation``.
+/// Which of several concurrent tasks gets which draw is not determined, unless the tasks run in a ``Simulation``.
 public final class SeededRandomSource: RandomSource {
     private let generator: Locked<SplitMix64>
 
@@ -17,7 +17,7 @@ public final class SeededRandomSource: RandomSource {
     }
 }
 
-/// A generator that gives the same numbers for the same seed: for shuffles and random picks in a test.
+/// A generator that gives the same numbers for the same seed, for shuffles and random picks in a test.
 ///
 /// ```swift
 /// var generator = SeededGenerator(seed: 7)
@@ -28,7 +28,7 @@ public final class SeededRandomSource: RandomSource {
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var generator: SplitMix64
 
-    /// Creates a generator. Every seed is a good one, 0 included.
+    /// Creates a generator. Every seed is a good one, including 0.
     public init(seed: UInt64) {
         generator = SplitMix64(seed: seed)
     }
@@ -37,7 +37,7 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
     public mutating func next() -> UInt64 { generator.next() }
 }
 
-/// Draws that a test chooses, one after the other; the last one repeats.
+/// A source of draws that a test chooses, one after the other; the last one repeats.
 ///
 /// ```swift
 /// BackoffRetrier.factory(.standard.with { $0.random = FixedRandomSource(1) })  // full jitter at its upper end: the schedule itself
@@ -46,7 +46,7 @@ public final class FixedRandomSource: RandomSource {
     private let fractions: [Double]
     private let drawn = Locked(0)
 
-    /// Creates a source; values outside `0...1` are given out as they are, to test how they are taken.
+    /// Creates a source. Values outside `0...1` are returned unchanged, to test how they are handled.
     public init(_ first: Double, _ others: Double...) {
         self.fractions = [first] + others
     }

@@ -1,7 +1,7 @@
 import Foundation
 import Nautilus
 
-/// Runs concurrent code in one thread, in an order that a seed decides, on a clock that never waits.
+/// A simulation that runs concurrent code in one thread, in an order that a seed decides, on a clock that never waits.
 ///
 /// ```swift
 /// @Test(arguments: 0..<100 as Range<UInt64>) func storm(seed: UInt64) async throws {
@@ -11,25 +11,25 @@ import Nautilus
 ///     }
 /// }
 /// ```
-/// Each seed is one interleaving, the same whenever it is run: a failure that comes once in a thousand runs is found by
-/// a thousand seeds, and seen again by its own. Time moves only when no job is left, straight to the next deadline on
-/// ``clock``, so an hour of backoff takes no time; and code that would hang is told from code that takes long:
+/// Each seed is one interleaving, the same on every run: a failure that happens once in a thousand runs is found by a
+/// thousand seeds, and repeated by its own seed. Time moves only when no job is left, straight to the next deadline on
+/// ``clock``, so an hour of backoff takes no time, and code that would hang can be told from code that takes long:
 /// ``SimulationError/stuck(seed:at:jobCount:)``.
 ///
 /// The simulation runs the body, its task groups and `async let`s, nonisolated async functions, actors without an
-/// executor of their own, and tasks started by ``task(_:)``. An unstructured `Task`, the main actor, and callbacks of
-/// other threads are no part of it: they work, but in an order of their own.
+/// executor of their own, and tasks started by ``task(_:)``. An unstructured `Task`, the main actor, and callbacks on
+/// other threads are not part of it: they work, but in an order of their own.
 ///
-/// What is made in the body and given no clock and no randomness has the simulation's, a service, a session, a breaker and a
-/// transport alike. What a process shares by default, `OriginBudgets.shared` and `OriginLatencies.shared`, each simulation
-/// has for itself.
+/// Anything that the body creates without naming a clock or randomness uses the simulation's, be it a service, a
+/// session, a breaker or a transport. What a process shares by default, `OriginBudgets.shared` and
+/// `OriginLatencies.shared`, each simulation has separately.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 public final class Simulation: Sendable {
     /// The seed that decides the order; 0 means first come, first served.
     public let seed: UInt64
     /// The simulation's time. Starts at zero.
     public let clock: ManualClock
-    /// Randomness that the seed decides.
+    /// Randomness determined by the seed.
     public let random: SeededRandomSource
 
     let executor: SimulationExecutor
@@ -41,11 +41,11 @@ public final class Simulation: Sendable {
     /// Creates a simulation.
     ///
     /// - Parameters:
-    ///   - seed: The seed of the order and the randomness; 0, the default, for first come, first served.
-    ///   - maxJobs: After how many jobs it gives up. A job is a piece of work between two suspensions. Default: ten
-    ///     million, some ten seconds' worth.
-    ///   - grace: How long, in real time, other threads get to bring work before the simulation counts as stuck. Only
-    ///     a simulation that is stuck waits for it. Default: 5 s, enough for a busy machine.
+    ///   - seed: The seed of the order and the randomness. Default: 0, first come, first served.
+    ///   - maxJobs: The number of jobs after which the simulation gives up. A job is a piece of work between two
+    ///     suspensions. Default: ten million, about ten seconds' worth.
+    ///   - grace: How long, in real time, other threads get to bring work before the simulation counts as stuck. A
+    ///     simulation waits this long only if it is stuck. Default: 5 s, enough for a busy machine.
     public init(seed: UInt64 = 0, maxJobs: Int = 10_000_000, grace: Duration = .seconds(5)) {
         let executor = SimulationExecutor(seed: seed)
         self.seed = seed
@@ -58,10 +58,10 @@ public final class Simulation: Sendable {
 
     /// Runs `body` to its end, once.
     ///
-    /// Tasks of ``task(_:)`` that are still there then are cancelled, and may finish what they can without time
+    /// Tasks of ``task(_:)`` that are still running then are cancelled, and may finish what they can without time
     /// passing.
     ///
-    /// - Throws: The error of `body`; ``SimulationError``, after cancelling `body`, when it cannot end.
+    /// - Throws: The error of `body`; ``SimulationError``, after cancelling `body`, when the body cannot end.
     public func run<Result: Sendable>(
         _ body: @escaping @Sendable (Simulation) async throws -> Result
     ) async throws -> Result {
@@ -71,14 +71,15 @@ public final class Simulation: Sendable {
         }
         guard isFirst else { throw SimulationError.alreadyRun }
         let outcome = Locked<Swift.Result<Result, any Error>?>(nil)
-        // Made here and not on the thread, so that it has the caller's task-local values: the current test, above all.
+        // Created here rather than on the thread, so that it has the caller's task-local values, in particular the
+        // current test.
         let root = Task(executorPreference: executor) {
             let result = await self.result(of: body)
             outcome.withLock { $0 = result }
         }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                // A thread of its own, so that none of the pool is blocked: other work may be waiting for one.
+                // A separate thread, so that none of the pool is blocked: other work may be waiting for one.
                 Thread.detachNewThread {
                     let result = self.work { outcome.withLock { $0 } }
                     self.finish(cancelling: root)
@@ -90,10 +91,10 @@ public final class Simulation: Sendable {
         }
     }
 
-    /// Starts a task in the simulation that need not be awaited: in place of an unstructured `Task`.
+    /// Starts a task in the simulation that need not be awaited; a replacement for an unstructured `Task`.
     ///
-    /// It has the caller's task-local values but not its cancellation, and is cancelled when the simulation's body
-    /// ends.
+    /// The task has the caller's task-local values but not its cancellation, and is cancelled when the simulation's
+    /// body ends.
     @discardableResult
     public func task<Result: Sendable>(
         _ operation: @escaping @Sendable () async throws -> Result
@@ -109,7 +110,7 @@ public final class Simulation: Sendable {
 
     /// Returns once nothing else can run before time moves on.
     ///
-    /// Several callers come back one after the other, each when the others' work is done.
+    /// Several callers return one after the other, each when the work of the others is done.
     public func settle() async {
         await executor.settle()
     }
@@ -141,7 +142,7 @@ public final class Simulation: Sendable {
     }
 }
 
-/// The loop of the simulation's thread.
+/// The loop on the simulation's thread.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 extension Simulation {
     /// Runs jobs, and moves the clock when there are none, until there is an outcome.
@@ -149,7 +150,7 @@ extension Simulation {
         for count in 0..<maxJobs {
             if let outcome = outcome() { return outcome }
             if executor.runNext() { continue }
-            // Tasks that asked to wait for this moment come before time.
+            // Tasks that are waiting for this moment come before time.
             if executor.resumeSettled() { continue }
             if advanceClock() { continue }
             if waitForOthers(or: { outcome() != nil }) { continue }
@@ -158,27 +159,27 @@ extension Simulation {
         return .failure(SimulationError.tooManyJobs(seed: seed, at: clock.now.offset, limit: maxJobs))
     }
 
-    /// Cancels what is left and lets it finish, without time passing.
+    /// Cancels what is left, and lets it finish without time passing.
     func finish(cancelling root: Task<Void, Never>) {
         root.cancel()
         background.cancel()
-        // Ample for thousands of tasks to end, and an end for those that do not heed cancellation.
+        // Enough for thousands of tasks to end, but with an end for tasks that ignore cancellation.
         for _ in 0..<1_000_000 {
             guard executor.runNext() || executor.resumeSettled() else { return executor.end(abandoning: false) }
         }
         executor.end(abandoning: true)
     }
 
-    /// Moves the clock to the next deadline; false without sleepers.
+    /// Moves the clock to the next deadline; false when there is none.
     private func advanceClock() -> Bool {
         guard let next = clock.nextDeadline else { return false }
         clock.advance(to: next)
         return true
     }
 
-    /// Gives other threads the time to bring a job, a sleeper or the end; false when they bring nothing.
+    /// Gives other threads time to bring a job, a sleeper or the end; false when they bring nothing.
     private func waitForOthers(or isOver: () -> Bool) -> Bool {
-        // In slices, since only a job ends the wait by itself.
+        // In slices, since only a job ends the wait early.
         let slices = max(1, Int(grace / .milliseconds(10)))
         return (0..<slices).contains { _ in
             executor.waitForJob(milliseconds: 10) || clock.nextDeadline != nil || isOver()
@@ -190,12 +191,12 @@ extension Simulation {
 public enum SimulationError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Nothing can run, nothing sleeps on the clock, and the body has not returned: something waits for ever.
     case stuck(seed: UInt64, at: Duration, jobCount: Int)
-    /// More jobs than the limit ran: something goes round in a circle.
+    /// More jobs ran than the limit allows: something runs in circles.
     case tooManyJobs(seed: UInt64, at: Duration, limit: Int)
-    /// A simulation runs once; make another one.
+    /// The simulation has already run; create another one.
     case alreadyRun
 
-    /// The failure, its time on the clock, and the seed with which to see it again.
+    /// The failure, its time on the clock, and the seed with which to repeat it.
     public var description: String {
         switch self {
         case .stuck(let seed, let time, let count):

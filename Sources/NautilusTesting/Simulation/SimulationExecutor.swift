@@ -7,9 +7,9 @@ final class SimulationExecutor: TaskExecutor {
     enum Phase {
         /// Jobs wait for the simulation's thread.
         case simulating
-        /// The simulation is over; stragglers run on a queue of their own, so that nothing waits for ever.
+        /// The simulation is over; remaining jobs run on a separate queue, so that nothing waits for ever.
         case over
-        /// The simulation has given up on jobs that beget jobs without end; they are dropped.
+        /// The simulation has given up on jobs that create jobs without end; such jobs are dropped.
         case abandoned
     }
 
@@ -46,7 +46,7 @@ final class SimulationExecutor: TaskExecutor {
         return true
     }
 
-    /// Suspends the caller until no job is left; several callers come back one after the other.
+    /// Suspends the caller until no job is left; several callers resume one after the other.
     func settle() async {
         await withCheckedContinuation { continuation in
             let isSimulating = state.withLock { state in
@@ -57,14 +57,14 @@ final class SimulationExecutor: TaskExecutor {
         }
     }
 
-    /// Resumes the task that has waited longest for there to be no job; false when none has.
+    /// Resumes the task that has waited longest for all jobs to be done; false when no task waits.
     func resumeSettled() -> Bool {
         let settled = state.withLock { $0.settling.isEmpty ? nil : $0.settling.removeFirst() }
         settled?.resume()
         return settled != nil
     }
 
-    /// Blocks the calling thread until another thread brings a job; false when none has come in time.
+    /// Blocks the calling thread until another thread brings a job; false when none came in time.
     func waitForJob(milliseconds: Int) -> Bool {
         let mustWait = state.withLock { state in
             state.isThreadWaiting = state.jobs.isEmpty
@@ -76,12 +76,12 @@ final class SimulationExecutor: TaskExecutor {
             defer { state.isThreadWaiting = false }
             return state.isThreadWaiting
         }
-        // A job came between the end of waiting and here: its signal must not be left for the next wait.
+        // A job came after the wait had timed out: its signal must not be left for the next wait.
         if !isStillWaiting { arrivals.wait() }
         return !isStillWaiting
     }
 
-    /// Ends the simulation: jobs that are left are dropped if they are to be `abandoned`, otherwise there are none.
+    /// Ends the simulation. If jobs are `abandoned`, those that are left are dropped; otherwise there are none.
     func end(abandoning abandoned: Bool) {
         let settling = state.withLock { state in
             state.phase = abandoned ? .abandoned : .over
@@ -96,13 +96,13 @@ final class SimulationExecutor: TaskExecutor {
     }
 }
 
-/// Jobs that can run, and which of them runs next.
+/// The jobs that can run, and the choice of the next one.
 struct JobQueue: Sendable {
     private var jobs: [UnownedJob] = []
     private var head = 0
     private var generator: SeededGenerator?
 
-    /// Creates a queue that picks at random by `seed`; first come, first served for 0.
+    /// Creates a queue that picks at random by `seed`, or first come, first served for 0.
     init(seed: UInt64) {
         self.generator = seed == 0 ? nil : SeededGenerator(seed: seed)
     }
@@ -127,7 +127,7 @@ struct JobQueue: Sendable {
     private mutating func removeFirst() -> UnownedJob {
         defer {
             head += 1
-            // Jobs that have been taken are cleared away when they are more than half, which costs one move a job.
+            // Jobs that were taken are removed once they are more than half, which costs one move per job.
             if head * 2 > jobs.count {
                 jobs.removeFirst(head)
                 head = 0
@@ -137,7 +137,7 @@ struct JobQueue: Sendable {
     }
 }
 
-/// The tasks of a ``Simulation`` that are not awaited, so that its end can cancel them.
+/// The tasks of a ``Simulation`` that are not awaited, kept so that its end can cancel them.
 final class BackgroundWork: Sendable {
     private struct State {
         var lastId = 0
@@ -154,7 +154,7 @@ final class BackgroundWork: Sendable {
         }
     }
 
-    /// Keeps the way to cancel a task, unless it has ended in the meantime.
+    /// Keeps the closure that cancels a task, unless the task has ended meanwhile.
     func keep(_ id: Int, cancellation: @escaping @Sendable () -> Void) {
         state.withLock { state in
             guard state.cancellations[id] != nil else { return }
@@ -166,7 +166,7 @@ final class BackgroundWork: Sendable {
         state.withLock { $0.cancellations[id] = nil }
     }
 
-    /// Cancels all, in the order of their starts.
+    /// Cancels all tasks, in the order in which they started.
     func cancel() {
         let cancellations = state.withLock { $0.cancellations }
         for (_, cancel) in cancellations.sorted(by: { $0.key < $1.key }) { cancel() }

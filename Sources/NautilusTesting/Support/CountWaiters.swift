@@ -1,9 +1,9 @@
 import Foundation
 import Nautilus
 
-/// Tasks that wait until a count is reached: of sleepers, of attempts.
+/// Tasks that wait until a count is reached, such as that of sleepers or of attempts.
 ///
-/// A part of its owner's state and guarded by the owner's lock; continuations are resumed after the lock is released.
+/// Part of the owner's state, and guarded by the owner's lock; continuations are resumed after the lock is released.
 struct CountWaiters: Sendable {
     typealias Continuation = CheckedContinuation<Void, any Error>
 
@@ -19,7 +19,7 @@ struct CountWaiters: Sendable {
         waiting.append((id: id, count: count, continuation: continuation))
     }
 
-    /// Takes out the waiters for no more than `count`.
+    /// Takes out the waiters that wait for `count` or less.
     mutating func reached(_ count: Int) -> [Continuation] {
         guard !waiting.isEmpty else { return [] }
         let reached = waiting.filter { $0.count <= count }
@@ -42,12 +42,12 @@ extension Locked where Value: CountedState {
     /// Returns once the state's count is at least `count`.
     ///
     /// - Parameters:
-    ///   - things: The name of the things that are counted, for the line that says what a test waits for.
-    ///   - part: Where the tasks that wait for them are.
-    ///   - counted: How many there are.
-    ///   - clock: The clock of a test's patience. Default: the real one, since the test itself may stand still.
-    ///   - say: Says that line after five seconds, longer than any test without real time takes for its next step. The
-    ///     wait goes on, since a busy machine is no failure. Default: standard error.
+    ///   - things: The name of the counted things, for the line that says what a test waits for.
+    ///   - part: Where the waiting tasks are kept.
+    ///   - counted: Returns the present count.
+    ///   - clock: The clock of the test's patience. Default: the real one, since the test's own clock may stand still.
+    ///   - say: Outputs that line after five seconds, longer than any test that needs no real time takes for its next
+    ///     step. The wait goes on, since a busy machine is not a failure. Default: standard error.
     /// - Throws: `CancellationError` when the task is or becomes cancelled.
     func waitForCount(
         _ count: Int,
@@ -67,7 +67,8 @@ extension Locked where Value: CountedState {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let result: Result<Void, any Error>? = withLock { state in
-                    // The flag is set before the handler runs: it is seen here, or the handler finds the waiter.
+                    // The flag is set before the handler runs, so either it is seen here, or the handler finds the
+                    // waiter.
                     if Task.isCancelled { return .failure(CancellationError()) }
                     if counted(state) >= count { return .success(()) }
                     state[keyPath: part].add(continuation, id: id, until: count)

@@ -5,27 +5,27 @@ import Nautilus
 public struct RecordedAttempt: Sendable {
     /// How an attempt ended.
     public enum Outcome: Sendable {
-        /// It has not.
+        /// The attempt has not ended.
         case inFlight
-        /// With a response of this status.
+        /// The attempt got a response of this status.
         case replied(status: Int)
-        /// With an error.
+        /// The attempt failed with an error.
         case failed(any Error)
-        /// By the cancellation of its task.
+        /// The attempt's task was cancelled.
         case cancelled
     }
 
-    /// The request as it came, secrets and all. A one-shot body in it has been read; ``body`` has its bytes.
+    /// The request as it came, including secrets. A one-shot body in it has been read; ``body`` has its bytes.
     public let request: HttpRequest
     /// The context as it came.
     public let context: AttemptContext
-    /// The bytes of the body; nil when there is none, or when the attempt ended before it was read.
+    /// The bytes of the body; nil when there is none, or the attempt ended before the body was read.
     public internal(set) var body: Data?
-    /// When it began, on the transport's clock, counted from the making of the transport.
+    /// When the attempt began, on the transport's clock, counted from the creation of the transport.
     public let start: Duration
-    /// When it ended; nil while it has not.
+    /// When the attempt ended; nil while it is in flight.
     public internal(set) var end: Duration?
-    /// How it ended.
+    /// How the attempt ended.
     public internal(set) var outcome: Outcome
 
     /// The header of the request.
@@ -45,7 +45,7 @@ extension RecordedAttempt: Redacted {
 }
 
 extension RecordedAttempt.Outcome: Redacted {
-    /// The outcome in a few words; of an error, only its type unless it is known to hold no secret.
+    /// The outcome in a few words; for an error, only its type, unless the error is known to hold no secret.
     public var description: String {
         switch self {
         case .inFlight: "in flight"

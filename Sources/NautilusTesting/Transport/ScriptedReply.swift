@@ -7,7 +7,7 @@ import Nautilus
 /// ScriptedTransport(.status(503), .fail(.networkConnectionLost), .json(note))
 /// ```
 public struct ScriptedReply: Sendable {
-    /// A model of a server: its answer depends on the request. The request's body has been read into
+    /// A model of a server, whose answer depends on the request. The request's body has been read into
     /// `HttpBody.Payload.data`.
     public typealias Responder =
         @Sendable (_ request: HttpRequest, _ context: AttemptContext) async throws -> ScriptedReply
@@ -22,24 +22,24 @@ public struct ScriptedReply: Sendable {
 
     let step: Step
 
-    /// A response with bytes for a body.
+    /// A response with bytes as its body.
     ///
     /// - Parameters:
-    ///   - status: The status code. Default: 200, what most answers of a script have.
-    ///   - header: The header. Default: none: nothing is added that a test did not write.
+    ///   - status: The status code. Default: 200, as most answers of a script have.
+    ///   - header: The header. Default: none, so that nothing is added that the test did not write.
     ///   - body: The body. Default: none.
     public static func reply(status: Int = 200, header: HttpHeader = [:], body: Data = Data()) -> ScriptedReply {
         ScriptedReply(step: .respond(status: status, header: header, body: ScriptedBody(chunks: [body])))
     }
 
-    /// A response whose body comes in chunks, to a call that reads it while it comes.
+    /// A response whose body comes in chunks, for a call that streams it.
     ///
     /// - Parameters:
-    ///   - status: The status code. Default: 200, what most answers of a script have.
+    ///   - status: The status code. Default: 200, as most answers of a script have.
     ///   - header: The header. Default: none.
     ///   - chunks: The chunks that the reader gets, one after the other.
-    ///   - pause: How long the reader waits for each, on the transport's clock. Default: not at all.
-    ///   - error: The error that breaks the body off behind the last chunk. Default: nil, it is whole.
+    ///   - pause: How long the reader waits for each chunk, on the transport's clock. Default: not at all.
+    ///   - error: The error that breaks the body off after the last chunk. Default: nil, the body is whole.
     public static func chunks(
         status: Int = 200,
         header: HttpHeader = [:],
@@ -51,17 +51,17 @@ public struct ScriptedReply: Sendable {
         return ScriptedReply(step: .respond(status: status, header: header, body: body))
     }
 
-    /// A response with a text for a body, as UTF-8.
+    /// A response with a text as its body, in UTF-8.
     ///
     /// - Parameters:
-    ///   - status: The status code. Default: 200, what most answers of a script have.
-    ///   - header: The header. Default: none, no `Content-Type` either.
+    ///   - status: The status code. Default: 200, as most answers of a script have.
+    ///   - header: The header. Default: none, not even a `Content-Type`.
     ///   - text: The body.
     public static func reply(status: Int = 200, header: HttpHeader = [:], text: String) -> ScriptedReply {
         .reply(status: status, header: header, body: Data(text.utf8))
     }
 
-    /// A response by its status: most often without a body.
+    /// A response given by its status, most often without a body.
     ///
     /// - Parameters:
     ///   - status: The status code.
@@ -71,14 +71,16 @@ public struct ScriptedReply: Sendable {
         .reply(status: status, header: header, body: body)
     }
 
-    /// A response with a value as JSON, its keys sorted. A value that cannot be encoded fails the attempt with the
+    /// A response with a value as JSON, with sorted keys. If the value cannot be encoded, the attempt fails with the
     /// encoder's error.
     ///
     /// - Parameters:
     ///   - value: The value to encode.
-    ///   - status: The status code. Default: 200, what most answers of a script have.
-    ///   - header: Fields beside `Content-Type`, which is `application/json` unless this has one. Default: none.
-    ///   - coders: The form of its dates and names, as the service's. Default: as Swift declares them, like a request's own.
+    ///   - status: The status code. Default: 200, as most answers of a script have.
+    ///   - header: Fields in addition to `Content-Type`, which is `application/json` unless this header has one.
+    ///     Default: none.
+    ///   - coders: The form of dates and names, like a service's coders. Default: as Swift declares them, like a
+    ///     request's own.
     public static func json(
         _ value: some Encodable & Sendable,
         status: Int = 200,
@@ -93,16 +95,16 @@ public struct ScriptedReply: Sendable {
         }
     }
 
-    /// No response: the network fails.
+    /// No response, because the network fails.
     ///
     /// - Parameters:
-    ///   - code: How it fails.
-    ///   - delivery: The work that the server may have done; by default the worst, anything.
+    ///   - code: The failure's code.
+    ///   - delivery: What the server may have done. Default: `maybeExecuted`, the worst case.
     public static func fail(_ code: URLError.Code, delivery: Delivery = .maybeExecuted) -> ScriptedReply {
         .fail(TransportError.failed(code, delivery: delivery, reason: "scripted failure"))
     }
 
-    /// No response: the transport throws `error`. A `CancellationError` counts as cancelled.
+    /// No response, because the transport throws `error`. A `CancellationError` counts as cancelled.
     public static func fail(_ error: any Error) -> ScriptedReply {
         ScriptedReply(step: .fail(error))
     }
@@ -112,10 +114,10 @@ public struct ScriptedReply: Sendable {
         ScriptedReply(step: .delay(duration, then: reply.step))
     }
 
-    /// No answer, until the task is cancelled: a silent server.
+    /// No answer until the task is cancelled, like a silent server.
     public static let hang = ScriptedReply(step: .hang)
 
-    /// The answer of `responder`, to this attempt and to all that follow: put it last.
+    /// The answer of `responder`, to this attempt and to all that follow; put it last.
     public static func respond(_ responder: @escaping Responder) -> ScriptedReply {
         ScriptedReply(step: .ask(responder))
     }
@@ -135,7 +137,7 @@ struct ScriptedBody: Sendable {
     var pause = Duration.zero
     var error: (any Error)?
 
-    /// The body as a transport gives it to its reader.
+    /// The body, as a transport gives it to its reader.
     func stream(on clock: any Clock<Duration>) -> HttpBodyStream {
         let position = Locked(0)
         let length = error == nil ? Int64(chunks.reduce(0) { $0 + $1.count }) : nil

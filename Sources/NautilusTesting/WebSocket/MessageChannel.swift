@@ -1,6 +1,6 @@
 import Nautilus
 
-/// One direction of a scripted web socket: holds a bounded number of messages, so that a fast sender waits for the
+/// One direction of a scripted web socket. It holds a limited number of messages, so that a fast sender waits for the
 /// reader.
 final class MessageChannel: Sendable {
     private struct State {
@@ -8,7 +8,7 @@ final class MessageChannel: Sendable {
         var ending: (any Error)?
         var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
         var lastWaiter = 0
-        /// Counts what a waiter may be waiting for.
+        /// Counts the changes that a waiter may be waiting for.
         var changes = 0
 
         mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
@@ -24,9 +24,9 @@ final class MessageChannel: Sendable {
         self.capacity = max(1, capacity)
     }
 
-    /// Waits for room.
+    /// Adds a message, waiting until there is room.
     ///
-    /// - Throws: The error that it has ended with; `CancellationError`.
+    /// - Throws: The error that the channel has ended with; `CancellationError`.
     func put(_ message: WebSocketMessage) async throws {
         try await attempt { state -> Void? in
             if let ending = state.ending { throw ending }
@@ -36,9 +36,9 @@ final class MessageChannel: Sendable {
         }
     }
 
-    /// Waits for a message; the end comes behind the last.
+    /// Takes a message, waiting until there is one; the end comes after the last message.
     ///
-    /// - Throws: The error that it has ended with; `CancellationError`.
+    /// - Throws: The error that the channel has ended with; `CancellationError`.
     func take() async throws -> WebSocketMessage {
         try await attempt { state -> WebSocketMessage? in
             if !state.messages.isEmpty { return state.messages.removeFirst() }
@@ -47,9 +47,9 @@ final class MessageChannel: Sendable {
         }
     }
 
-    /// Ends it; only the first end counts.
+    /// Ends the channel; only the first end counts.
     ///
-    /// - Parameter dropping: Whether messages that have not been taken are lost with it.
+    /// - Parameter dropping: Whether messages that were not taken are lost.
     func end(_ error: any Error, dropping: Bool = false) {
         let waiters = state.withLock { state in
             if state.ending == nil { state.ending = error }
@@ -60,7 +60,7 @@ final class MessageChannel: Sendable {
         waiters.forEach { $0.resume() }
     }
 
-    /// Tries again whenever something has changed, until there is a result.
+    /// Tries again after every change, until there is a result.
     private func attempt<Value: Sendable>(
         _ body: @Sendable (inout State) throws -> Value?
     ) async throws -> Value {

@@ -24,24 +24,24 @@ public final class ScriptedWebSocket: Sendable {
     /// - Throws: The same as ``receive()``.
     public func send(_ message: WebSocketMessage) async throws { try await toClient.put(message) }
 
-    /// Closes the socket; the client reads what was sent before.
+    /// Closes the socket; the client can still read what was sent before.
     public func close(_ code: WebSocketCloseCode, reason: String = "") {
         let closure = WebSocketClosure(code, reason: reason)
         toClient.end(closure)
         toServer.end(closure, dropping: true)
     }
 
-    /// Breaks the connection off, without a word.
+    /// Breaks the connection without a closing handshake.
     public func drop() {
         let error = TransportError(.networkConnectionLost)
         toClient.end(error)
         toServer.end(error, dropping: true)
     }
 
-    /// How many pings have come. They are answered by themselves.
+    /// How many pings have come. They are answered automatically.
     public var pingCount: Int { state.withLock { $0.pings } }
 
-    /// How the client has closed the socket; nil as long as it has not.
+    /// How the client has closed the socket; nil while it has not.
     public var closure: WebSocketClosure? { state.withLock { $0.closure } }
 
     func clientPings() { state.withLock { $0.pings += 1 } }
@@ -53,7 +53,7 @@ public final class ScriptedWebSocket: Sendable {
     }
 }
 
-/// The client's end.
+/// The client's end of a scripted web socket.
 final class ScriptedWebSocketConnection: WebSocketConnection {
     private let socket: ScriptedWebSocket
     private let serving: Task<Void, Never>

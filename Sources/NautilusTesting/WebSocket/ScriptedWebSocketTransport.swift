@@ -1,7 +1,7 @@
 import Foundation
 import Nautilus
 
-/// Opens web sockets whose other end is a script: the server of a test, without a network.
+/// A transport that opens web sockets whose other end is a script: the server of a test, without a network.
 ///
 /// ```swift
 /// let transport = ScriptedWebSocketTransport(
@@ -25,13 +25,13 @@ public final class ScriptedWebSocketTransport: WebSocketTransport {
 
         let step: Step
 
-        /// It is opened, and served by a script; when that returns, the socket is closed with 1000, and when it throws,
-        /// the connection breaks off.
+        /// The socket is opened and served by a script. When the script returns, the socket is closed with 1000; when
+        /// it throws, the connection breaks.
         public static func accept(_ serve: @escaping @Sendable (ScriptedWebSocket) async throws -> Void) -> Opening {
             Opening(step: .accept(serve))
         }
 
-        /// It is answered otherwise.
+        /// The request is answered without opening a socket.
         ///
         /// - Parameters:
         ///   - status: The status code.
@@ -40,12 +40,12 @@ public final class ScriptedWebSocketTransport: WebSocketTransport {
             Opening(step: .decline(HttpResponse(status: status, header: header, body: Data())))
         }
 
-        /// No answer: the network fails.
+        /// No answer, because the network fails.
         public static func fail(_ code: URLError.Code) -> Opening {
             Opening(step: .fail(TransportError(code)))
         }
 
-        /// No answer, until the task is cancelled.
+        /// No answer until the task is cancelled.
         public static let hang = Opening(step: .hang)
     }
 
@@ -61,9 +61,9 @@ public final class ScriptedWebSocketTransport: WebSocketTransport {
     /// Creates a transport with a script.
     ///
     /// - Parameters:
-    ///   - openings: One for each attempt, in order; the next one fails with ``ScriptExhausted``.
+    ///   - openings: One for each attempt, in order; further attempts fail with ``ScriptExhausted``.
     ///   - capacity: How many messages each direction of a socket holds before its sender waits. Default: 1, so that a
-    ///     test sees which side is held up.
+    ///     test shows which side is held up.
     public init(_ openings: Opening..., capacity: Int = 1) {
         self.capacity = capacity
         self.state = Locked(State(openings: openings))
@@ -75,9 +75,9 @@ public final class ScriptedWebSocketTransport: WebSocketTransport {
     /// The server's ends of all sockets that were opened, in order.
     public var sockets: [ScriptedWebSocket] { state.withLock { $0.sockets } }
 
-    /// Opens a socket by the script.
+    /// Opens a socket as the script says.
     ///
-    /// - Throws: The script's error, ``ScriptExhausted`` when the script is at its end, `CancellationError`.
+    /// - Throws: The script's error, ``ScriptExhausted`` when no openings are left, `CancellationError`.
     public func open(_ request: HttpRequest, context: AttemptContext) async throws -> WebSocketOpening {
         try Task.checkCancellation()
         let (opening, count) = state.withLock { state in
@@ -89,7 +89,7 @@ public final class ScriptedWebSocketTransport: WebSocketTransport {
         case .fail(let error): throw error
         case .decline(let response): return .declined(response)
         case .hang:
-            // A stream that is never fed ends only with the task.
+            // A stream that never gets an element ends only with the task.
             for await _ in AsyncStream<Never>(Never.self, { _ in }) {}
             throw CancellationError()
         case .accept(let serve):

@@ -59,17 +59,17 @@ struct FleetPage: Sendable {
 }
 
 extension FleetComparison {
-    /// The picture: for each policy the requests it sends and the calls that succeed, over time. One SVG file, which
-    /// needs nothing from outside and is readable on light and on dark pages.
+    /// The picture: for each policy, the requests that it sends and the calls that succeed, over time. A single SVG
+    /// file, which needs no external resources and is readable on light and dark pages.
     public var svg: String { FleetPlot(reports).svg }
 
-    /// The picture and the table as one HTML file, which needs nothing from outside.
+    /// The picture and the table as a single HTML file, which needs no external resources.
     public func html(title: String) -> String {
         FleetPage(title: title, comparison: self).html
     }
 }
 
-/// The figures of several policies, a row each.
+/// The figures of several policies, one row each.
 struct FleetTable: Sendable {
     static let header = ["policy", "sends per call", "goodput", "completed", "p50", "p99", "recovery"]
 
@@ -89,7 +89,7 @@ struct FleetTable: Sendable {
         }
     }
 
-    /// Columns of equal width, names to the left and figures to the right.
+    /// The table in columns of equal width, names to the left and figures to the right.
     var text: String {
         let lines = [Self.header] + rows
         let widths = Self.header.indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
@@ -103,8 +103,8 @@ struct FleetTable: Sendable {
 }
 
 extension FleetComparison {
-    /// The figures of each policy, a row each, for a terminal: sends per call, goodput, the share of calls completed, how
-    /// long calls took that succeeded, and the time to recover from the outage.
+    /// The figures of each policy, one row each, for a terminal: sends per call, goodput, the share of calls completed,
+    /// how long successful calls took, and the time to recover from the outage.
     public var table: String { FleetTable(reports).text }
 }
 

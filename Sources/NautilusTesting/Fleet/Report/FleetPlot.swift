@@ -1,6 +1,6 @@
-/// The picture of several policies: the load that each sends and its outcome, over time, one below the other.
+/// A picture of several policies, one below the other: the load that each sends, and its outcome, over time.
 ///
-/// One SVG without anything from outside, readable on light and on dark pages.
+/// A single SVG without external resources, readable on light and dark pages.
 struct FleetPlot: Sendable {
     private static let width = 880.0
     private static let label = 210.0
@@ -16,7 +16,7 @@ struct FleetPlot: Sendable {
 
     init(_ reports: [FleetReport]) {
         self.reports = reports
-        // After the load comes only its echo.
+        // After the load, only its aftermath follows.
         let loads = reports.map { $0.load.duration > .zero ? $0.load.duration : $0.end }
         self.seconds = max(1, Int(((loads.max() ?? .zero) / .seconds(1)).rounded(.up)))
         self.ceiling = Self.ceiling(over: reports.flatMap { report in report.seconds.map { Double($0.sends) } })
@@ -146,7 +146,7 @@ struct FleetPlot: Sendable {
         return "\(first.short),\(base.short) \(points(report, base: base, \.succeeded)) \(last.short),\(base.short)"
     }
 
-    /// A point in the middle of each second. A point above the picture is cut off a little above it.
+    /// The points of a curve, in the middle of each second. A point above the picture is cut off a little above it.
     private func points(_ report: FleetReport, base: Double, _ value: KeyPath<FleetSecond, Int>) -> String {
         shown(report).map { second in
             let height = min(Double(second[keyPath: value]) / ceiling, 1.1) * Self.panel
@@ -154,7 +154,7 @@ struct FleetPlot: Sendable {
         }.joined(separator: " ")
     }
 
-    /// A round number above all values; where the highest one in fifty would make the rest small, above the others.
+    /// A round number above all values or, if the highest fiftieth would make the rest look small, above the others.
     private static func ceiling(over values: [Double]) -> Double {
         let sorted = values.sorted()
         guard let highest = sorted.last else { return 1 }
@@ -164,7 +164,7 @@ struct FleetPlot: Sendable {
         return (top / step).rounded(.up) * step
     }
 
-    /// 1, 2 or 5, times a power of ten.
+    /// The smallest number of the form 1, 2 or 5 times a power of ten that is at least `value`.
     private static func roundStep(atLeast value: Double) -> Double {
         var power = 1.0
         while power * 10 <= value { power *= 10 }
@@ -173,7 +173,7 @@ struct FleetPlot: Sendable {
 }
 
 extension Double {
-    /// At most one decimal: as exact as a picture needs.
+    /// The number with at most one decimal, which is exact enough for a picture.
     fileprivate var short: String {
         let text = decimal(places: 1)
         return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
@@ -181,7 +181,7 @@ extension Double {
 }
 
 extension String {
-    /// The text inside an element or an attribute.
+    /// The text, escaped for use inside an element or an attribute.
     var escapedForXml: String {
         replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
             .replacing("\"", with: "&quot;")

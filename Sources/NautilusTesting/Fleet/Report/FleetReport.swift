@@ -8,16 +8,16 @@ public struct FleetReport: Hashable, Sendable {
     public let seed: UInt64
     /// How many clients there were.
     public let clients: Int
-    /// When they called.
+    /// The times of the clients' calls.
     public let load: FleetLoad
-    /// The faults of the server, and when they were.
+    /// The server's outages.
     public let outages: [FleetOutage]
     /// The counts of each second, until the last call had ended.
     public let seconds: [FleetSecond]
     /// When the last call ended, counted from the simulation's start.
     public let end: Duration
 
-    /// How long the calls took that succeeded, the shortest first.
+    /// The durations of the calls that succeeded, the shortest first.
     private let durations: [Duration]
 
     init(
@@ -45,26 +45,27 @@ public struct FleetReport: Hashable, Sendable {
     /// How many calls succeeded.
     public var succeeded: Int { total(\.succeeded) }
 
-    /// Requests per call: 1 without any retry, `maxAttempts` when every attempt fails. 0 without a call.
+    /// Requests per call: 1 without any retry, `maxAttempts` when every attempt fails; 0 when there were no calls.
     public var amplification: Double { calls == 0 ? 0 : Double(sends) / Double(calls) }
 
-    /// The share of the calls that succeeded, 0...1; 1 without a call.
+    /// The share of calls that succeeded, 0...1; 1 when there were no calls.
     public var completion: Double { calls == 0 ? 1 : Double(succeeded) / Double(calls) }
 
-    /// Calls that succeeded, per second of the load; where all began at once, per second until the last had ended.
+    /// Successful calls per second of the load; if all calls began at once, per second until the last had ended.
     public var goodput: Double {
         let span = (load.duration > .zero ? load.duration : end) / .seconds(1)
         return span > 0 ? Double(succeeded) / span : 0
     }
 
-    /// Within how long the faster half of the calls that succeeded did so; nil when none did.
+    /// The time within which the faster half of the successful calls succeeded; nil when none did.
     public var p50: Duration? { percentile(0.5) }
-    /// Within how long all but one in a hundred of the calls that succeeded did so; nil when none did.
+    /// The time within which all but one in a hundred of the successful calls succeeded; nil when none did.
     public var p99: Duration? { percentile(0.99) }
 
-    /// Within how long a share of the calls that succeeded did so, delays between attempts included; nil when none did.
+    /// The time within which a share of the successful calls succeeded, including delays between attempts; nil when
+    /// none did.
     ///
-    /// - Parameter share: From 0 to 1; what lies outside counts as the end that is nearer.
+    /// - Parameter share: From 0 to 1; values outside count as the nearer end.
     public func percentile(_ share: Double) -> Duration? {
         guard !durations.isEmpty else { return nil }
         let rank = (min(max(share, 0), 1) * Double(durations.count)).rounded(.up)
@@ -77,14 +78,16 @@ public struct FleetReport: Hashable, Sendable {
 }
 
 extension FleetReport {
-    /// The share of the calls of a second that must succeed for it to count as one without an outage: 0.95, since a
-    /// server that is well loses a call now and then, and one that is not loses nearly all.
+    /// The share of a second's calls that must succeed for the second to count as one without an outage: 0.95, since a
+    /// healthy server loses a call now and then, and an unhealthy one loses nearly all.
     public static let recoveredShare = 0.95
 
-    /// The time from the last outage until calls were served again: nil when they never were, or without an outage.
+    /// The time from the end of the last outage until calls were served again; nil when they never were, or there was
+    /// no outage.
     ///
-    /// Until the first second from which on, up to the end of the load, ``recoveredShare`` of the calls that began in
-    /// each second succeeded; whole seconds. An outage that ends when no more calls are made has no recovery.
+    /// It ends with the first second from which on, up to the end of the load, at least ``recoveredShare`` of the calls
+    /// that began in each second succeeded, in whole seconds. An outage that ends when no more calls are made has no
+    /// recovery.
     public var recovery: Duration? {
         guard let outage = outages.map(\.end).max() else { return nil }
         let loaded = seconds.filter { .seconds($0.number) < load.duration && .seconds($0.number) >= outage }
@@ -103,21 +106,21 @@ extension FleetSecond {
 
 /// The counts of a fleet in one second of a ``FleetReport``.
 public struct FleetSecond: Hashable, Sendable {
-    /// Its number, from 0: second 3 is from 3 s to 4 s.
+    /// The second's number, from 0: second 3 is from 3 s to 4 s.
     public let number: Int
     /// Calls that began.
     public internal(set) var begun = 0
-    /// Requests that were sent, first ones and retries: the load on the server.
+    /// Requests that were sent, first attempts and retries: the load on the server.
     public internal(set) var sends = 0
     /// Calls that ended with a result: the goodput.
     public internal(set) var succeeded = 0
     /// Calls that ended with an error.
     public internal(set) var failed = 0
-    /// Requests that the server sent away or lost without any work.
+    /// Requests that the server turned away without any work, or lost.
     public internal(set) var refused = 0
-    /// Requests whose caller hung up: the server's work for them is wasted.
+    /// Requests whose caller hung up, so that the server's work for them is wasted.
     public internal(set) var abandoned = 0
-    /// How many of the calls that began were to succeed, then or later.
+    /// How many of the calls that began in this second succeeded, then or later.
     public internal(set) var kept = 0
 
     init(number: Int) {
@@ -135,7 +138,7 @@ public struct FleetComparison: Hashable, Sendable {
         self.reports = reports
     }
 
-    /// Every second of every policy, a line each, for a spreadsheet (RFC 4180).
+    /// Every second of every policy, one line each, for a spreadsheet (RFC 4180).
     public var csv: String {
         let rows = reports.flatMap { report in
             report.seconds.map { second in
@@ -160,6 +163,6 @@ public struct FleetComparison: Hashable, Sendable {
 }
 
 extension FleetReport {
-    /// Every second, a line each, for a spreadsheet (RFC 4180).
+    /// Every second, one line each, for a spreadsheet (RFC 4180).
     public var csv: String { FleetComparison([self]).csv }
 }

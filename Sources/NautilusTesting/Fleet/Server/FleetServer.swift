@@ -1,7 +1,7 @@
 import Foundation
 import Nautilus
 
-/// The server that a ``FleetSimulation`` calls, as far as retries meet it: its speed, its queue, its failures.
+/// The server that a ``FleetSimulation`` calls, as far as it matters to retries: its speed, its queue, its failures.
 ///
 /// ```swift
 /// FleetServer(
@@ -11,45 +11,46 @@ import Nautilus
 ///     outages: [FleetOutage(.stalled, from: .seconds(10), for: .seconds(10))]
 /// )
 /// ```
-/// Requests are served in the order in which they arrive. A caller that hangs up is not noticed: its request stays in
+/// Requests are served in the order of arrival. The server does not notice when a caller hangs up: the request stays in
 /// the queue and is served in vain, as by most servers. That is what makes an overload last.
 public struct FleetServer: Sendable {
     /// How many requests are served at once; nil for any number.
     public var workers: Int?
-    /// How long a worker takes for one.
+    /// How long a worker takes for one request.
     public var serviceTime: FleetLatency
-    /// How many wait; one more gets a 503 at once. Nil for any number.
+    /// How many requests may wait; any further request gets a 503 at once. Nil for any number.
     public var queueLimit: Int?
-    /// How long one waits; after that it gets a 503 without any work. Nil for as long as it takes.
+    /// How long a request may wait; after that it gets a 503 without any work. Nil for as long as it takes.
     public var queueTimeout: Duration?
-    /// The time that a request takes to the server, and an answer back.
+    /// The time that a request takes to the server, and that an answer takes back.
     public var hop: FleetLatency
-    /// The times at which it does not do what it should.
+    /// The times at which the server fails to work properly.
     public var outages: [FleetOutage]
-    /// The share of the requests that fail with a 500 after the work, outage or not: failures that a retry mends.
+    /// The share of requests that fail with a 500 after the work, with or without an outage: failures that a retry
+    /// repairs.
     public var failureRate: Double
-    /// The rate at which it lets requests in; nil for any.
+    /// The rate at which the server lets requests in; nil for any rate.
     public var rateLimit: FleetRateLimit?
-    /// Whether each path has a version. A GET tells it as its `ETag`; a request with another method changes it, unless
-    /// its `If-Match` names another one: that gets a 412, after the work (RFC 9110 §13.1.1).
+    /// Whether each path has a version. A GET returns the version as its `ETag`. A request with another method changes
+    /// the version, unless its `If-Match` names a different one: then it gets a 412, after the work (RFC 9110 §13.1.1).
     public var hasVersions: Bool
-    /// The answer to a request that it has served; a server with versions adds the `ETag`.
+    /// Creates the answer to a request that was served; a server with versions adds the `ETag`.
     public var respond: @Sendable (HttpRequest) -> HttpResponse<Data>
 
-    /// Creates a server; by default one without any limit, which answers at once.
+    /// Creates a server; by default without any limit, and answering at once.
     ///
     /// - Parameters:
     ///   - workers: How many requests are served at once. Default: nil, any number.
-    ///   - serviceTime: How long a worker takes for one. Default: no time.
-    ///   - queueLimit: How many wait. Default: nil, any number.
-    ///   - queueTimeout: How long one waits. Default: nil, as long as it takes.
-    ///   - hop: The time that a request takes to the server, and an answer back. Default: no time. A request whose
-    ///     caller hangs up on the way there does not arrive.
-    ///   - outages: The times at which it does not do what it should. Default: none.
-    ///   - failureRate: The share of the requests that fail with a 500 after the work. Default: 0.
-    ///   - rateLimit: The rate at which it lets requests in. Default: nil, any.
-    ///   - hasVersions: Whether each path has a version, for optimistic locks. Default: false.
-    ///   - respond: The answer to a request that it has served. Default: 200 without a body.
+    ///   - serviceTime: How long a worker takes for one request. Default: no time.
+    ///   - queueLimit: How many requests may wait. Default: nil, any number.
+    ///   - queueTimeout: How long a request may wait. Default: nil, as long as it takes.
+    ///   - hop: The time that a request takes to the server, and that an answer takes back. Default: no time. A request
+    ///     whose caller hangs up while it is on its way does not arrive.
+    ///   - outages: The times at which the server fails to work properly. Default: none.
+    ///   - failureRate: The share of requests that fail with a 500 after the work. Default: 0.
+    ///   - rateLimit: The rate at which the server lets requests in. Default: nil, any rate.
+    ///   - hasVersions: Whether each path has a version, for optimistic locking. Default: false.
+    ///   - respond: Creates the answer to a request that was served. Default: 200 without a body.
     public init(
         workers: Int? = nil,
         serviceTime: FleetLatency = .constant(.zero),
@@ -75,18 +76,18 @@ public struct FleetServer: Sendable {
     }
 }
 
-/// A time in which a ``FleetServer`` does not do what it should.
+/// A time in which a ``FleetServer`` fails to work properly.
 public struct FleetOutage: Hashable, Sendable {
     /// The kind of an outage.
     public enum Kind: Hashable, Sendable {
-        /// It takes requests and does no work: a lock that is never released, a database that does not answer. The
-        /// queue grows, and is still there when the outage is over.
+        /// The server accepts requests but does no work, as with a lock that is never released or a database that does
+        /// not answer. The queue grows, and is still there when the outage is over.
         case stalled
-        /// It works at this share of its speed: 0.5 for every request taking twice as long.
+        /// The server works at this share of its speed: with 0.5, every request takes twice as long.
         case slowed(to: Double)
-        /// It does not listen: connections are refused, and requests in the queue or at work are lost.
+        /// The server does not listen: connections are refused, and requests in the queue or at work are lost.
         case unreachable
-        /// It answers a share of the requests with a status, without any work: 1 for all of them.
+        /// The server answers a share of the requests with a status, without any work; 1 means all of them.
         case failing(status: Int, share: Double)
     }
 
@@ -94,17 +95,17 @@ public struct FleetOutage: Hashable, Sendable {
     public let kind: Kind
     /// When it begins, counted from the simulation's start.
     public let start: Duration
-    /// When it is over: the first moment at which all is well.
+    /// When the outage is over: the first moment at which all is well.
     public let end: Duration
 
     /// Creates an outage.
     ///
-    /// If two overlap and change the server's speed, the one that begins first counts while it lasts.
+    /// If two outages overlap and change the server's speed, the one that begins first counts while it lasts.
     ///
     /// - Parameters:
     ///   - kind: The kind of the outage.
-    ///   - start: When it begins, counted from the simulation's start; a negative one counts as zero.
-    ///   - duration: How long it lasts; a negative one counts as zero.
+    ///   - start: When the outage begins, counted from the simulation's start; a negative time counts as zero.
+    ///   - duration: How long the outage lasts; a negative time counts as zero.
     public init(_ kind: Kind, from start: Duration, for duration: Duration) {
         self.kind = kind
         self.start = start.clampedToCentury
@@ -115,7 +116,7 @@ public struct FleetOutage: Hashable, Sendable {
         start <= time && time < end
     }
 
-    /// The share of its speed at which the server works; nil when the outage does not change it.
+    /// The share of its speed at which the server works; nil when the outage does not affect it.
     var speed: Double? {
         switch kind {
         case .stalled: 0
@@ -125,10 +126,12 @@ public struct FleetOutage: Hashable, Sendable {
     }
 }
 
-/// How many requests a ``FleetServer`` lets in; beyond them it answers 429 with `Retry-After`, without any work.
+/// A limit on how many requests a ``FleetServer`` lets in; beyond it, the server answers 429 with `Retry-After`,
+/// without any work.
 ///
-/// One limit for the whole fleet, as a gateway has it that counts by API and not by caller. A burst may come at once;
-/// after it, requests pass at the rate (the "generic cell rate algorithm", as nginx's `limit_req … nodelay`).
+/// There is one limit for the whole fleet, like that of a gateway which counts per API rather than per caller. A burst
+/// may come at once; after it, requests pass at the rate (the "generic cell rate algorithm", as nginx's `limit_req …
+/// nodelay`).
 public struct FleetRateLimit: Hashable, Sendable {
     let interval: Duration
     let tolerance: Duration
@@ -136,19 +139,19 @@ public struct FleetRateLimit: Hashable, Sendable {
     /// Creates a limit.
     ///
     /// - Parameters:
-    ///   - perSecond: How many pass in a second, in the long run. Less than 0.001 counts as that.
-    ///   - burst: How many may come at once after a quiet time. 1…1 000 000. Default: 1, none but those of the rate.
+    ///   - perSecond: How many requests pass per second in the long run. Less than 0.001 counts as 0.001.
+    ///   - burst: How many may come at once after a quiet time. 1…1 000 000. Default: 1, only the requests of the rate.
     public init(perSecond: Double, burst: Int = 1) {
-        // Whole nanoseconds, so that ten in a second are neither more nor less.
+        // Whole nanoseconds, so that ten per second are neither more nor less.
         self.interval = .nanoseconds(Int64((1e9 / max(perSecond, 0.001)).rounded()))
         self.tolerance = interval * (min(max(burst, 1), 1_000_000) - 1)
     }
 
-    /// The state of a limit: when the requests so far would have passed at exactly the rate.
+    /// The state of a limit: the time at which all requests so far would have passed at exactly the rate.
     struct State: Sendable {
         private var paidUntil: Duration?
 
-        /// Lets a request in, or says in how many whole seconds the next one can pass.
+        /// Lets a request in and returns nil, or returns in how many whole seconds the next one can pass.
         mutating func refusal(at time: Duration, by limit: FleetRateLimit) -> Int? {
             let due = max(paidUntil ?? time, time)
             let wait = due - limit.tolerance - time
@@ -159,7 +162,7 @@ public struct FleetRateLimit: Hashable, Sendable {
     }
 }
 
-/// How long something takes in a ``FleetServer``: serving a request, a hop of the network.
+/// A distribution of durations in a ``FleetServer``, of serving a request or of a hop through the network.
 ///
 /// ```swift
 /// FleetLatency.logNormal(median: .milliseconds(8), p99: .milliseconds(60))  // most are quick, a few are not
@@ -167,19 +170,19 @@ public struct FleetRateLimit: Hashable, Sendable {
 public struct FleetLatency: Sendable {
     private let drawing: @Sendable (any RandomSource) -> Duration
 
-    /// A distribution of your own; a negative duration counts as zero.
+    /// Creates a distribution of your own; a negative duration counts as zero.
     ///
-    /// - Parameter draw: One duration, drawn from the source alone, so that the same seed gives the same run.
+    /// - Parameter draw: Draws one duration, from the source alone, so that the same seed gives the same run.
     public static func custom(_ draw: @escaping @Sendable (_ random: any RandomSource) -> Duration) -> FleetLatency {
         FleetLatency(drawing: draw)
     }
 
-    /// Always the same.
+    /// Always the same duration.
     public static func constant(_ duration: Duration) -> FleetLatency {
         .custom { _ in duration }
     }
 
-    /// Anything in the range, all equally likely.
+    /// Any duration in the range, all equally likely.
     public static func uniform(_ range: ClosedRange<Duration>) -> FleetLatency {
         .custom { range.lowerBound + (range.upperBound - range.lowerBound) * $0.nextFraction() }
     }
@@ -189,7 +192,7 @@ public struct FleetLatency: Sendable {
         .custom { mean * -log($0.nextPositiveFraction()) }
     }
 
-    /// The normal distribution, folded at zero, since nothing takes less than no time.
+    /// The normal distribution, folded at zero, since no duration is negative.
     public static func normal(mean: Duration, deviation: Duration) -> FleetLatency {
         .custom { random in
             let duration = mean + deviation * random.nextNormal()
@@ -197,13 +200,13 @@ public struct FleetLatency: Sendable {
         }
     }
 
-    /// The long tail of real services.
+    /// A log-normal distribution, with the long tail of real services.
     ///
     /// - Parameters:
-    ///   - median: Half take less.
-    ///   - p99: One in a hundred takes longer.
+    ///   - median: Half of the durations are shorter.
+    ///   - p99: One duration in a hundred is longer.
     public static func logNormal(median: Duration, p99: Duration) -> FleetLatency {
-        // 2.3263 standard deviations above the mean lies the 99th percentile of a normal distribution.
+        // The 99th percentile of a normal distribution lies 2.3263 standard deviations above the mean.
         let deviation = log(p99 / median) / 2.326347874
         return .custom { median * exp(deviation * $0.nextNormal()) }
     }
@@ -214,7 +217,7 @@ public struct FleetLatency: Sendable {
 }
 
 extension RandomSource {
-    /// A draw that has a logarithm.
+    /// A draw greater than zero, so that it has a logarithm.
     func nextPositiveFraction() -> Double {
         max(nextFraction(), .leastNormalMagnitude)
     }

@@ -1,22 +1,22 @@
 import Foundation
 import Nautilus
 
-/// A ``FleetServer`` at work: decides about each request when it arrives.
+/// A ``FleetServer`` at work, which decides about each request when it arrives.
 ///
-/// First come, first served, and no request in the queue can be sent away by a later one: so when a request will be
-/// served is known as it arrives, and the queue needs no events of its own.
+/// Requests are served first come, first served, and a later request never displaces one in the queue. So it is known
+/// on arrival when a request will be served, and the queue needs no events of its own.
 struct ServerModel: Sendable {
     /// The fate of a request.
     enum Outcome: Hashable, Sendable {
-        /// A worker serves it; the version is that of its path afterwards, nil when the server has none.
+        /// A worker serves it. The version is that of its path afterwards; nil when the server has no versions.
         case served(version: Int?)
-        /// A worker finds that the version it names is another one.
+        /// A worker finds that the path's version differs from the one the request names.
         case conflict(version: Int)
         /// A worker fails at it.
         case failed
-        /// It is sent away without any work.
+        /// The request is turned away without any work.
         case refused(status: Int, retryAfter: Int?)
-        /// It gets no answer.
+        /// The request gets no answer.
         case lost(URLError.Code, Delivery)
     }
 
@@ -46,9 +46,9 @@ struct ServerModel: Sendable {
         self.pool = server.workers.map(WorkerPool.init)
     }
 
-    /// Takes the next request; times never run backwards.
+    /// Takes the next request. Times never run backwards.
     ///
-    /// - Parameter work: How long a worker takes for it.
+    /// - Parameter work: How long a worker takes for the request.
     mutating func arrival(of request: HttpRequest, at time: Duration, work: Duration) -> Verdict {
         forgetWhatCrashed(before: time)
         if let refusal = refusal(at: time) { return Verdict(time: time, outcome: refusal) }
@@ -59,7 +59,7 @@ struct ServerModel: Sendable {
             if let queueLimit = server.queueLimit, waiting.count(at: time) + expiring.count(at: time) >= queueLimit {
                 return Verdict(time: time, outcome: .refused(status: 503, retryAfter: nil))
             }
-            // Its turn would come too late.
+            // The request's turn would come too late.
             if let timeout = server.queueTimeout, start - time > timeout {
                 expiring.join(until: time + timeout)
                 return survivingCrashes(time, time + timeout, .refused(status: 503, retryAfter: nil))
@@ -74,7 +74,7 @@ struct ServerModel: Sendable {
 
     // MARK: - Before the queue
 
-    /// Why the request is sent away as it arrives; nil when it is not.
+    /// Why the request is turned away on arrival; nil when it is not.
     private mutating func refusal(at time: Duration) -> Outcome? {
         for outage in server.outages where outage.contains(time) {
             switch outage.kind {
@@ -92,7 +92,7 @@ struct ServerModel: Sendable {
 
     // MARK: - At work
 
-    /// When a worker that begins at `start` is done, outages included.
+    /// When a worker that begins at `start` is done, taking outages into account.
     private func end(of work: Duration, from start: Duration) -> Duration {
         var (time, left) = (start, work)
         for outage in slowdowns where outage.end > time {
@@ -109,8 +109,8 @@ struct ServerModel: Sendable {
         return time + left
     }
 
-    /// The outcome of a worker's work. Requests are served in the order of their arrival, so versions can change
-    /// as they arrive.
+    /// The outcome of a worker's work. Requests are served in the order of arrival, so versions can be changed on
+    /// arrival.
     private mutating func outcome(of request: HttpRequest) -> Outcome {
         if server.failureRate > 0, random.nextFraction() < server.failureRate { return .failed }
         guard server.hasVersions else { return .served(version: nil) }
@@ -130,13 +130,13 @@ struct ServerModel: Sendable {
         crashes.first { times.contains($0.start) }
     }
 
-    /// The outcome at `end`, unless the server becomes unreachable before.
+    /// The outcome at `end`, unless the server becomes unreachable before then.
     private func survivingCrashes(_ time: Duration, _ end: Duration, _ outcome: Outcome) -> Verdict {
         guard let crash = crash(in: time..<end) else { return Verdict(time: end, outcome: outcome) }
         return Verdict(time: crash.start, outcome: .lost(.networkConnectionLost, .maybeExecuted))
     }
 
-    /// Empties the queue if the server has become unreachable since the request before.
+    /// Empties the queue if the server has become unreachable since the previous request.
     private mutating func forgetWhatCrashed(before time: Duration) {
         defer { lastArrival = time }
         guard crashes.contains(where: { lastArrival < $0.start && $0.start <= time }) else { return }
@@ -146,15 +146,15 @@ struct ServerModel: Sendable {
     }
 }
 
-/// The requests that wait for a worker, kept as the times at which they leave: in the order in which they came.
+/// The requests that wait for a worker, stored as the times at which they leave, in the order of arrival.
 struct WaitingLine: Sendable {
     private var leaving: [Duration] = []
     private var head = 0
 
-    /// How many are still there.
+    /// How many requests are still waiting.
     mutating func count(at time: Duration) -> Int {
         while head < leaving.count, leaving[head] <= time { head += 1 }
-        // Those that have left are cleared away when they are more than half, which costs one move each.
+        // Entries that have left are removed once they are more than half, which costs one move each.
         if head * 2 > leaving.count {
             leaving.removeFirst(head)
             head = 0
@@ -172,7 +172,7 @@ struct WaitingLine: Sendable {
     }
 }
 
-/// When each of a server's workers is free again: a binary heap, the first of them on top.
+/// The times at which a server's workers are free again, as a binary heap with the earliest on top.
 struct WorkerPool: Sendable {
     private var free: [Duration]
 
@@ -183,7 +183,7 @@ struct WorkerPool: Sendable {
     /// When the first worker is free.
     var nextFree: Duration { free[0] }
 
-    /// Gives that worker something to do until `end`.
+    /// Occupies that worker until `end`.
     mutating func occupy(until end: Duration) {
         var parent = 0
         while true {
@@ -197,7 +197,7 @@ struct WorkerPool: Sendable {
         free[parent] = end
     }
 
-    /// Frees all.
+    /// Frees all workers.
     mutating func reset(at time: Duration) {
         for index in free.indices { free[index] = time }
     }
