@@ -6,7 +6,7 @@
 public struct AuthenticationChallenge: Hashable, Sendable {
     /// The scheme in small letters, since its case means nothing: `bearer`, `basic`.
     public let scheme: String
-    /// The parameters by their names in small letters; of a repeated name the first value. Values are unquoted.
+    /// The parameters, unquoted, keyed by lowercase name; when a name is repeated, its first value.
     public let parameters: [String: String]
     /// The text that some schemes, such as Negotiate, send in place of parameters; nil when there is none.
     public let token68: String?
@@ -31,8 +31,8 @@ public struct AuthenticationChallenge: Hashable, Sendable {
 
     /// The challenges in the values of a header, in order; what does not parse is skipped.
     ///
-    /// Of all values together, the first 16 challenges and the first 16 KiB are read, more than any server means: a
-    /// longer header is there to keep its reader busy. A challenge that goes on beyond that is left out.
+    /// Reads at most 16 challenges and 16 KiB of all values together, more than any server needs: a longer header is
+    /// only there to keep its reader busy. A challenge that extends beyond the limit is left out.
     public static func challenges(in values: [String]) -> [AuthenticationChallenge] {
         var (challenges, length) = ([AuthenticationChallenge](), 0)
         for value in values {
@@ -61,13 +61,13 @@ extension AuthenticationChallenge: Redacted {
     }
 }
 
-/// Reads `WWW-Authenticate`: several challenges in one value, whose own parameters are separated by commas as well.
+/// Parses `WWW-Authenticate`: one value may hold several challenges, whose own parameters are separated by commas, too.
 ///
-/// A server may send anything, so nothing traps, and every byte is looked at a bounded number of times.
+/// A server may send anything, so nothing traps, and every byte is read a bounded number of times.
 struct ChallengeParser {
-    /// The most challenges of a response: a server has one or two, and each is kept.
+    /// The most challenges read from a response: a server sends one or two, and all that are read are kept.
     static let maxChallenges = 16
-    /// The most bytes of a response's challenges, twice what most servers let a whole header have.
+    /// The most bytes of challenges read from a response: twice what most servers allow for a whole header.
     static let maxLength = 16_384
 
     /// A challenge that may still get parameters.
@@ -76,7 +76,7 @@ struct ChallengeParser {
         var parameters: [String: String] = [:]
         var token68: String?
 
-        /// Of a repeated name the first value counts: a second one is not allowed, and may have been smuggled in.
+        /// Adds a parameter unless its name is taken: a repeated name is not allowed, and may have been smuggled in.
         mutating func add(_ value: String, to name: String) {
             let name = name.lowercased()
             if parameters[name] == nil { parameters[name] = value }
@@ -85,20 +85,20 @@ struct ChallengeParser {
 
     private var field: FieldReader
     private let maxChallenges: Int
-    /// The value is longer than the part that is read.
+    /// Whether the value is longer than the part that is read.
     private let isCut: Bool
 
     /// - Parameters:
     ///   - value: The field's value.
-    ///   - maxLength: How many of its bytes are read.
-    ///   - maxChallenges: How many challenges are read.
+    ///   - maxLength: How many bytes of the value are read at most.
+    ///   - maxChallenges: How many challenges are read at most.
     init(_ value: String, maxLength: Int = Self.maxLength, maxChallenges: Int = Self.maxChallenges) {
         field = FieldReader(value, maxLength: maxLength)
         isCut = value.utf8.count > maxLength
         self.maxChallenges = maxChallenges
     }
 
-    /// How many bytes have been looked at: what a hostile header costs.
+    /// How many bytes have been read: the cost of a hostile header.
     var steps: Int { field.steps }
 
     /// The challenges, in order.
@@ -118,7 +118,7 @@ struct ChallengeParser {
                 drafts.append(Draft(scheme: token, token68: readToken68()))
             }
         }
-        // Its end may be missing, and with it the parameter that changes what it means.
+        // The last challenge may be cut short, and lack the parameter that changes its meaning.
         if isCut { _ = drafts.popLast() }
         return drafts.map(AuthenticationChallenge.init)
     }
@@ -128,7 +128,7 @@ struct ChallengeParser {
         return token.isEmpty ? nil : token
     }
 
-    /// `= token` or `= "quoted"`, blanks allowed (RFC 9110 §5.6.6); nil, and nothing read, when there is no `=`.
+    /// Reads `= token` or `= "quoted"`, blanks allowed (RFC 9110 §5.6.6); nil, and nothing read, when there is no `=`.
     private mutating func readParameterValue() -> String? {
         let start = field.position
         field.skipBlanks()
@@ -142,12 +142,12 @@ struct ChallengeParser {
         return field.read { !$0.isBlank && $0 != .comma && $0 != .quote }
     }
 
-    /// A token68 after a scheme; nil, and nothing read, when parameters or another challenge follow.
+    /// Reads the token68 after a scheme; nil, and nothing read, when parameters or another challenge follow.
     private mutating func readToken68() -> String? {
         let start = field.position
         field.skipBlanks()
         let textStart = field.position
-        // Without a blank in front it is no token68. Asked first: it would be looked at again from each `/` in it.
+        // A token68 needs a blank in front. Checked first: else the text would be scanned again from each `/` in it.
         guard start < textStart else { return nil }
         field.skip { $0.isToken68Character }
         let hasText = field.position > textStart
@@ -161,7 +161,7 @@ struct ChallengeParser {
         return text
     }
 
-    /// Skips what cannot begin a token: a quoted text as a whole, so that its commas separate nothing.
+    /// Skips what cannot begin a token: a quoted text as a whole, so that commas in it do not separate challenges.
     private mutating func skipGarbage() {
         if field.current == .quote { _ = field.readQuoted() } else { field.skip() }
     }
@@ -178,7 +178,7 @@ extension UInt8 {
     fileprivate static let equals = UInt8(ascii: "=")
     fileprivate static let quote = UInt8(ascii: "\"")
 
-    /// Whether a token68 may contain it; its final `=` apart (RFC 9110 §11.2).
+    /// Whether a token68 may contain this character, apart from a final `=` (RFC 9110 §11.2).
     fileprivate var isToken68Character: Bool {
         isLetterOrDigit || "-._~+/".utf8.contains(self)
     }

@@ -1,7 +1,7 @@
-/// One call's share of a credential: it stamps the call's requests, remembers which of them carried which grant, and
+/// One call's share of a credential: stamps the call's requests, remembers which request carried which grant, and
 /// decides what a rejection means.
 ///
-/// A retrier that authorizes its call has one, and nothing else to do:
+/// A retrier that authorizes its call keeps a lease and needs nothing else:
 ///
 /// ```swift
 /// struct TokenRetrier: Retrier {
@@ -20,37 +20,37 @@
 ///     var reason: RetryReason? { lease.reason }
 /// }
 /// ```
-/// An attempt may send several requests, since an interceptor may: a job is started, answered 202, and asked about
-/// until it is done. The rejected request is then one of them, and the lease looks which.
+/// An attempt may send several requests when an interceptor does, for instance to start a job and poll it until it is
+/// done. Any of these requests may be the rejected one; the lease finds out which.
 public struct CredentialLease<Source: CredentialSource> {
     /// A credential with its version.
     public typealias Grant = RefreshCoordinator<Source.Credential>.Grant
 
     private let source: Source
-    /// Whether the call is a guest's, which carries no credential, whatever retrier it was given.
+    /// Whether the call is a guest's, which carries no credential, no matter which retrier it was given.
     private let isIdle: Bool
-    /// The session that the call began in, however late its first request goes out.
+    /// The session that was current when the call began, however late its first request goes out.
     private var session: RefreshCoordinator<Source.Credential>.Session
-    /// Whether another call has begun the session, which this one continues.
+    /// Whether another call began the session, and this call only continues it.
     private var isFixed = false
-    /// Where the session is kept for the calls that continue this one; nil when it continues another.
+    /// Where the session is kept for the calls that continue this one; nil when this call continues another.
     private var place: CallSequence.Place?
     /// The grant that was stamped last.
     private var latest: Grant?
-    /// The number of the exchange that it was stamped for; nil in a context that a test has made.
+    /// The number of the exchange that ``latest`` was stamped for; nil in a context that a test has made.
     private var latestExchange: Int?
-    /// The grants that were stamped before in the same attempt, where that makes several exchanges.
+    /// The grants stamped earlier in the same attempt, if it makes several exchanges.
     private var earlier: [(exchange: Int?, grant: Grant)] = []
     private var attempt = 0
     private var hasRefreshed = false
     /// Why the last decision was taken, for ``Retrier/reason``; nil when there is nothing to say.
     public private(set) var reason: RetryReason?
 
-    /// Creates the lease of one call, which belongs to the session that goes on now. A factory of retriers does it for
-    /// each call, and so at its beginning.
+    /// Creates the lease of one call, which belongs to the session that is current now. A factory of retriers creates
+    /// it for each call, and so when the call begins.
     ///
-    /// The call for the next page of a list, or for the next connection of a stream, belongs to the session that the
-    /// first began in.
+    /// The call for the next page of a list, or for the next connection of a stream, belongs to the session in which
+    /// the first of these calls began.
     public init(_ source: Source) {
         self.source = source
         isIdle = GuestCall.isBeingMade
@@ -64,47 +64,46 @@ public struct CredentialLease<Source: CredentialSource> {
         if isFirst { self.place = place } else { isFixed = true }
     }
 
-    /// Takes the call into the session that was going on elsewhere when it began, in another process, unless a user has
-    /// signed in or out here since.
+    /// Moves the call into the session that had already begun in another process when the call started, unless a user
+    /// has signed in or out here since.
     ///
-    /// For a source that has to wait for a look at what the processes share: start it with the call, so that the call
-    /// belongs to the session which that finds, and hand that in before ``stamp(_:context:with:)``. A source that looks
-    /// without waiting does it in ``CredentialSource/session`` instead.
+    /// For a source that learns of other processes' changes only by waiting: start looking when the call begins, and
+    /// pass the session found to this method before ``stamp(_:context:with:)``. A source that can look without waiting
+    /// does so in ``CredentialSource/session`` instead.
     public mutating func join(_ session: RefreshCoordinator<Source.Credential>.Session) {
         guard !isFixed, session.mark.changesHere == self.session.mark.changesHere else { return }
         self.session = session
         place?.replaceSession(by: source.owner(of: session))
     }
 
-    /// Whether ``stamp(_:context:with:)`` has anything to do for a request: not for one to another origin than the service's,
-    /// nor for any of a guest's call.
+    /// Whether ``stamp(_:context:with:)`` has anything to do for a request: not for a request to an origin other than
+    /// the service's, nor for any request of a guest's call.
     public func stamps(_ request: HttpRequest, context: AttemptContext) -> Bool {
         !isIdle && request.origin == context.serviceOrigin
     }
 
-    /// Stamps a request that is about to be sent, and waits for a credential while a refresh is in flight. To be called
-    /// in ``Retrier/prepare(_:context:)``.
+    /// Stamps a request that is about to be sent, after waiting for any refresh that the credential depends on. To be
+    /// called in ``Retrier/prepare(_:context:)``.
     ///
-    /// A request to another origin than the service's goes out as it is, whatever `stamp` would do. A call that began
-    /// in one session, or while nobody was signed in, never goes out in the next, wherever it has waited in between;
-    /// and no credential to a service of another environment, nor over plain `http`, unless its ``CredentialOrigins``
-    /// name it.
+    /// A request to an origin other than the service's goes out as it is, whatever `stamp` would do. A call that began
+    /// in one session, or while nobody was signed in, never goes out in the next, wherever it has waited in between. No
+    /// credential goes to a service of another environment, nor over plain `http`, unless its ``CredentialOrigins``
+    /// name the origin.
     ///
     /// - Parameter stamp: Puts the credential on the request.
-    /// - Throws: ``RefreshError`` when there is no credential to be had, and that of
-    ///   ``CredentialSource/end(of:)`` when the session is over in which the call began; `CancellationError`; the error
-    ///   of `stamp`.
+    /// - Throws: ``RefreshError`` when there is no credential to be had; the error of ``CredentialSource/end(of:)``
+    ///   when the session in which the call began is over; `CancellationError`; the error of `stamp`.
     public mutating func stamp(
         _ request: inout HttpRequest,
         context: AttemptContext,
         with stamp: (Source.Credential, inout HttpRequest) throws -> Void
     ) async throws {
         guard stamps(request, context: context) else { return }
-        // Asked before as well, so that the call does not wait for another user's refresh.
+        // Checked before the wait as well, so that the call does not wait for another user's refresh.
         if let end = source.end(of: session) { throw end }
         let grant = try await source.grant(continuing: latest, for: context.serviceOrigin)
         guard grant.session == session else { throw RefreshError.superseded }
-        // Once more: the grant may be of before the session's end, and have come after it.
+        // Checked again: the grant may date from before the session's end and have arrived after it.
         if let end = source.end(of: session) { throw end }
         let unstamped = request.header
         try stamp(grant.credential, &request)
@@ -117,19 +116,19 @@ public struct CredentialLease<Source: CredentialSource> {
         (latest, latestExchange, attempt) = (grant, context.exchange, context.number)
     }
 
-    /// Has the credential refreshed when the server has rejected it, and the attempt repeated, once in a call. To be
-    /// called in ``Retrier/retry(_:failingWith:)``.
+    /// Decides what follows a failed attempt: if the server has rejected the credential, has it refreshed and the
+    /// attempt repeated, once in a call. To be called in ``Retrier/retry(_:failingWith:)``.
     ///
-    /// An attempt is repeated only if the very exchange that failed carried a credential of this lease, and if nothing
-    /// that the attempt has sent may be executed twice by that. A refresh that fails is the call's failure, of kind
-    /// ``FailureKind/authorization``, with the response of the rejection and the refresh's error underneath.
+    /// An attempt is repeated only if the very exchange that failed carried a credential of this lease, and if
+    /// repeating cannot execute anything twice that the attempt has sent. If the refresh fails, the call fails with
+    /// kind ``FailureKind/authorization``, the rejection's response, and the refresh's error underneath.
     public mutating func decide(after failure: HttpError) async -> RetryDecision {
         reason = nil
-        // Another credential does not mend it, or it was another's that was rejected.
+        // Either another credential would not help, or the rejected credential was not this lease's.
         guard failure.rejectsCredential, let rejected = grant(carriedBy: failure) else { return .doNotRetry }
         // A fresh credential that is rejected again is an error, not a loop.
         guard !hasRefreshed else { return .doNotRetry }
-        // The order may have been placed, and only the question what has become of it was rejected.
+        // An earlier exchange may have placed the order, and only the question about its outcome was rejected.
         guard failure.isSafeToRepeat else {
             reason = .mayHaveExecuted
             return .doNotRetry
@@ -145,11 +144,11 @@ public struct CredentialLease<Source: CredentialSource> {
         }
     }
 
-    /// The grant that the failed exchange carried; nil when it carried none of this lease, and when it was no exchange
-    /// of this call that failed.
+    /// The grant that the failed exchange carried; nil when it carried none of this lease, or when the failed exchange
+    /// was not one of this call.
     public func grant(carriedBy failure: HttpError) -> Grant? {
         if let exchange = failure.exchange, exchange.call != failure.call.id { return nil }
-        // A hop of a redirect goes on with the grant that was stamped at its beginning.
+        // A redirect hop keeps the grant that was stamped on the exchange's first request.
         let number = failure.exchange?.root
         if number == latestExchange { return latest }
         return earlier.last { $0.exchange == number }?.grant
@@ -157,8 +156,9 @@ public struct CredentialLease<Source: CredentialSource> {
 }
 
 extension CredentialSource {
-    /// Retriers that authorize every attempt with the credential, and repeat an attempt whose credential the server has
-    /// rejected with a fresh one, once in a call; nothing else is retried: compose it with ``BackoffRetrier``.
+    /// Creates retriers that authorize every attempt with the credential, and that repeat an attempt with a fresh
+    /// credential, once in a call, when the server has rejected its own. They retry nothing else: compose them with
+    /// ``BackoffRetrier``.
     ///
     /// ```swift
     /// var retrierFactory: any RetrierFactory {
@@ -172,9 +172,8 @@ extension CredentialSource {
     /// ```
     /// For more than that, write a retrier of your own with a ``CredentialLease``.
     ///
-    /// - Parameter stamp: Puts the credential on a request that is about to be sent; see
-    ///   ``CredentialLease/stamp(_:context:with:)`` for which those are. An error that it throws is the attempt's
-    ///   failure.
+    /// - Parameter stamp: Puts the credential on a request that is about to be sent; for which requests, see
+    ///   ``CredentialLease/stamp(_:context:with:)``. An error that it throws is the attempt's failure.
     public func authorization(
         _ stamp: @escaping @Sendable (_ credential: Credential, _ request: inout HttpRequest) throws -> Void
     ) -> any RetrierFactory {
@@ -182,7 +181,7 @@ extension CredentialSource {
     }
 }
 
-/// Does what a lease does.
+/// A retrier that only delegates to its lease.
 private struct LeaseRetrier<Source: CredentialSource>: Retrier {
     var lease: CredentialLease<Source>
     let stamp: @Sendable (Source.Credential, inout HttpRequest) throws -> Void
@@ -202,17 +201,18 @@ private struct LeaseRetrier<Source: CredentialSource>: Retrier {
 extension HttpError {
     /// Whether the server has rejected the service's credential, so that a fresh one may help.
     ///
-    /// True for a 401 of the service's own origin, with or without challenges. False for everything else: a 403, a 401
-    /// of another origin, which has never seen the credential, `insufficient_scope`, since a fresh credential of the same user
-    /// has no more rights (RFC 6750 §3.1), and `insufficient_user_authentication`, which only the user can mend (RFC 9470).
+    /// True for a 401 of the service's own origin, with or without challenges. False for everything else, such as a
+    /// 403; a 401 of another origin, which has never seen the credential; `insufficient_scope`, since a fresh
+    /// credential of the same user has no more rights (RFC 6750 §3.1); and `insufficient_user_authentication`, which
+    /// only the user can resolve (RFC 9470).
     ///
-    /// It speaks of the ``exchange`` that failed, which may be another one than the attempt's own: ``CredentialLease`` looks
-    /// which one that is before it has the attempt repeated.
+    /// The answer is about the ``exchange`` that failed, which need not be the attempt's own: ``CredentialLease``
+    /// checks which one it is before it has the attempt repeated.
     public var rejectsCredential: Bool {
         guard let request = exchange?.request ?? request, let response, response.status == 401 else { return false }
         guard request.isToServiceOrigin else { return false }
-        // A redirect has led elsewhere, perhaps and back, and the credential was left behind; or the request itself was
-        // accepted, and what rejects the credential is only the page that it leads to.
+        // Either a redirect led elsewhere, perhaps and back, and left the credential behind; or the request itself was
+        // accepted, and only the page it redirects to rejects the credential.
         if let redirects, redirects.leftOrigin || redirects.becameGet { return false }
         if response.isFromElsewhere(than: request.origin) { return false }
         return !response.header.challenges.contains {
@@ -221,8 +221,8 @@ extension HttpError {
         }
     }
 
-    /// This failure as one of authorization: the same response, with the refresh's error underneath, and the time after
-    /// which that may have passed as ``retryAfter``.
+    /// This failure as one of authorization: the same response, the refresh's error underneath, and as ``retryAfter``
+    /// the time after which the refresh may succeed.
     public func asAuthorizationFailure(_ underlying: any Error) -> HttpError {
         var error = self
         error.kind = .authorization
@@ -232,10 +232,10 @@ extension HttpError {
     }
 }
 
-/// A credential that is passed on and cannot be read.
+/// A credential that is passed on without being read.
 ///
-/// The machine and all that the lock guards have no use for its content, and without its type they are not generic:
-/// unspecialized generic code would make ``RefreshCoordinator/current`` ten times as slow.
+/// The machine and everything else that the lock guards never read the content. Without its type they need not be
+/// generic: unspecialized generic code would make ``RefreshCoordinator/current`` ten times as slow.
 protocol ErasedCredential: AnyObject, Sendable {}
 
 /// Holds a credential of any type behind one reference.
@@ -251,12 +251,12 @@ final class CredentialBox<Credential: Sendable>: ErasedCredential {
 struct ErasedGrant: Sendable {
     let credential: any ErasedCredential
     let generation: Int
-    /// The session that it belongs to.
+    /// The session that the grant belongs to.
     let session: SessionMark
 }
 
 extension ErasedCredential {
-    /// The credential inside; `type` must be the one that it was sealed as.
+    /// The credential inside; `type` must be the type that it was sealed as.
     func restored<Credential: Sendable>(as type: Credential.Type) -> Credential {
         // A coordinator seals credentials of one type only; a checked cast would look the type up for every attempt.
         unsafeDowncast(self, to: CredentialBox<Credential>.self).credential

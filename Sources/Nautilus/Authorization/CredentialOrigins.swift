@@ -1,21 +1,22 @@
-/// The origins that a credential may be sent to: those that are named, or the first that it is needed for.
+/// The origins that a credential may be sent to: named ones, or the first one that needs it.
 ///
-/// A credential is one environment's. A coordinator that has been given to the service of another one must not stamp there,
-/// nor when the base URL of its own service moves.
+/// A credential belongs to one environment. A coordinator must not stamp it on requests to another environment, neither
+/// when it is given to that environment's service nor when its own service's base URL moves.
 public struct CredentialOrigins: Sendable {
-    /// Nil for the first that comes.
+    /// The named origins; nil to accept the first origin that comes.
     private let named: [HttpOrigin]?
 
-    /// The origin of the first request that gets a credential, and no other one; it has to be `https`, or this machine.
+    /// Only the origin of the first request that gets a credential; it has to be `https`, or this machine.
     ///
-    /// Each process learns it anew: an API that moves to another host keeps its users. So stored credentials of several
-    /// environments need a key each: under one, the next launch would take a credential from one environment to the other.
+    /// Each process learns the origin anew, so an API that moves to another host keeps its users. Stored credentials of
+    /// several environments therefore need a key each: under a shared key, the next launch would carry a credential
+    /// from one environment to another.
     public static let first = CredentialOrigins(named: nil)
 
-    /// Exactly these, whichever the credential comes from; also over plain `http`, where a URL says so.
+    /// Exactly these origins, wherever the credential comes from; also over plain `http`, where a URL says so.
     ///
-    /// - Parameter urls: Base URLs, `"api.example.com"` or `"http://10.0.2.2:8080/v1"`; without a scheme they are `https`. Of
-    ///   one that is malformed no origin is taken.
+    /// - Parameter urls: Base URLs, `"api.example.com"` or `"http://10.0.2.2:8080/v1"`; without a scheme they are
+    ///   `https`. A malformed URL adds no origin.
     public static func only(_ urls: String...) -> CredentialOrigins {
         CredentialOrigins(named: urls.compactMap { (try? BaseUrl($0, isSecure: true))?.origin })
     }
@@ -24,7 +25,7 @@ public struct CredentialOrigins: Sendable {
         self.named = named
     }
 
-    /// Whether a credential may go to `origin`, when `learned` is the one where it has been first.
+    /// Checks whether a credential may go to `origin`, when `learned` is the origin that it was first sent to.
     ///
     /// - Throws: ``RefreshError/foreignOrigin(_:own:)``, ``RefreshError/insecureOrigin(_:)``.
     func admit(_ origin: HttpOrigin, after learned: HttpOrigin?) throws(RefreshError) {
@@ -37,8 +38,8 @@ public struct CredentialOrigins: Sendable {
         }
     }
 
-    /// Whether the credential of a session may go to `origin` that has gone to `first` already, by way of another object that
-    /// has the session, too: not unless both are named.
+    /// Checks whether a session's credential may go to `origin` after another object with the same session sent it to
+    /// `first`: if the origins differ, only when both are named.
     ///
     /// - Throws: ``RefreshError/foreignOrigin(_:own:)``.
     package func admit(_ origin: HttpOrigin, ofSessionAt first: HttpOrigin) throws(RefreshError) {

@@ -1,7 +1,7 @@
-/// The making of a guest's call: a lease that is made in it never stamps, whatever factory has wrapped its retrier.
+/// Marks the construction of a guest's call: a lease created in it never stamps, whatever factory wraps its retrier.
 enum GuestCall {
     @TaskLocal static var isBeingMade = false
 
-    /// Makes a part of the call.
+    /// Creates a part of the call.
     static func make<Part>(_ make: () -> Part) -> Part { $isBeingMade.withValue(true, operation: make) }
 }

@@ -1,5 +1,5 @@
 extension RefreshCoordinator {
-    /// Runs the refresh in a task of its own, with its timer beside it: no waiter's cancellation reaches it.
+    /// Runs the refresh and its timer in tasks of their own, so that no waiter's cancellation reaches them.
     func start(_ flight: RefreshFlight, from credential: Credential, tasks: RefreshTasks) {
         let timer = BackgroundTask.start { [weak self, clock, limit = limits.timeLimit] in
             // The refresh has ended in time.
@@ -7,7 +7,8 @@ extension RefreshCoordinator {
             guard let self else { return }
             self.handle(.timeLimitReached(flight, coolDown: self.coolDown(after: flight)))
         }
-        // Part of no call's attempt: it is made once for all, and its failure is no reason to attempt any of them again.
+        // Not part of any call's attempt: it runs once for all calls, and its failure is no reason to repeat any of
+        // them.
         let refresh = BackgroundTask.start {
             let input = await self.run(flight, from: credential)
             let now = self.stopwatch.elapsed
@@ -27,7 +28,7 @@ extension RefreshCoordinator {
         } catch let failure as TerminalRefreshFailure {
             return .refreshFailed(flight, .terminal(failure))
         } catch {
-            // A service's own error tells less than the call's.
+            // A service's own error says less than the call's error behind it.
             let error = HttpError.behind(error) ?? error
             let failure = error as? any RefreshFailure
             let coolDown = coolDown(after: flight, askedToWait: failure?.retryAfter)
@@ -36,9 +37,9 @@ extension RefreshCoordinator {
         }
     }
 
-    /// The cool-down if this refresh fails; drawn here, since the machine draws nothing.
+    /// The cool-down if this refresh fails; drawn here, since the machine uses no randomness.
     ///
-    /// - Parameter hint: How long the token endpoint asks to wait; nil when it does not.
+    /// - Parameter hint: How long the token endpoint asks to wait; nil when it names no time.
     private func coolDown(after flight: RefreshFlight, askedToWait hint: Duration? = nil) -> Duration {
         let drawn = limits.coolDown.delay(
             beforeRetry: flight.failures + 1,
@@ -48,7 +49,7 @@ extension RefreshCoordinator {
         return max(drawn, min(hint ?? .zero, limits.retryAfterCap))
     }
 
-    /// Starts the refresh that calls wait for, when its time has come.
+    /// Sets the timer that starts the refresh calls are waiting for.
     func set(_ alarm: RefreshAlarm) {
         let timer = BackgroundTask.start { [weak self, clock, stopwatch] in
             guard (try? await clock.sleep(for: alarm.time - stopwatch.elapsed)) != nil, let self else { return }
@@ -77,7 +78,7 @@ extension RefreshCoordinator {
 
     /// Returns once no refresh holds back retries.
     ///
-    /// - Returns: Whether one did.
+    /// - Returns: Whether it had to wait.
     func waitOutRefresh() async throws -> Bool {
         let now = stopwatch.elapsed
         return try await wait { $0.holdsRetries(at: now) }
@@ -85,7 +86,7 @@ extension RefreshCoordinator {
 
     /// Returns once no refresh is in flight, not even one that no call waits for.
     ///
-    /// A command-line tool does this before it ends, so that what the server has issued is not lost with the process.
+    /// A command-line tool calls this before it exits, so that a credential the server has just issued is not lost.
     ///
     /// - Throws: `CancellationError` as soon as the task is cancelled; the refresh goes on then.
     public func waitForRefresh() async throws {

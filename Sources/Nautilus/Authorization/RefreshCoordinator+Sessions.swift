@@ -1,17 +1,18 @@
 extension RefreshCoordinator {
-    /// Tells one user's time between signing in and signing out from the next one's.
+    /// Identifies one user's time between signing in and signing out.
     ///
-    /// A call belongs to the session in which it begins, and never goes out in another: ``CredentialLease`` sees to it.
+    /// A call belongs to the session in which it begins, and never goes out in another: ``CredentialLease`` ensures
+    /// that.
     public struct Session: Hashable, Sendable {
         let mark: SessionMark
     }
 
-    /// The session to which a call that begins now belongs: another one after each sign-in, also of the same user, and
-    /// after the end of a session.
+    /// The session of a call that begins now. It changes with each sign-in, even of the same user, and with the end of
+    /// a session.
     ///
-    /// A call that begins while nobody is signed in belongs to no user, and does not go out as the one who signs in
-    /// later. A call that begins before the first ``adopt(_:since:)`` of a coordinator that nothing has happened to yet
-    /// belongs to the session which that brings: it was going on all along.
+    /// A call that begins while nobody is signed in belongs to no user, and does not go out as the user who signs in
+    /// later. A call that begins before anything has happened to the coordinator belongs to the session that the first
+    /// ``adopt(_:since:)`` brings, since that session had been going on all along.
     public var session: Session { Session(mark: core.withLock { $0.machine.mark }) }
 
     /// Why a session is over: ``RefreshError/superseded`` when a user has signed in or out, in whichever process, and
@@ -20,13 +21,13 @@ extension RefreshCoordinator {
     public func end(of session: Session) -> RefreshError? { core.withLock { $0.machine.end(of: session.mark) } }
 
     /// Returns when a session is over, because a user has signed in or out, in whichever process, or because the server
-    /// has ended it: for work that has to end with it, such as an open connection. At once when it is over already;
-    /// also when the task is cancelled.
+    /// has ended it. For work that has to end with its session, such as an open connection. Returns at once when the
+    /// session is already over, and when the task is cancelled.
     public func waitForEnd(of session: Session) async {
-        // A continuation and no stream: every call that waits for its next attempt waits here as well.
+        // A continuation rather than a stream: every call that waits for its next attempt waits here as well.
         while self.session == session, !Task.isCancelled {
             try? await endWaiters.wait { waiters, waiter in
-                // Looked at under this lock, so that no end falls between the look and the wait.
+                // Checked under this lock, so that no session can end between the check and the wait.
                 guard self.session == session else { return true }
                 waiters.line.append(waiter)
                 return false
@@ -38,7 +39,7 @@ extension RefreshCoordinator {
         }
     }
 
-    /// Wakes those that wait for an end, if another session goes on than when they were woken last.
+    /// Wakes the tasks that wait for the end of a session, if the session has changed since the last wake-up.
     func wakeEndWaiters() {
         let present = session.mark
         let woken = endWaiters.withLock { waiters in
@@ -51,20 +52,19 @@ extension RefreshCoordinator {
     /// The tasks that wait for the end of a session.
     struct EndWaiters: Sendable {
         var line = WaitingLine<Waiter<Void>>()
-        /// The session that went on when they were woken last.
+        /// The session at the time of the last wake-up.
         var session: SessionMark?
     }
 
-    /// A credential with its version, to stamp an attempt with.
+    /// A credential with its version, for stamping an attempt.
     public struct Grant: Sendable {
         private let sealed: ErasedGrant
 
         /// The credential.
         public var credential: Credential { sealed.credential.restored(as: Credential.self) }
-        /// Its version: larger than that of every earlier credential of this coordinator, those of other users
-        /// included.
+        /// The version: larger than that of every earlier credential of this coordinator, including other users'.
         public var generation: Int { sealed.generation }
-        /// The session that it belongs to.
+        /// The session that the grant belongs to.
         public var session: Session { Session(mark: sealed.session) }
 
         init(_ sealed: ErasedGrant) {
@@ -82,11 +82,11 @@ extension RefreshCoordinator.Grant: Redacted {
     }
 }
 
-/// For a session that several processes share: each has a coordinator of its own, and all look at one store.
+/// Support for a session that several processes share: each has a coordinator of its own, and all use one store.
 ///
-/// Changes by another process come in by ``adopt(_:since:)``, before a call asks for its grant. Changes by this process
-/// go out in the refresh: it takes the store's lock, reads the store again, sends only a credential that is not
-/// refreshed yet, and saves the new one before it returns.
+/// Changes by another process come in through ``adopt(_:since:)``, before a call asks for its grant. Changes by this
+/// process go out in the refresh: it takes the store's lock, reads the store again, sends the credential only if no
+/// other process has refreshed it, and saves the new one before it returns.
 ///
 /// ```swift
 /// let epoch = coordinator.epoch  // before the look
@@ -97,24 +97,25 @@ extension RefreshCoordinator.Grant: Redacted {
 ///     coordinator.adopt(.refreshed(record.token), since: epoch)
 /// }
 /// ```
-/// The record has to tell a refresh from a sign-in, as here by a number that is drawn at each sign-in. The guide
-/// SeveralProcesses has the whole of it.
+/// The record has to distinguish a refresh from a sign-in, here by a number drawn at each sign-in. The guide
+/// SeveralProcesses has the complete procedure.
 extension RefreshCoordinator {
     /// A change of the session by another process.
     public enum Adoption: Sendable {
-        /// It has refreshed: the session goes on with this credential. Where nobody is signed in, it begins with it.
+        /// The other process has refreshed: the session continues with this credential, or begins if nobody is signed
+        /// in.
         case refreshed(Credential)
-        /// A user has signed in there, perhaps another one: calls of the session before never go out with this
+        /// A user, perhaps another one, has signed in there: calls of the previous session never go out with this
         /// credential.
         case signedIn(Credential)
         /// The user has signed out there.
         case signedOut
-        /// A refresh there has failed for good, as the error says: calls fail with
-        /// ``RefreshError/sessionExpired(underlying:)`` as they do there.
+        /// A refresh there has failed for good with this error: calls fail with
+        /// ``RefreshError/sessionExpired(underlying:)``, as they do there.
         case expired(any Error)
     }
 
-    /// The state of the session so far: every sign-in, sign-out, fresh credential and expiry makes it another one.
+    /// A point in the session's history; every sign-in, sign-out, fresh credential and expiry begins a new one.
     public struct Epoch: Hashable, Sendable {
         fileprivate let count: Int
     }
@@ -122,12 +123,13 @@ extension RefreshCoordinator {
     /// The epoch now; see ``adopt(_:since:)``.
     public var epoch: Epoch { Epoch(count: core.withLock { $0.machine.epoch }) }
 
-    /// Follows another process, unless something has happened here since `epoch`.
+    /// Adopts a change by another process, unless something has happened here since `epoch`.
     ///
-    /// Read ``epoch`` before you look at what is shared: then what you adopt is never older than what is here. A
-    /// refresh that is in flight is cancelled and its result dropped; calls that wait for it go on with what is
-    /// adopted, or fail when the session is another one.
+    /// Read ``epoch`` before you read the shared store: then what you adopt is never older than the state here. A
+    /// refresh that is in flight is cancelled and its result dropped; calls that wait for it go on with the adopted
+    /// credential, or fail when the session has changed.
     ///
+    /// - Returns: Whether the change was adopted; if not, read the store again.
     /// - Returns: Whether it has been followed; when not, look again.
     @discardableResult
     public func adopt(_ adoption: Adoption, since epoch: Epoch) -> Bool {

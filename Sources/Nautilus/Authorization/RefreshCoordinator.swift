@@ -1,8 +1,8 @@
 /// Keeps one credential for all calls of a service and refreshes it once, however many calls need it.
 ///
-/// A hundred calls that fail together must not cause a hundred refreshes: a rotating refresh token that is spent twice
-/// ends the session. So every attempt is stamped with a ``Grant``, and a rejected call brings its grant back. Only the
-/// first one that brings the present generation starts a refresh; the others wait for it, or get its result.
+/// A hundred calls that fail together must not cause a hundred refreshes: spending a rotating refresh token twice ends
+/// the session. So every attempt is stamped with a ``Grant``, and a rejected call hands its grant back. Only the first
+/// call to hand back the present generation starts a refresh; the others wait for it, or get its result.
 ///
 /// ```swift
 /// let coordinator = RefreshCoordinator<Token>(lifetime: { $0.lifetime }) { expired in
@@ -12,7 +12,7 @@
 /// var grant = try await coordinator.grant()                // before sending: waits for a refresh in flight
 /// grant = try await coordinator.refresh(rejecting: grant)  // after a 401: at most one refresh for all
 /// ```
-/// Shared by reference. It is also the gate of the service's retries; see ``pass(to:)``.
+/// Shared by reference. Also the gate of the service's retries; see ``pass(to:)``.
 public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     /// An event of the session.
     public typealias Event = RefreshEvent
@@ -26,12 +26,12 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     let lifetime: @Sendable (Credential) -> Duration?
     let random: any RandomSource
     private let origins: CredentialOrigins
-    /// The origin to which its credential was sent first.
+    /// The origin to which the credential was sent first.
     private let firstOrigin = Locked<HttpOrigin?>(nil)
     private let observer: any CallObserver
     let broadcast = Broadcast<Event>(bufferLimit: 100)
     let endWaiters = Locked(EndWaiters())
-    /// Of grants only the latest is of use.
+    /// Only the latest grant is of any use, so only one is kept.
     let grantBroadcast = Broadcast<Grant?>(bufferLimit: 1, latest: .some(nil))
     private let listener: (@Sendable (Event) -> Void)?
 
@@ -39,25 +39,25 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     ///
     /// - Parameters:
     ///   - credential: The credential of a user who is signed in already; nil, the default, for nobody.
-    ///   - lifetime: How long a credential serves, from its receipt; nil for no expiry, which is the default. It is
-    ///     asked once for each credential. For one that was stored, return what is left of its lifetime. One that is
-    ///     over when it comes out of a refresh serves all the same, until the server rejects it: a clock is wrong, and
-    ///     another refresh would bring the same.
+    ///   - lifetime: How long a credential serves, from its receipt; nil, the default, for no expiry. Asked once for
+    ///     each credential. For a stored credential, return what is left of its lifetime. A credential that comes out
+    ///     of a refresh already expired still serves until the server rejects it: some clock must be wrong, and another
+    ///     refresh would bring the same.
     ///   - origins: The origins to which the credential may be sent. Default: ``CredentialOrigins/first``, the first
     ///     one it is sent to, since most services have one origin.
     ///   - limits: The bounds of refreshing. Default: those of ``RefreshLimits``.
-    ///   - clock: The clock that measures expiry, limits and pauses. Default: `ContinuousClock`, which no change of the
-    ///     wall clock moves, and which goes on while the device sleeps, as the server's clock does.
+    ///   - clock: The clock that measures expiry, limits and pauses. Default: `ContinuousClock`, which ignores changes
+    ///     of the wall clock, and which keeps running while the device sleeps, as the server's clock does.
     ///   - random: The source of the cool-down's jitter. Default: the system's generator.
     ///   - observer: An observer of the starts and ends of refreshes. Default: none.
     ///   - listener: Called with every event, in order and before ``events`` get it, and outside of all locks. Default:
     ///     nil, no listener.
-    ///   - refresh: Turns the credential into a new one, in a task of its own. It never runs twice at a time for one
-    ///     credential, as long as it heeds its cancellation: beside a run that has not ended
-    ///     ``RefreshLimits/timeLimit`` and ``RefreshLimits/grace`` after its start, 60 s by default, one other may
-    ///     start, and never a third. Whatever the reply leaves out, such as a `refresh_token` that stays the same (RFC
-    ///     6749 §6), it has to take over from the old credential. It throws ``TerminalRefreshFailure`` to end the
-    ///     session; of other errors, ``RefreshFailure`` tells which pass with time.
+    ///   - refresh: Turns the credential into a new one, in a task of its own. For one credential it never runs twice
+    ///     at a time, as long as it heeds its cancellation: if a run has not ended ``RefreshLimits/timeLimit`` and
+    ///     ``RefreshLimits/grace`` after its start, 60 s by default, a second may start beside it, but never a third.
+    ///     It has to take over from the old credential whatever the reply leaves out, such as a `refresh_token` that
+    ///     stays the same (RFC 6749 §6). It throws ``TerminalRefreshFailure`` to end the session; for other errors,
+    ///     ``RefreshFailure`` tells which of them pass with time.
     public init(
         credential: Credential? = nil,
         lifetime: @escaping @Sendable (Credential) -> Duration? = { _ in nil },
@@ -92,7 +92,7 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
         return Grant(sealed)
     }
 
-    /// Whether a refresh is in flight, be it in the background of a credential that still serves.
+    /// Whether a refresh is in flight, even in the background while the credential still serves.
     public var isRefreshing: Bool { core.withLock { $0.machine.state.isRefreshing } }
 
     /// The events of the session from now on: a new stream for each access, any number at a time.
@@ -102,24 +102,25 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
 
     /// The credential to stamp on an attempt.
     ///
-    /// A valid one comes at once; within the leeway before its expiry it is also refreshed in the background. One that
-    /// has expired, or that the server has rejected, is refreshed first; many calls wait for one refresh.
+    /// A valid credential comes at once; within the leeway before its expiry it is also refreshed in the background. A
+    /// credential that has expired, or that the server has rejected, is refreshed first; all calls wait for one
+    /// refresh.
     ///
-    /// - Parameter previous: The grant of the call's attempt before; nil, the default, for its first. A call that was
-    ///   stamped in an earlier session fails, so that it never goes out as another user.
+    /// - Parameter previous: The grant of the call's previous attempt; nil, the default, for the first one. A call that
+    ///   was stamped in an earlier session fails, so that it never goes out as another user.
     /// - Throws: ``RefreshError``, or `CancellationError` as soon as the task is cancelled; the refresh goes on then.
     public func grant(continuing previous: Grant? = nil) async throws -> Grant {
         try await Grant(ask(.init(rejected: nil, stamp: previous?.generation)))
     }
 
-    /// The credential to stamp on an attempt that goes to `origin`, otherwise as ``grant(continuing:)``.
+    /// The credential to stamp on an attempt that goes to `origin`; otherwise like ``grant(continuing:)``.
     ///
-    /// - Throws: Also ``RefreshError/foreignOrigin(_:own:)`` and ``RefreshError/insecureOrigin(_:)``, and then nothing
-    ///   is refreshed.
+    /// - Throws: Also ``RefreshError/foreignOrigin(_:own:)`` and ``RefreshError/insecureOrigin(_:)``; in these cases
+    ///   nothing is refreshed.
     public func grant(continuing previous: Grant?, for origin: HttpOrigin) async throws -> Grant {
         try origins.admit(origin, after: firstOrigin.withLock { $0 })
         let grant = try await grant(continuing: previous)
-        // Two calls that both come first, for two origins, are told apart here.
+        // Checked again: of two simultaneous first calls to different origins, only one may pass.
         let first = firstOrigin.withLock { first in
             first = first ?? origin
             return first
@@ -128,23 +129,23 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
         return grant
     }
 
-    /// The credential with which to send a call again after the server has rejected its `grant`.
+    /// The credential with which to repeat a call after the server has rejected its `grant`.
     ///
-    /// When that is the present generation, it is refreshed, by one refresh for all; when it has been replaced since,
-    /// the replacement comes, without another refresh. A call refreshes at most once: a fresh credential that is
-    /// rejected again is an error to surface.
+    /// If `grant` is of the present generation, it is refreshed, once for all calls; if it has been replaced since, the
+    /// replacement is returned without another refresh. A call refreshes at most once: when a fresh credential is
+    /// rejected, too, surface the error.
     ///
     /// - Throws: ``RefreshError``, or `CancellationError` as soon as the task is cancelled; the refresh goes on then.
     public func refresh(rejecting grant: Grant) async throws -> Grant {
         try await Grant(ask(.init(rejected: grant.generation, stamp: grant.generation)))
     }
 
-    /// Begins a session, in place of the one before: its refresh is cancelled, and its waiting calls fail.
+    /// Begins a session that replaces the current one, whose refresh is cancelled and whose waiting calls fail.
     public func signIn(_ credential: Credential) {
         handle(.signIn(CredentialBox(credential), lifetime: lifetime(credential)))
     }
 
-    /// Ends the session: its refresh is cancelled, its late result dropped, and its waiting calls fail.
+    /// Ends the session: its refresh is cancelled, a late result is dropped, and its waiting calls fail.
     public func signOut() {
         handle(.signOut)
     }
@@ -152,7 +153,7 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     /// Takes over a credential that was refreshed elsewhere, by another process, say: the session goes on.
     ///
     /// - Parameters:
-    ///   - grant: The grant to replace. Nothing happens when that is no longer the present one.
+    ///   - grant: The grant to replace. Nothing happens if it is no longer the present one.
     ///   - credential: The replacement. Calls that wait for a refresh get it; the refresh is cancelled.
     public func replace(_ grant: Grant, with credential: Credential) {
         handle(.replace(generation: grant.generation, CredentialBox(credential), lifetime: lifetime(credential)))
@@ -204,23 +205,23 @@ extension RefreshCoordinator {
 extension RefreshCoordinator {
     /// The events of the session, from the latest one on: a new stream for each call, any number at a time.
     ///
-    /// For a listener that comes late, and has to know whether somebody is signed in. Otherwise as ``events``.
+    /// For a listener that starts late and needs to know whether somebody is signed in. Otherwise like ``events``.
     ///
     /// - Parameter replaysLatest: Whether the stream begins with the event that happened last, if any has.
     public func events(replayingLatest replaysLatest: Bool) -> AsyncStream<Event> {
         broadcast.stream(replayingLatest: replaysLatest)
     }
 
-    /// The grant as it is now, and each one that takes its place; nil while nobody is signed in. A new stream for each
-    /// access, any number at a time.
+    /// The present grant, then each one that replaces it; nil while nobody is signed in. A new stream for each access,
+    /// any number at a time.
     ///
-    /// A slow reader gets the latest grant and misses those in between, which are dead. To stamp an attempt, ask for
-    /// ``grant(continuing:)``, which waits for a refresh. The stream ends with the coordinator.
+    /// A slow reader gets the latest grant and misses those in between, which are no longer valid. To stamp an attempt,
+    /// ask for ``grant(continuing:)``, which waits for a refresh. The stream ends with the coordinator.
     public var grants: AsyncStream<Grant?> { grantBroadcast.stream(replayingLatest: true) }
 
-    /// Sends the present grant to the streams; it may be newer than the event that was just sent.
+    /// Sends the present grant to the streams; it may be newer than the event just sent.
     ///
-    /// Only called by the deliverer of the events, one at a time, so that nothing older comes after.
+    /// Called only by the code that delivers events, one at a time, so that no older grant can follow.
     func publishGrant() {
         let grant = current
         guard grant?.generation != grantBroadcast.latest??.generation else { return }
@@ -229,17 +230,17 @@ extension RefreshCoordinator {
 }
 
 extension RefreshCoordinator {
-    /// Returns once no refresh is in flight that calls would have to wait for, no pause of `origin` runs, and its turn
-    /// has come: calls that have waited go on one after the other, as by ``OriginPauses``.
+    /// Returns when calls need not wait for a refresh, `origin` is not paused, and it is this call's turn: calls that
+    /// have waited go on one after the other, as ``OriginPauses`` lets them.
     ///
-    /// A refresh in the background, while the credential still serves, holds nothing back. Within a refresh of this
-    /// coordinator only the pause counts.
+    /// A background refresh, while the credential still serves, holds nothing back. Within a refresh of this
+    /// coordinator, only the pause counts.
     ///
     /// - Throws: `CancellationError` when the task is cancelled.
     public func pass(to origin: HttpOrigin) async throws {
         let isRefresh = RefreshScope.contains(self)
         repeat {
-            // All that have waited for the refresh would go on at once.
+            // Otherwise all calls that have waited for the refresh would go on at once.
             var hasWaited = false
             repeat {
                 if !isRefresh, try await waitOutRefresh() { hasWaited = true }
@@ -250,12 +251,12 @@ extension RefreshCoordinator {
         } while pauses.remainingPause(of: origin) > .zero || !isRefresh && isHoldingRetries
     }
 
-    /// Holds back all retries to `origin` for at least `pause`; a longer pause that is running stays.
+    /// Holds back all retries to `origin` for at least `pause`; a longer pause that is already running stays.
     public func close(_ origin: HttpOrigin, for pause: Duration) {
         pauses.close(origin, for: pause)
     }
 
-    /// The rest of the pause that `origin` ordered; zero when there is none. Refreshes do not count.
+    /// What is left of the pause that `origin` ordered; zero when there is none. Refreshes do not count.
     public func remainingPause(of origin: HttpOrigin) -> Duration {
         pauses.remainingPause(of: origin)
     }

@@ -1,6 +1,6 @@
 /// The state that a coordinator's lock guards: the machine, the calls that wait for it, and the tasks it has started.
 struct RefreshCore: Sendable {
-    /// The work left to do when the lock has been released.
+    /// Work to be done after the lock has been released.
     enum Effect: Sendable {
         case resume([RefreshWaiter], Result<ErasedGrant, RefreshError>)
         case pass(Waiter<Void>)
@@ -12,17 +12,17 @@ struct RefreshCore: Sendable {
     }
 
     private(set) var machine: RefreshMachine
-    /// The machine's grant, copied out: reading it is what happens most often.
+    /// A copy of the machine's grant, since reading it is the most frequent operation.
     private(set) var current: ErasedGrant?
     var waiters = WaitingLine<RefreshWaiter>()
     var outbox = Outbox<RefreshMachine.Announcement>()
     private var tasks: [Int: RefreshTasks] = [:]
-    /// The alarm that starts the refresh that calls wait for during a cool-down; nil when none do.
+    /// The alarm that starts the refresh calls wait for during a cool-down; nil when no call waits.
     private var alarm: RefreshAlarm?
 
     private static let lastCoordinator = Locked(0)
 
-    /// How many refreshes have not ended, those included that no call waits for.
+    /// How many refreshes have not ended, including those that no call waits for.
     var runningCount: Int { tasks.count }
 
     init(limits: RefreshLimits) {
@@ -33,7 +33,7 @@ struct RefreshCore: Sendable {
         }
     }
 
-    /// Lets a call ask, and wait if it has to.
+    /// Asks on behalf of a call, which waits if it has to.
     mutating func ask(
         _ question: RefreshMachine.Question,
         for waiter: Waiter<ErasedGrant>,
@@ -44,7 +44,7 @@ struct RefreshCore: Sendable {
         return handle(.ask(question), at: now, asked: .call(waiter, patience))
     }
 
-    /// Lets `waiter` wait for the end of a refresh, while there is one that `holds`.
+    /// Lets `waiter` wait for the end of a refresh, as long as the refresh `holds` it back.
     mutating func wait(_ waiter: Waiter<Void>, while holds: (RefreshState) -> Bool) -> [Effect] {
         guard holds(machine.state) else { return [.pass(waiter)] }
         waiters.append(.retry(waiter))
@@ -56,19 +56,19 @@ struct RefreshCore: Sendable {
         handle(input, at: now, asked: nil)
     }
 
-    /// A refresh has ended: handles how, and lets go of its tasks.
+    /// Handles how a refresh has ended, and releases its tasks.
     mutating func handle(_ input: RefreshMachine.Input, endOf flight: RefreshFlight, at now: Duration) -> [Effect] {
         let effects = handle(input, at: now)
         guard let ended = tasks.removeValue(forKey: flight.id) else { return effects }
         return effects + [.end(ended)]
     }
 
-    /// The time of an alarm has come.
+    /// Handles an alarm that rings.
     mutating func ring(_ alarm: RefreshAlarm, at now: Duration) -> [Effect] {
-        // Another one has taken its place.
+        // Another alarm has replaced it.
         guard alarm === self.alarm else { return [] }
         self.alarm = nil
-        // All have been cancelled meanwhile.
+        // All waiting calls have been cancelled meanwhile.
         guard waiters.count > 0 else { return [] }
         return handle(.coolDownEnded, at: now)
     }
@@ -115,7 +115,7 @@ struct RefreshCore: Sendable {
         return effects + setAlarm()
     }
 
-    /// Has the next refresh start in time for the calls that wait for it.
+    /// Sets the alarm for the next refresh if calls wait for it, and stops it otherwise.
     private mutating func setAlarm() -> [Effect] {
         let start = waiters.count > 0 ? machine.nextStart : nil
         guard start != alarm?.time else { return [] }
@@ -125,7 +125,7 @@ struct RefreshCore: Sendable {
     }
 }
 
-/// The running side of one refresh: its task and its timer, which may be cancelled before they have been handed in.
+/// The tasks of one refresh, its work and its timer, which may be cancelled before they have been handed in.
 final class RefreshTasks: Sendable {
     private struct State {
         var refresh: Task<Void, Never>?
@@ -136,7 +136,7 @@ final class RefreshTasks: Sendable {
 
     private let state = Locked(State())
 
-    /// Takes charge of the two tasks, and carries out the requests made of them meanwhile.
+    /// Takes charge of the two tasks, and applies any cancellation or end that came before them.
     func handIn(refresh: Task<Void, Never>, timer: Task<Void, Never>) {
         let (isCancelled, hasEnded) = state.withLock { state in
             (state.refresh, state.timer) = (refresh, timer)
@@ -146,7 +146,7 @@ final class RefreshTasks: Sendable {
         if isCancelled || hasEnded { timer.cancel() }
     }
 
-    /// Cancels the refresh: its result is not wanted any more.
+    /// Cancels the refresh: its result is no longer wanted.
     func cancel() {
         let (refresh, timer) = state.withLock { state in
             state.isCancelled = true
@@ -156,7 +156,7 @@ final class RefreshTasks: Sendable {
         timer?.cancel()
     }
 
-    /// The refresh has ended, so its timer is of no use.
+    /// Notes that the refresh has ended, and cancels its timer.
     func end() {
         let timer = state.withLock { state in
             state.hasEnded = true
@@ -166,9 +166,9 @@ final class RefreshTasks: Sendable {
     }
 }
 
-/// Starts the refresh that calls wait for during a cool-down; it may be stopped before its timer has been handed in.
+/// Starts the refresh that calls wait for during a cool-down; it may be stopped before its timer is handed in.
 final class RefreshAlarm: Sendable {
-    /// When it rings, on the coordinator's stopwatch.
+    /// When the alarm rings, on the coordinator's stopwatch.
     let time: Duration
     private let state = Locked<(timer: Task<Void, Never>?, isStopped: Bool)>((nil, false))
 
@@ -185,7 +185,7 @@ final class RefreshAlarm: Sendable {
         if isStopped { timer.cancel() }
     }
 
-    /// It has become needless: the time is another one, or none.
+    /// Stops the alarm: the refresh is due at another time, or not at all.
     func stop() {
         let timer = state.withLock { state in
             state.isStopped = true
@@ -209,7 +209,7 @@ enum RefreshWaiter: Identifiable, Sendable {
         }
     }
 
-    /// The refresh is over.
+    /// Resumes the task when the refresh is over; a retry needs no result.
     func resume(with result: Result<ErasedGrant, RefreshError>) {
         switch self {
         case .call(let waiter, _): waiter.resume(with: result)
@@ -217,28 +217,28 @@ enum RefreshWaiter: Identifiable, Sendable {
         }
     }
 
-    /// Whether it goes on waiting, after as many failures in a row, for the refresh that starts at `start`.
+    /// Whether it keeps waiting for the refresh that begins at `start`, after this many `failures` in a row.
     func waits(until start: Duration, failures: Int) -> Bool {
         guard case .call(_, let patience) = self else { return false }
         return start < patience.end && failures <= patience.maxFailures
     }
 }
 
-/// For how long a call waits for the next refresh to start.
+/// How long a call waits for the next refresh to start.
 struct RefreshPatience: Sendable {
-    /// On the coordinator's stopwatch: a refresh that would start later is not waited for.
+    /// The end of the wait, on the coordinator's stopwatch; the call does not wait for a refresh that starts later.
     let end: Duration
-    /// The most failures in a row after which it goes on waiting.
+    /// The most failures in a row after which the call still waits.
     let maxFailures: Int
 
-    /// The patience of a call that asks now.
+    /// Creates the patience of a call that asks now.
     ///
     /// - Parameters:
     ///   - remaining: The time until the call's deadline; nil when it has none.
-    ///   - state: The coordinator's state, which says how many failures are none of this call's.
+    ///   - state: The coordinator's state; failures that it has counted already are not charged to this call.
     init(_ limits: RefreshLimits, remaining: Duration?, _ state: RefreshState, at now: Duration) {
         end = now + (remaining ?? limits.patience).clampedToCentury
-        // A cool-down that is on is the first one that it waits out.
+        // A cool-down in progress counts as the first one that the call waits out.
         let isCoolingDown = if case .coolingDown = state { 1 } else { 0 }
         maxFailures = state.failures - isCoolingDown + limits.maxCoolDowns
     }

@@ -4,29 +4,29 @@ public enum RefreshError: Error, Sendable {
     case signedOut
     /// A refresh failed for good; `underlying` is the ``TerminalRefreshFailure`` it threw.
     case sessionExpired(underlying: any Error)
-    /// The refresh that the call waited for failed; the credential is kept, and the next refresh may start after
-    /// `remaining`, for which the call has no time.
+    /// The refresh that the call waited for failed. The credential is kept; the next refresh may start after
+    /// `remaining`, longer than the call can wait.
     case failed(remaining: Duration, underlying: any Error)
-    /// The last refresh failed, as `underlying` says, and the next one may start after `remaining`, for which the call
-    /// has no time.
+    /// The last refresh failed with `underlying`, and the next one may start after `remaining`, longer than the call
+    /// can wait.
     case coolingDown(remaining: Duration, underlying: any Error)
-    /// As many refreshes as the window allows have started, and the server rejects what they bring; the next one may
-    /// start after `remaining`.
+    /// The window's limit of refreshes is used up, because the server keeps rejecting what they return; the next
+    /// refresh may start after `remaining`.
     case tooManyRefreshes(limit: Int, window: Duration, remaining: Duration)
-    /// The refresh took longer than ``RefreshLimits/timeLimit``; should it still succeed, its credential is kept. The
-    /// next one may start after `remaining`; nil while two have not ended, although they were cancelled.
+    /// The refresh took longer than ``RefreshLimits/timeLimit``; if it still succeeds, its credential is kept. The next
+    /// refresh may start after `remaining`; nil while two are still running although they were cancelled.
     case timedOut(limit: Duration, remaining: Duration?)
-    /// A user signed in or out meanwhile: the call belongs to a session that is over.
+    /// A user signed in or out meanwhile: the call's session is over.
     case superseded
-    /// A refresh asked its own coordinator for a credential. The calls that waited for it fail with the same, however the
-    /// refresh has wrapped it: it is a mistake of the program, and no failure of the server's.
+    /// A refresh asked its own coordinator for a credential. The calls that waited for it fail with this error as well,
+    /// however the refresh has wrapped it: it is a mistake in the program, not a failure of the server.
     case recursive
-    /// The request goes to `origin`, and the credential is for others: see ``CredentialOrigins``.
+    /// The request goes to `origin`, but the credential is for other origins: see ``CredentialOrigins``.
     case foreignOrigin(_ origin: HttpOrigin, own: [HttpOrigin])
-    /// The request goes over plain `http` to another machine, where everybody on the way can read the credential.
+    /// The request goes over plain `http` to another machine, so anybody on the way could read the credential.
     case insecureOrigin(_ origin: HttpOrigin)
 
-    /// How long, from when the call failed, until the next refresh may start; nil when time alone does not help.
+    /// How long after the call's failure the next refresh may start; nil when time alone does not help.
     public var retryAfter: Duration? {
         switch self {
         case .failed(let remaining, _), .coolingDown(let remaining, _), .tooManyRefreshes(_, _, let remaining):
@@ -38,8 +38,8 @@ public enum RefreshError: Error, Sendable {
 }
 
 extension RefreshError: PrintableError, Redacted {
-    /// The failure, and what to do about it. Of an error underneath that is not the framework's only the
-    /// type, since its text may hold a secret.
+    /// What failed, and what to do about it. Of an underlying error that is not the framework's, shows only the type,
+    /// since its text may hold a secret.
     public var description: String {
         switch self {
         case .signedOut:
@@ -79,7 +79,8 @@ extension RefreshError: PrintableError, Redacted {
         }
     }
 
-    /// A token endpoint that refuses means the end of the session more often than not, and nobody else can tell.
+    /// A hint when the token endpoint answered 400 or 401: this usually means the end of the session, but only the app
+    /// can tell.
     private static func advice(on error: any Error) -> String {
         guard let status = (error as? HttpError)?.response?.status, status == 400 || status == 401 else { return "" }
         return " The server answered \(status); throw TerminalRefreshFailure if that ends the session."
@@ -101,22 +102,23 @@ extension HttpError: WrappingError {
 
 /// An error of a refresh that says what it means for the next one.
 ///
-/// Conform an error of your own to it when not everything that goes wrong passes with time. Any other error counts as
-/// transient: calls wait for the next refresh as long as ``RefreshLimits`` and their deadline allow.
+/// Conform your own error to it if some of your failures do not pass with time. Any other error counts as transient:
+/// calls wait for the next refresh as long as ``RefreshLimits`` and their deadline allow.
 ///
-/// ``TerminalRefreshFailure`` alone ends the session. An error that is not transient keeps it, like one that is; calls
-/// merely fail at once, for waiting would not help them: a client that is not registered, a reply that does not decode.
+/// Only ``TerminalRefreshFailure`` ends the session. An error that is not transient keeps the session, as a transient
+/// one does, but calls fail at once, since waiting would not help: a client that is not registered, a reply that does
+/// not decode.
 public protocol RefreshFailure: Error {
     /// Whether the same refresh may succeed later by itself.
     var isTransient: Bool { get }
-    /// How long the token endpoint asks to wait; nil when it does not say. The cool-down is at least as long, up to
+    /// How long the token endpoint asks to wait; nil when it names no time. The cool-down lasts at least as long, up to
     /// ``RefreshLimits/retryAfterCap``.
     var retryAfter: Duration? { get }
 }
 
 extension HttpError: RefreshFailure {
-    /// Whether the same call may succeed later by itself: after a failure that ``RetryCondition/standard`` retries, a
-    /// deadline that has passed, a refusal of this side, and an authorization that failed for such a reason.
+    /// Whether the same call may succeed later without any change: after a failure that ``RetryCondition/standard``
+    /// retries, a missed deadline, a refusal on this side, or an authorization that failed for such a reason.
     public var isTransient: Bool {
         switch kind {
         case .deadline, .refused: true
@@ -127,10 +129,10 @@ extension HttpError: RefreshFailure {
 }
 
 extension HttpError {
-    /// Whether nobody is signed in any more, or yet: such a call succeeds only after a sign-in.
+    /// Whether nobody is signed in, so that the call can succeed only after a sign-in.
     ///
-    /// False while the session goes on: for a refresh that failed for now, after which the same call may succeed by itself
-    /// (``isTransient``), and for a call that a sign-in or a sign-out has overtaken (``isSuperseded``).
+    /// False while the session goes on: when a refresh has failed for now and the same call may succeed later
+    /// (``isTransient``), and when a sign-in or sign-out has overtaken the call (``isSuperseded``).
     public var requiresSignIn: Bool {
         switch underlying as? RefreshError {
         case .signedOut, .sessionExpired: true
@@ -138,15 +140,16 @@ extension HttpError {
         }
     }
 
-    /// Whether the session is over that the call, the pages, the feed or the web socket began in: its user has signed out
-    /// meanwhile, or another one has signed in (``RefreshError/superseded``). There is nothing to tell the user.
+    /// Whether the session in which the call, the pages, the feed or the web socket began is over: its user has signed
+    /// out meanwhile, or another user has signed in (``RefreshError/superseded``). There is nothing to tell the user.
     public var isSuperseded: Bool {
         if case .superseded? = underlying as? RefreshError { true } else { false }
     }
 }
 
 extension RefreshError: RefreshFailure {
-    /// Whether a later refresh may succeed by itself: one that was made for another coordinator's credential fails so.
+    /// Whether a later refresh may succeed without any change. Asked when a refresh fails with another coordinator's
+    /// error.
     public var isTransient: Bool {
         switch self {
         case .failed(_, let underlying), .coolingDown(_, let underlying):
@@ -157,12 +160,12 @@ extension RefreshError: RefreshFailure {
     }
 }
 
-/// Thrown by a refresh to end the session: trying again cannot help, the user has to sign in.
+/// An error that a refresh throws to end the session: trying again cannot help, the user has to sign in.
 ///
 /// Throw it for `invalid_grant` (RFC 6749 §5.2) and when there is no refresh token. Every other error counts as
 /// transient: the credential is kept and a later call refreshes again.
 public struct TerminalRefreshFailure: PrintableError, Redacted {
-    /// Why, for people: no secret.
+    /// The reason, to be read by people; contains no secret.
     public let reason: String
     /// The error underneath; nil when there is none.
     public let underlying: (any Error)?
@@ -170,8 +173,8 @@ public struct TerminalRefreshFailure: PrintableError, Redacted {
     /// Creates the failure.
     ///
     /// - Parameters:
-    ///   - reason: Why, for people: `invalid_grant`, say. It is printed, so no secret.
-    ///   - underlying: The error that led to it. Default: nil, none did: there was no refresh token to begin with.
+    ///   - reason: The reason, to be read by people, such as `invalid_grant`. It is printed, so it must hold no secret.
+    ///   - underlying: The error that led to it. Default: nil, as when there was no refresh token to begin with.
     public init(_ reason: String, underlying: (any Error)? = nil) {
         self.reason = reason
         self.underlying = underlying
@@ -184,16 +187,16 @@ public struct TerminalRefreshFailure: PrintableError, Redacted {
     public var customMirror: Mirror { Mirror(self, children: ["reason": reason]) }
 }
 
-/// An event of a coordinator's session: generations, never a credential.
+/// An event of a coordinator's session, with generations, never a credential.
 public enum RefreshEvent: Sendable {
-    /// Somebody signed in; the credential is this generation.
+    /// Somebody signed in, with a credential of this generation.
     case signedIn(generation: Int)
     /// A refresh, or a replacement from outside, brought this generation.
     case refreshed(generation: Int)
-    /// Refreshing this generation failed for now; it is kept.
+    /// Refreshing this generation failed for now; the credential is kept.
     case refreshFailed(generation: Int, RefreshError)
     /// Refreshing this generation failed for good: the user has to sign in.
     case sessionExpired(generation: Int, RefreshError)
-    /// The user signed out; this generation was the last.
+    /// The user signed out; this was the last generation.
     case signedOut(generation: Int)
 }

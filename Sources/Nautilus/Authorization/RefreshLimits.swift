@@ -2,21 +2,22 @@
 public struct RefreshLimits: Sendable {
     /// How long a refresh may take before the calls that wait for it fail.
     public let timeLimit: Duration
-    /// How long after the time limit a refresh that ignores its cancellation still bars the next one.
+    /// How long after the time limit a refresh that ignores its cancellation still blocks the next one.
     public let grace: Duration
     /// How many refreshes may start within ``window``.
     public let maxStarts: Int
     /// The time over which ``maxStarts`` counts.
     public let window: Duration
-    /// How long after a transient failure no refresh starts: retry 1 is the pause after the first failure in a row.
+    /// How long no refresh starts after a transient failure; the delay before retry 1 follows the first failure in a
+    /// row.
     public let coolDown: Backoff
-    /// The longest that the token endpoint's `Retry-After` lengthens a cool-down.
+    /// The longest to which the token endpoint's `Retry-After` can extend a cool-down.
     public let retryAfterCap: Duration
     /// How long a call without a deadline waits, after failed refreshes, for the next one to start.
     public let patience: Duration
     /// How many cool-downs one call waits out.
     public let maxCoolDowns: Int
-    /// The most time before expiry at which a background refresh starts.
+    /// The earliest that a background refresh starts before expiry.
     public let maxLeeway: Duration
 
     /// Creates limits; negative values count as zero.
@@ -24,21 +25,21 @@ public struct RefreshLimits: Sendable {
     /// - Parameters:
     ///   - timeLimit: Default: 30 s, longer than a slow token endpoint takes, shorter than the 60 s after which URL
     ///     loading, and most people, give up.
-    ///   - grace: Default: 30 s, as long again as the time limit: a rotating token that is spent twice ends the
-    ///     session, so the next refresh waits for the overdue one as long as a server could plausibly still be working
-    ///     on it. One may then start beside it, since a closure that hangs for good would end the session as surely; a
-    ///     third never does while two have not ended.
-    ///   - maxStarts: Default: 5, more than a healthy server ever causes, few enough not to matter to a token endpoint.
-    ///     At least 1.
+    ///   - grace: Default: 30 s, as long again as the time limit. Spending a rotating token twice ends the session, so
+    ///     the next refresh waits for the overdue one as long as a server could plausibly still be working on it. Then
+    ///     one may start beside it, since a closure that hangs for good would end the session just as surely; a third
+    ///     never starts while two are running.
+    ///   - maxStarts: Default: 5, more than a healthy server ever causes, and few enough not to burden a token
+    ///     endpoint. At least 1.
     ///   - window: Default: 30 s. Together with `maxStarts`: ten refreshes a minute at worst.
-    ///   - coolDown: Default: exponential from 1 s to 30 s with equal jitter: calls wait during a cool-down, so it
-    ///     starts short; it is never zero, since a failed refresh was a request that the server could not serve.
-    ///   - retryAfterCap: Default: 60 s, as that of `BackoffRetrier`: a server that names a longer time is asked once a
-    ///     minute, so that no mistake of its own signs all users out for a day.
-    ///   - patience: Default: 30 s, so that with the last refresh's own time limit, if that is the default, a call
-    ///     waits a minute at most, as long as URL loading does. A call with a deadline waits as long as that allows.
-    ///   - maxCoolDowns: Default: 10: some three minutes of the default cool-downs, for calls whose deadline is far
-    ///     away. Zero: no call waits for more than one refresh.
+    ///   - coolDown: Default: exponential from 1 s to 30 s with equal jitter. It starts short because calls wait during
+    ///     a cool-down; it is never zero because the server could not serve the failed request.
+    ///   - retryAfterCap: Default: 60 s, as for `BackoffRetrier`: a server that names a longer time is asked once a
+    ///     minute, so that a mistake of the server does not sign out all users for a day.
+    ///   - patience: Default: 30 s: together with the last refresh's time limit, also 30 s by default, a call waits a
+    ///     minute at most, as long as URL loading does. A call with a deadline waits as long as its deadline allows.
+    ///   - maxCoolDowns: Default: 10, some three minutes of default cool-downs, for calls with a distant deadline.
+    ///     Zero: no call waits for more than one refresh.
     ///   - maxLeeway: Default: 60 s, ample for one refresh and one repetition of it. Zero: no background refresh.
     public init(
         timeLimit: Duration = .seconds(30),
@@ -58,7 +59,7 @@ public struct RefreshLimits: Sendable {
         self.coolDown = coolDown
         self.retryAfterCap = retryAfterCap.clampedToCentury
         self.patience = patience.clampedToCentury
-        // Sums with it must not overflow.
+        // Sums with this value must not overflow.
         self.maxCoolDowns = max(0, min(maxCoolDowns, .max / 2))
         self.maxLeeway = maxLeeway.clampedToCentury
     }

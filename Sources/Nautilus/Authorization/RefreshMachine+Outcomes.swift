@@ -6,7 +6,8 @@ extension RefreshMachine {
         at now: Duration
     ) -> [Action] {
         noteEnd(of: flight)
-        // The generation decides, not the slot: a late success has spent the old token, so losing it ends the session.
+        // The generation decides, not the slot: a late success has spent the old token, so to drop it would end the
+        // session.
         guard let session = state.session, session.grant.generation == flight.generation else {
             return [.announce(.call(.refreshEnded(generation: nil)))]
         }
@@ -34,7 +35,7 @@ extension RefreshMachine {
             state = .coolingDown(session, coolDown)
             return [ended]
         default:
-            // Another refresh, or another session, has taken its place.
+            // Another refresh or another session has replaced it.
             return [ended]
         }
     }
@@ -42,12 +43,12 @@ extension RefreshMachine {
     mutating func expire(_ flight: RefreshFlight, with error: any Error) -> [Action] {
         noteEnd(of: flight)
         let ended = Action.announce(.call(.refreshEnded(generation: nil)))
-        // A refresh that another one has replaced may have failed because of it.
+        // If another refresh has replaced this one, it may have failed because of that.
         guard state.session != nil, state.flight == flight else { return [ended] }
         return expire(with: error, endOf: flight) + [ended]
     }
 
-    /// Ends the session for good, if there is one; without one, calls hear from now on why there is none.
+    /// Ends the session for good, if there is one; if not, calls are told from now on why there is none.
     mutating func expire(with error: any Error, endOf flight: RefreshFlight? = nil) -> [Action] {
         let session = state.session
         let failure = RefreshError.sessionExpired(underlying: error)
@@ -77,7 +78,7 @@ extension RefreshMachine {
         do throws(RefreshError) {
             return try begin(session, at: now)
         } catch .coolingDown {
-            // Too early: it is asked again.
+            // Too early: the refresh will be asked for again.
             return []
         } catch {
             return [.failWaiters(error, until: nil)]
@@ -93,7 +94,7 @@ extension RefreshMachine {
 }
 
 extension Error {
-    /// The error itself where it is ``RefreshError/recursive``, which time does not mend; nil for any other.
+    /// The error itself if it is ``RefreshError/recursive``, which does not pass with time; nil for any other.
     var asRecursion: RefreshError? {
         if case RefreshError.recursive = self as any Error { .recursive } else { nil }
     }

@@ -63,7 +63,7 @@ extension RefreshMachine {
         case .replacement(let credential, let lifetime):
             switch state {
             case .signedOut: adoptSession(credential, lifetime: lifetime, at: now)
-            // Expired, it helps no call that waits, and does not show that the server has recovered.
+            // An expired credential helps no waiting call, and does not show that the server has recovered.
             case .coolingDown(let session, let coolDown) where lifetime.map { $0 <= .zero } ?? false:
                 replaceExpired(session, with: credential, lifetime: lifetime, within: coolDown, at: now)
             case .idle(let session), .refreshing(let session, _), .coolingDown(let session, _):
@@ -80,7 +80,7 @@ extension RefreshMachine {
 
     private mutating func signOutElsewhere() -> [Action] {
         guard state.session == nil else { return signOut() }
-        // Calls go on hearing why the session has ended here, if it has.
+        // If the session has expired here, calls still fail with that reason.
         epoch += 1
         return []
     }
@@ -90,12 +90,13 @@ extension RefreshMachine {
         lifetime: Duration?,
         at now: Duration
     ) -> [Action] {
-        // The first that is heard of it: it has been going on all along, and calls wait for it that began in it.
+        // At epoch 0 this is the first news of a session that was going on all along; calls that began in it already
+        // wait.
         epoch == 0
             ? beginSession(credential, lifetime: lifetime, at: now) : signIn(credential, lifetime: lifetime, at: now)
     }
 
-    /// Makes `credential`, which has expired, the next generation of `session`, while the cool-down goes on.
+    /// Makes the expired `credential` the next generation of `session`, while the cool-down continues.
     private mutating func replaceExpired(
         _ session: RefreshSession,
         with credential: any ErasedCredential,
@@ -119,15 +120,16 @@ extension RefreshMachine {
     ) -> [Action] {
         epoch += 1
         let grant = nextGrant(credential)
-        // Two clocks disagree, and another refresh would bring the same: the server tells by a 401 when it has expired.
+        // The clocks disagree, and another refresh would bring the same: the server's 401 will tell when it has
+        // expired.
         let isBornExpired = ended != nil && lifetime.map { $0 <= .zero } ?? false
         let released = release(resumingWith: .success(grant), endOf: ended)
         state = .idle(session.next(grant, expiry: isBornExpired ? nil : expiry(of: lifetime, at: now)))
         return released + [.announce(.session(.refreshed(generation: grant.generation)))]
     }
 
-    /// Lets go of the refresh that calls wait for, be it in flight or still to come: they go on, and the one in flight
-    /// is cancelled unless it has `ended`. To be called before the state changes.
+    /// Ends the refresh that calls wait for, be it in flight or still to start: the calls resume, and a refresh in
+    /// flight is cancelled unless it has `ended`. To be called before the state changes.
     func release(resumingWith result: Result<ErasedGrant, RefreshError>, endOf ended: RefreshFlight? = nil) -> [Action]
     {
         switch state {

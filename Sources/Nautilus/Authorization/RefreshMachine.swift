@@ -1,26 +1,27 @@
-/// The refresh coordinator's rules, as one pure transition function: no clock, no lock, no closure, no task.
+/// The refresh coordinator's rules as a pure transition function, without clock, lock, closure or task.
 ///
-/// Time comes in as a parameter, everything to be done goes out as ``Action``s. `RefreshCoordinator` is the shell that
-/// feeds it under a lock and carries out the actions after releasing the lock.
+/// Time comes in as a parameter; everything to be done goes out as ``Action``s. `RefreshCoordinator` is the shell that
+/// feeds the machine under a lock and carries out the actions after releasing it.
 struct RefreshMachine: Sendable {
     var state: RefreshState = .signedOut(expiredBy: nil)
     let limits: RefreshLimits
     var lastGeneration = 0
-    /// Counts what has become of the session: sign-ins, sign-outs, new credentials, its expiry.
+    /// Counts the changes of the session: sign-ins, sign-outs, new credentials, expiry.
     var epoch = 0
-    /// The session as calls note it at their beginning.
+    /// The session as calls record it when they begin.
     var mark = SessionMark()
-    /// The session that a refresh has ended for good, while nobody has signed in or out since; nil for none.
+    /// The session that a failed refresh ended for good; nil when there is none, or when a user has signed in or out
+    /// since.
     var expiredMark: SessionMark?
     private var lastFlight = 0
-    private var starts: [Duration] = []  // within the window; outlives sessions, as what it protects is the server
-    private var running: [RefreshFlight] = []  // all that have not ended, those included that nobody waits for
+    private var starts: [Duration] = []  // within the window; kept across sessions, since it protects the server
+    private var running: [RefreshFlight] = []  // every refresh that has not ended, even one that nobody waits for
 
     init(limits: RefreshLimits) {
         self.limits = limits
     }
 
-    /// Takes one input and says what is to be done about it, in order.
+    /// Takes one input and returns what has to be done about it, in order.
     mutating func handle(_ input: Input, at now: Duration) -> [Action] {
         switch input {
         case .ask(let question):
@@ -46,22 +47,22 @@ struct RefreshMachine: Sendable {
         }
     }
 
-    /// When the refresh that follows a failed one may start; nil when none has failed, and when time alone is not
+    /// When the refresh that follows a failed one may start; nil when none has failed, or when time alone is not
     /// enough.
     var nextStart: Duration? {
         guard case .coolingDown(let session, let coolDown) = state else { return nil }
         return nextStart(of: session, notBefore: max(coolDown.end, coolDown.overdue?.freedAt ?? coolDown.end))
     }
 
-    /// When the next refresh of `session` may start; nil while two of its credential have not ended. One may start
-    /// beside a refresh that has outlasted its cancellation and its grace: a second one may get through. After
-    /// two that hang, a third would hang as well.
+    /// When the next refresh of `session` may start; nil while two refreshes of its credential are running. If a
+    /// refresh outlasts both its cancellation and its grace, a second may start beside it and may get through. If both
+    /// hang, a third would hang as well.
     func nextStart(of session: RefreshSession, notBefore earliest: Duration) -> Duration? {
         guard running.count(where: { $0.generation == session.grant.generation }) < 2 else { return nil }
         return max(earliest, windowOpening)
     }
 
-    /// A refresh has ended, in whichever way.
+    /// Notes that a refresh has ended, in whichever way.
     mutating func noteEnd(of flight: RefreshFlight) {
         running.removeAll { $0.id == flight.id }
     }
@@ -80,12 +81,12 @@ extension RefreshMachine {
         guard var session = state.session else { return [.answer(.failure(signedOutError))] }
         // A call that was stamped as one user must not go out as another.
         if question.isOlder(than: session) { return [.answer(.failure(.superseded))] }
-        // Only the generation that was stamped tells whether the rejected credential is the present one.
+        // Only the generation that the call was stamped with tells whether the rejected credential is the present one.
         if question.rejected == session.grant.generation { session.isRejected = true }
         state = state.with(session)
 
         if session.serves(at: now) {
-            // A background refresh that may not start is no concern of a call that has a valid credential.
+            // A call with a valid credential is not affected when a background refresh may not start.
             let background = session.isDue(at: now) ? (try? begin(session, at: now)) ?? [] : []
             return background + [.answer(.success(session.grant))]
         }
@@ -100,7 +101,7 @@ extension RefreshMachine {
         }
     }
 
-    /// Starts a refresh, unless one holds the slot; throws when none may start.
+    /// Starts a refresh unless one is in flight; throws when none may start.
     mutating func begin(_ session: RefreshSession, at now: Duration) throws(RefreshError) -> [Action] {
         var (failures, previousCoolDown) = (0, Duration.zero)
         switch state {
@@ -134,7 +135,7 @@ extension RefreshMachine {
         ]
     }
 
-    /// From when on the window has room for another start.
+    /// The time from which the window has room for another start.
     private var windowOpening: Duration {
         starts.count < limits.maxStarts ? .zero : starts[starts.count - limits.maxStarts] + limits.window
     }
@@ -175,21 +176,21 @@ extension RefreshMachine {
         case signOut
         /// A credential of this generation has been refreshed elsewhere.
         case replace(generation: Int, any ErasedCredential, lifetime: Duration?)
-        /// The store that processes share has changed; it counts only if nothing has happened here since `epoch`.
+        /// The store that processes share has changed; ignored if anything has happened here since `epoch`.
         case adopt(Adoption, since: Int)
         /// A refresh has ended with a credential.
         case refreshSucceeded(RefreshFlight, any ErasedCredential, lifetime: Duration?)
         /// A refresh has ended with an error.
         case refreshFailed(RefreshFlight, Failure)
-        /// A refresh's time is up; the cool-down that follows if it is still in flight.
+        /// A refresh has reached its time limit; `coolDown` follows if it is still in flight.
         case timeLimitReached(RefreshFlight, coolDown: Duration)
-        /// A cool-down that calls have waited out is over.
+        /// A cool-down has ended, and calls have waited for it.
         case coolDownEnded
     }
 
     /// A change of the session by another process.
     enum Adoption: Sendable {
-        /// It has refreshed.
+        /// The other process has refreshed.
         case replacement(any ErasedCredential, lifetime: Duration?)
         /// Somebody has signed in.
         case session(any ErasedCredential, lifetime: Duration?)
@@ -201,9 +202,10 @@ extension RefreshMachine {
 
     /// How a refresh failed.
     enum Failure: Sendable {
-        /// For now: the next one may start after the cool-down. `passes` tells whether it may do better by itself.
+        /// It failed for now: the next refresh may start after the cool-down. `passes` tells whether it may succeed
+        /// without any change.
         case transient(any Error, coolDown: Duration, passes: Bool = true)
-        /// For good.
+        /// It failed for good.
         case terminal(any Error)
     }
 
@@ -224,24 +226,24 @@ extension RefreshMachine {
     enum Action: Sendable {
         /// Answer the call that asked.
         case answer(Result<ErasedGrant, RefreshError>)
-        /// The call that asked waits with the others.
+        /// Let the call that asked wait with the others.
         case wait
-        /// The call that asked waits for the next refresh, which starts at `until`; without the time it fails.
+        /// Let the call that asked wait for the next refresh, which starts at `until`; fail the call if it has no time.
         case waitOut(RefreshError, until: Duration)
-        /// All that wait go on.
+        /// Resume all waiting calls and retries.
         case resumeWaiters(Result<ErasedGrant, RefreshError>)
-        /// The calls that wait go on waiting for the next refresh, which starts at `until`; those without the time
-        /// fail, and so do all when it is nil.
+        /// Let waiting calls wait for the next refresh, which starts at `until`; fail the calls that have no time, and
+        /// all of them when `until` is nil.
         case failWaiters(RefreshError, until: Duration?)
-        /// Run the refresh, and its timer.
+        /// Run the refresh and its timer.
         case startRefresh(RefreshFlight, any ErasedCredential)
-        /// Cancel a refresh; it reports its end all the same.
+        /// Cancel a refresh; it still reports its end.
         case cancelRefresh(RefreshFlight)
-        /// Notify the watchers.
+        /// Notify the event subscribers or the observer.
         case announce(Announcement)
     }
 
-    /// A notification of the watchers.
+    /// A notification of the event subscribers or the observer.
     enum Announcement: Sendable {
         /// For the subscribers of ``RefreshCoordinator/events``.
         case session(RefreshEvent)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Marks the tasks that run a refresh, so that one which asks its own coordinator gets an error and not a deadlock.
+/// Marks the tasks that run a refresh, so that a refresh that asks its own coordinator gets an error, not a deadlock.
 enum RefreshScope {
     /// One run of a coordinator's refresh.
     final class Mark: Sendable {
@@ -13,7 +13,7 @@ enum RefreshScope {
             self.coordinator = ObjectIdentifier(coordinator)
         }
 
-        /// The refresh has ended: tasks that it has left behind may ask like any other.
+        /// Notes that the refresh has ended: tasks that it has left behind may ask like any other.
         fileprivate func end() {
             isRunning.withLock { $0 = false }
         }
@@ -28,24 +28,25 @@ enum RefreshScope {
             hasAskedItself.withLock { $0 = true }
         }
 
-        /// Whether the refresh has failed with `error` because it asked its own coordinator, however that is wrapped.
+        /// Whether the refresh has failed with `error` because it asked its own coordinator, however the refusal is
+        /// wrapped.
         fileprivate func explains(_ error: any Error) -> Bool {
             if error.comesFromRecursion { return true }
             switch error {
-            // These say themselves what has happened.
+            // These errors themselves say what has happened.
             case is any WrappingError, is any RefreshFailure, is TerminalRefreshFailure: return false
             case is CancellationError, is URLError: return false
-            // A service's own error may have kept nothing of what it was made from.
+            // A service's own error may not keep the error that it was made from.
             default: return hasAskedItself.withLock { $0 }
             }
         }
     }
 
-    /// The refreshes that the current task was begun in: several when one coordinator's refresh uses another's service.
+    /// The refreshes that the current task belongs to: several when one coordinator's refresh uses another's service.
     /// Some may be over.
     @TaskLocal static var marks: [Mark] = []
 
-    /// Whether the current task is part of a running refresh, of whichever coordinator.
+    /// Whether the current task is part of a running refresh of any coordinator.
     static var isActive: Bool { marks.contains { !$0.isOver } }
 
     /// Whether the current task is part of a running refresh of `coordinator`.
@@ -53,20 +54,20 @@ enum RefreshScope {
         marks.contains { $0.covers(coordinator) }
     }
 
-    /// The answer to a question of the current task, which is part of a refresh of `coordinator`, to that same one.
+    /// The answer when the current task asks `coordinator` although it is part of a refresh of that coordinator.
     static func refusal(by coordinator: AnyObject) -> RefreshError {
         for mark in marks where mark.covers(coordinator) { mark.noteQuestion() }
         return .recursive
     }
 
-    /// Runs a refresh of `coordinator`, and ends its mark with it.
+    /// Runs a refresh of `coordinator` with a mark that ends when the refresh does.
     ///
-    /// - Throws: What the refresh throws; ``RefreshError/recursive`` itself where that is the cause of it, since a mistake of
-    ///   the program is not to look like an outage.
+    /// - Throws: The refresh's error, or ``RefreshError/recursive`` if that is its cause, since a mistake in the
+    ///   program must not look like an outage.
     static func run<Value>(_ coordinator: AnyObject, _ refresh: () async throws -> Value) async throws -> Value {
         let mark = Mark(coordinator)
         defer { mark.end() }
-        // Without those that are over: a refresh that leaves a task behind, which refreshes again, would add one each time.
+        // Drops marks that are over: a refresh that leaves behind a task that refreshes again would add one each time.
         do {
             return try await $marks.withValue(marks.filter { !$0.isOver } + [mark], operation: refresh)
         } catch  where mark.explains(error) {
@@ -79,10 +80,10 @@ enum RefreshScope {
 package enum CredentialWork {
     @TaskLocal private static var isMarked = false
 
-    /// Whether the current task is part of it; of a refresh always.
+    /// Whether the current task is part of such work; always true in a refresh.
     static var isActive: Bool { isMarked || RefreshScope.isActive }
 
-    /// Does it.
+    /// Runs such work.
     package static func run<Value>(
         isolation: isolated (any Actor)? = #isolation,
         _ work: () async throws -> Value
@@ -92,7 +93,7 @@ package enum CredentialWork {
 }
 
 extension Error {
-    /// Whether a refresh that asked its own coordinator is at the bottom of it.
+    /// Whether the error goes back to a refresh that asked its own coordinator.
     fileprivate var comesFromRecursion: Bool {
         if case RefreshError.recursive = self as any Error { return true }
         return (self as? any WrappingError)?.wrapped?.comesFromRecursion ?? false
@@ -100,9 +101,9 @@ extension Error {
 }
 
 extension AttemptContext {
-    /// Whether the request is part of a refresh that goes on, of whichever coordinator.
+    /// Whether the request is part of a running refresh, of any coordinator.
     ///
-    /// Other requests wait for a refresh. So an interceptor that lets one request wait for another has to let this one pass:
-    /// the one that it waited for might be waiting for it.
+    /// Other requests wait for a refresh. So an interceptor that makes one request wait for another has to let this one
+    /// pass: the other request may itself be waiting for the refresh.
     public var isPartOfRefresh: Bool { RefreshScope.isActive }
 }

@@ -1,10 +1,10 @@
 /// A coordinator's knowledge of its session; ``RefreshMachine`` alone changes it.
 enum RefreshState: Sendable {
-    /// No credential: nobody has signed in since, or a refresh failed for good with this error.
+    /// No credential: nobody is signed in, or a refresh failed for good with this error and nobody has signed in since.
     case signedOut(expiredBy: (any Error)?)
-    /// A credential, and nothing under way.
+    /// A credential, and no refresh under way.
     case idle(RefreshSession)
-    /// A refresh is in flight; while the credential serves, it does so in the background.
+    /// A refresh is in flight, in the background if the credential still serves.
     case refreshing(RefreshSession, RefreshFlight)
     /// The last refresh failed; an overdue one may still be running.
     case coolingDown(RefreshSession, RefreshCoolDown)
@@ -17,7 +17,8 @@ enum RefreshState: Sendable {
         }
     }
 
-    /// The refresh that holds the slot: in flight, or overdue and not known to have ended; nil when there is none.
+    /// The refresh that holds the slot, either in flight or overdue and not known to have ended; nil when there is
+    /// none.
     var flight: RefreshFlight? {
         switch self {
         case .signedOut, .idle: nil
@@ -35,24 +36,24 @@ enum RefreshState: Sendable {
         }
     }
 
-    /// Whether a refresh is in flight, be it in the background.
+    /// Whether a refresh is in flight, even in the background.
     var isRefreshing: Bool {
         if case .refreshing = self { true } else { false }
     }
 
-    /// Whether retries have to wait: a refresh is in flight, and the credential does not serve until it has ended.
+    /// Whether retries have to wait: a refresh is in flight, and the credential does not serve until it ends.
     func holdsRetries(at now: Duration) -> Bool {
         guard case .refreshing(let session, _) = self else { return false }
         return !session.serves(at: now)
     }
 }
 
-/// Tells a session from the next one.
+/// Distinguishes one session from another.
 struct SessionMark: Hashable, Sendable {
-    /// Tells coordinators apart: an app may have one for each of its users.
+    /// Distinguishes coordinators: an app may have one for each of its users.
     var coordinator = 0
-    /// Counts the sign-ins and the ends of sessions, wherever they were. Number 0 was going on before anything was
-    /// known of it.
+    /// Counts the sign-ins and the ends of sessions, in every process. Session 0 is the one that was going on before
+    /// anything was known of it.
     var number = 0
     /// Counts the sign-ins and sign-outs in this process.
     var changesHere = 0
@@ -60,16 +61,17 @@ struct SessionMark: Hashable, Sendable {
 
 /// One user's time between signing in and signing out.
 struct RefreshSession: Sendable {
-    /// The generation it began with: generations never repeat, so a smaller one belongs to an earlier session.
+    /// The generation that the session began with: generations never repeat, so a smaller one belongs to an earlier
+    /// session.
     let firstGeneration: Int
-    /// The credential now.
+    /// The present grant.
     var grant: ErasedGrant
     /// When the credential expires; nil for never.
     var expiry: CredentialExpiry?
     /// Whether the server has rejected this very credential.
     var isRejected = false
 
-    /// Whether calls may go out with the credential.
+    /// Whether calls may be sent with the credential.
     func serves(at now: Duration) -> Bool {
         guard !isRejected else { return false }
         return expiry.map { now < $0.end } ?? true
@@ -88,9 +90,9 @@ struct RefreshSession: Sendable {
 
 /// When a credential stops serving, on the coordinator's stopwatch.
 struct CredentialExpiry: Hashable, Sendable {
-    /// From here on it is refreshed in the background.
+    /// From this time the credential is refreshed in the background.
     let leewayStart: Duration
-    /// From here on it does not serve.
+    /// From this time the credential no longer serves.
     let end: Duration
 
     init(receivedAt now: Duration, lifetime: Duration, limits: RefreshLimits) {
@@ -101,34 +103,34 @@ struct CredentialExpiry: Hashable, Sendable {
 
 /// One refresh, as the machine knows it.
 struct RefreshFlight: Hashable, Sendable {
-    /// Its number, never repeated.
+    /// The refresh's number, never repeated.
     let id: Int
-    /// The generation it replaces: its result counts only while that is the present one.
+    /// The generation that the refresh replaces; its result counts only while that generation is the present one.
     let generation: Int
     /// How many refreshes failed in a row before it.
     let failures: Int
-    /// The cool-down before it; zero when it follows a success.
+    /// The cool-down before it; zero when it does not follow a failure.
     let previousCoolDown: Duration
 }
 
-/// The time after a failed refresh, in which none starts.
+/// The time after a failed refresh during which no other starts.
 struct RefreshCoolDown: Sendable {
     /// A refresh that ran into its time limit and has not ended.
     struct Overdue: Sendable {
         let flight: RefreshFlight
-        /// When the slot is freed though it has not ended.
+        /// When the slot is freed even if the refresh has not ended.
         let freedAt: Duration
     }
 
-    /// When it ends, an overdue refresh apart.
+    /// When the cool-down ends, regardless of an overdue refresh.
     let end: Duration
-    /// How long it was from the start.
+    /// How long the whole cool-down is.
     let length: Duration
     /// How many refreshes have failed in a row.
     let failures: Int
-    /// Why the last one failed.
+    /// Why the last refresh failed.
     let cause: any Error
-    /// Whether the next refresh may do better by itself, so that calls wait for it.
+    /// Whether the next refresh may succeed without any change, so that calls wait for it.
     let isTransient: Bool
     /// The refresh that still holds the slot; nil when it is known to have ended.
     var overdue: Overdue?

@@ -1,6 +1,6 @@
 /// The schedule of delays between attempts: a value without state.
 ///
-/// The cap is applied before the jitter: capping jittered delays would make all clients wait exactly the cap, and
+/// The cap is applied before the jitter: capped afterwards, many delays would be exactly the cap, and the clients would
 /// come back together.
 public struct Backoff: Sendable {
     private enum Growth {
@@ -16,7 +16,8 @@ public struct Backoff: Sendable {
     ///
     /// - Parameters:
     ///   - delay: The delay before jitter, and its cap.
-    ///   - jitter: How it is randomised. Default: full: clients that failed together must not come back together.
+    ///   - jitter: How the delay is randomised. Default: full: clients that failed together must not come back
+    ///     together.
     public static func constant(_ delay: Duration, jitter: Jitter = .full) -> Backoff {
         Backoff(growth: .step { _ in delay }, cap: delay, jitter: jitter)
     }
@@ -25,8 +26,8 @@ public struct Backoff: Sendable {
     ///
     /// - Parameters:
     ///   - base: The first delay. Default: 0.5 s, as in ``exponential(base:factor:cap:jitter:)``.
-    ///   - increment: The growth of each delay. Default: 0.5 s, the base once more: the second delay is twice the
-    ///     first.
+    ///   - increment: How much each delay is longer than the one before. Default: 0.5 s, the same as `base`, so that
+    ///     the second delay is twice the first.
     ///   - cap: The longest delay before jitter. Default: 20 s, as in ``exponential(base:factor:cap:jitter:)``.
     ///   - jitter: How delays are randomised. Default: full: clients that failed together must not come back together.
     public static func linear(
@@ -42,9 +43,10 @@ public struct Backoff: Sendable {
     ///
     /// - Parameters:
     ///   - base: The first delay. Default: 0.5 s, longer than a usual answer takes, shorter than a person's patience.
-    ///   - factor: The factor by which each delay grows. Default: 2, so that the load of a failing fleet halves each
+    ///   - factor: The factor by which each delay grows. Default: 2, so that the load of failing clients halves each
     ///     time.
-    ///   - cap: The longest delay before jitter. Default: 20 s, as the AWS SDKs have it: longer waits belong to the user.
+    ///   - cap: The longest delay before jitter. Default: 20 s, as in the AWS SDKs: whether to wait longer is up to the
+    ///     user.
     ///   - jitter: How delays are randomised. Default: full: clients that failed together must not come back together.
     public static func exponential(
         base: Duration = .milliseconds(500),
@@ -55,10 +57,10 @@ public struct Backoff: Sendable {
         Backoff(growth: .step { base.multiplied(by: factor, power: $0 - 1, cap: cap) }, cap: cap, jitter: jitter)
     }
 
-    /// Anything from `base` to three times the delay before, up to `cap`: "decorrelated jitter".
+    /// Decorrelated jitter: a random delay from `base` to three times the previous delay, up to `cap`.
     ///
-    /// The first delay is drawn up to three times `base`. Source: "Exponential Backoff And Jitter", AWS Architecture
-    /// Blog, 2015.
+    /// The first delay is drawn from `base` to three times `base`. Source: "Exponential Backoff And Jitter", AWS
+    /// Architecture Blog, 2015.
     ///
     /// - Parameters:
     ///   - base: The shortest delay. Default: 0.5 s, as in ``exponential(base:factor:cap:jitter:)``.
@@ -67,12 +69,12 @@ public struct Backoff: Sendable {
         Backoff(growth: .decorrelated(base: base), cap: cap, jitter: .none)
     }
 
-    /// A schedule of your own.
+    /// A custom schedule.
     ///
     /// - Parameters:
     ///   - cap: The longest delay before jitter. Default: 20 s, as in ``exponential(base:factor:cap:jitter:)``.
     ///   - jitter: How delays are randomised. Default: full: clients that failed together must not come back together.
-    ///   - delay: The delay before jitter; it is given the retry's number, from 1. A negative one counts as zero.
+    ///   - delay: Returns the delay before jitter for a retry's number, from 1. A negative delay counts as zero.
     public static func custom(
         cap: Duration = .seconds(20),
         jitter: Jitter = .full,
@@ -81,14 +83,14 @@ public struct Backoff: Sendable {
         Backoff(growth: .step(delay), cap: cap, jitter: jitter)
     }
 
-    /// Whether its delays are drawn.
+    /// Whether the delays are random.
     var isJittered: Bool {
         if case .decorrelated = growth { return true }
         return jitter != .none
     }
 
-    /// The delays that it may draw before any of so many retries; of a hundred at most, at which all have grown to
-    /// their cap.
+    /// The shortest and longest delays that may be drawn before any of `count` retries. Looks at 100 retries at most,
+    /// by which all delays have grown to their cap.
     func range(ofRetries count: Int) -> ClosedRange<Duration> {
         var (shortest, longest) = ([Duration](), [Duration]())
         for retry in 1...max(1, min(count, 100)) {
@@ -100,7 +102,7 @@ public struct Backoff: Sendable {
         return lowest...max(lowest, longest.max() ?? lowest)
     }
 
-    /// Draws the lowest number always, or the highest.
+    /// Always draws the same number, to get the lowest or the highest delay.
     private struct Extreme: RandomSource {
         let fraction: Double
         func nextFraction() -> Double { fraction }
@@ -109,15 +111,15 @@ public struct Backoff: Sendable {
     /// The delay before a retry: never negative, never above the cap.
     ///
     /// - Parameters:
-    ///   - retry: The retry's number, from 1: the delay after the first attempt is that of retry 1.
-    ///   - previous: The delay before the retry before; zero for the first. Only decorrelated jitter looks at it.
-    ///   - random: Where the jitter comes from.
+    ///   - retry: The retry's number, from 1: retry 1 follows the first attempt.
+    ///   - previous: The delay before the previous retry; zero for the first. Used only by decorrelated jitter.
+    ///   - random: The source of the jitter.
     public func delay(beforeRetry retry: Int, previous: Duration, random: any RandomSource) -> Duration {
         switch growth {
         case .step(let step):
             return jitter.applied(to: step(max(1, retry)).clamped(to: cap), drawing: random)
         case .decorrelated(let base):
-            // The first delay is drawn, too: a fleet that waits the same time once comes back together once.
+            // The first delay is random, too: clients that all wait the same time come back together.
             let ceiling = max(base, previous).multiplied(by: 3, power: 1, cap: cap).clamped(to: cap)
             let floor = base.clamped(to: cap)
             return floor + (ceiling - floor).scaled(by: random.clampedFraction())
@@ -140,7 +142,7 @@ extension Duration {
         .seconds(inSeconds + increment.inSeconds * count, cap: cap)
     }
 
-    /// At most `cap`, also for infinity and NaN; at least zero.
+    /// A duration of at least zero and at most `cap`, also for infinity and NaN.
     private static func seconds(_ seconds: Double, cap: Duration) -> Duration {
         seconds < cap.inSeconds ? .seconds(max(0, seconds)) : cap
     }
@@ -151,7 +153,7 @@ extension Duration {
 }
 
 extension Double {
-    /// The power by repeated squaring: the standard library has none without Foundation.
+    /// The power by repeated squaring: without Foundation, the standard library has no such function.
     fileprivate static func pow(_ base: Double, _ exponent: Int) -> Double {
         var (result, square, exponent) = (1.0, base, exponent)
         while exponent > 0 {
@@ -169,9 +171,9 @@ extension Double {
 public enum Jitter: Hashable, Sendable {
     /// The delay as it is: for tests, and for a single client.
     case none
-    /// Anything from nothing to the delay: the least work for a contended server, hence the default.
+    /// Anything from zero to the delay: the least work for a contended server, hence the default.
     case full
-    /// Half of the delay, and anything up to the other half: never at once.
+    /// Half of the delay plus anything up to the other half: never an immediate retry.
     case equal
 
     func applied(to delay: Duration, drawing random: any RandomSource) -> Duration {

@@ -5,46 +5,48 @@ extension BackoffRetrier {
     /// let factory = BackoffRetrier.factory(.standard.with { $0.maxAttempts = 6 })
     /// ```
     public struct Configuration: Sendable {
-        /// The rules that suit most services; every property says why it is as it is.
+        /// The rules that suit most services; every property gives the reason for its default.
         public static var standard: Configuration { Configuration() }
 
-        /// The delays. Default: exponential from 0.5 s, doubling, up to 20 s, full jitter; the reasons are at
+        /// The delays. Default: exponential from 0.5 s, doubling, up to 20 s, full jitter; for the reasons see
         /// ``Backoff/exponential(base:factor:cap:jitter:)``.
         public var backoff: Backoff = .exponential()
-        /// The delays after 429. Default: nil, the same: most APIs say in `Retry-After` how long to wait.
+        /// The delays after 429. Default: nil, the same as ``backoff``: most APIs say in `Retry-After` how long to
+        /// wait.
         public var throttlingBackoff: Backoff?
-        /// The most attempts, the first included; retries of other retriers do not count. Less than 1 counts as 1.
-        /// Default: 4, three retries: the fourth attempt still comes within a person's patience (3.5 s of delays at
-        /// most, unless the server asks for more), and an outage costs four sends in place of one at worst.
+        /// The most attempts, including the first; retries of other retriers do not count. Less than 1 counts as 1.
+        /// Default: 4, three retries: the fourth attempt still comes within a person's patience (after 3.5 s of delays
+        /// at most, unless the server asks for more), and an outage costs at worst four sends instead of one.
         public var maxAttempts = 4
-        /// Which failures are retried. Default: ``RetryCondition/standard``, those that pass with time for most APIs,
-        /// each line with its reason.
+        /// Which failures are retried. Default: ``RetryCondition/standard``, the failures that pass with time for most
+        /// APIs, each with its reason.
         public var condition: RetryCondition = .standard
-        /// The longest `Retry-After` that is waited for; beyond it the error surfaces at once, with the hint. Default:
-        /// 60 s: a caller would rather hear of it than wait longer.
+        /// The longest `Retry-After` that is waited for; after a longer one, the error surfaces at once, with the hint.
+        /// Default: 60 s: a caller would rather get the error than wait longer.
         public var retryAfterCap = Self.defaultRetryAfterCap
-        /// Bounds the retries of all calls together; a retry that it refuses is not made, and the error surfaces.
-        /// Default: ``RetryBudgetScope/perOrigin``, a token bucket for each origin: against a server that fails because
-        /// of load, backoff alone makes it worse.
+        /// Bounds the retries of all calls together; when it refuses a retry, the error surfaces. Default:
+        /// ``RetryBudgetScope/perOrigin``, a token bucket for each origin: when a server fails because of load, retries
+        /// with backoff alone make it worse.
         public var budget: RetryBudgetScope = .perOrigin
-        /// The usual time of an attempt to an origin, to spare a retry that cannot finish before the call's deadline.
-        /// Default: nil, every retry that begins before the deadline is made.
+        /// How long attempts to an origin usually take; used to skip a retry that cannot finish before the call's
+        /// deadline. Default: nil, every retry that begins before the deadline is made.
         public var latencies: OriginLatencies?
-        /// Holds back retries while a credential is refreshed, or while the origin has ordered a pause, whichever call
-        /// was told of it. Default: nil, none, since one that is shared has to be kept by the service.
+        /// Holds back retries while a credential is refreshed, or while a pause ordered by the origin lasts, whichever
+        /// call was told of it. Default: nil, none, since the service has to keep the gate that its calls share.
         public var gate: (any RetryGate)?
-        /// How a call waits for a network when there is none; such attempts do not count. Default:
-        /// ``OfflinePause/standard``, up to 60 s where the system knows of its network, which is on Apple's platforms.
+        /// How a call waits when the device is offline; attempts that failed for that reason do not count. Default:
+        /// ``OfflinePause/standard``, up to 60 s where the system reports its network, as on Apple's platforms.
         public var offline: OfflinePause = .standard
-        /// The source of jitter. Default: the system's generator, which no two clients share.
+        /// The source of jitter. Default: the system's generator, which differs for each client.
         public var random: any RandomSource = SystemRandomSource()
-        /// Whether to repeat a POST that the server may have executed, and execute it twice. Default: false, since a
-        /// second order cannot be undone; send an `Idempotency-Key` instead. In a refresh nothing is repeated that may have been executed.
+        /// Whether to repeat a POST that the server may have executed, at the risk of a second execution. Default:
+        /// false, since a second order cannot be undone; send an `Idempotency-Key` instead. A request of a refresh is
+        /// never repeated if it may have been executed.
         public var retriesNonIdempotentRequests = false
 
-        /// These rules with some of them changed.
+        /// A copy of these rules with some of them changed.
         ///
-        /// - Parameter change: Sets properties; it runs once, at once.
+        /// - Parameter change: Sets properties; called once, immediately.
         /// - Throws: Any error that `change` throws.
         public func with<Failure: Error>(_ change: (inout Self) throws(Failure) -> Void) throws(Failure) -> Self {
             var changed = self
@@ -55,7 +57,7 @@ extension BackoffRetrier {
 }
 
 extension BackoffRetrier.Configuration {
-    /// The delays that suit `error`.
+    /// The schedule of delays to use after `error`.
     func schedule(after error: HttpError) -> Backoff {
         switch RetryCharge(after: error) {
         case .postponed, .throttling: throttlingBackoff ?? backoff
@@ -63,7 +65,7 @@ extension BackoffRetrier.Configuration {
         }
     }
 
-    /// Whether a delay is one that a retrier of this policy may choose after `error`, in any of its retries.
+    /// Whether a retrier of this policy could choose `delay` after `error`, in any of its retries.
     func couldChoose(_ delay: Duration, after error: HttpError) -> Bool {
         let schedule = schedule(after: error)
         let range = schedule.range(ofRetries: maxAttempts - 1)
@@ -73,28 +75,29 @@ extension BackoffRetrier.Configuration {
         return delay >= max(range.lowerBound, hint) && delay <= max(range.upperBound, latest)
     }
 
-    /// The longest span over which calls that were told when to come back are spread.
+    /// The longest span over which calls are spread that were told when to come back.
     private static let longestSpread = Duration.seconds(10)
 
-    /// The delay after an answer that says when to come back.
+    /// The delay after an answer that says when to come back; never shorter than that.
     ///
-    /// Never less than that. Calls that were sent away together come back one after the other: where there is a gate it
-    /// sees to that; elsewhere each is drawn somewhere in as much time again, and in twice as much whenever it is sent
-    /// away again, so that the load of the waiting calls halves each time. A schedule without jitter adds nothing.
+    /// Calls that were rejected together should come back one after the other. A gate takes care of that; without one,
+    /// each call adds a random delay, up to as long as the hint, and up to twice as much each time it is rejected
+    /// again, but 10 s at most, so that the load of the waiting calls halves each time. A schedule without jitter adds
+    /// nothing.
     ///
     /// - Parameter retry: The retry's number, from 1.
     func delay(after hint: Duration, beforeRetry retry: Int, _ error: HttpError) -> Duration {
         guard gate == nil, !error.isRefusal, schedule(after: error).isJittered else { return hint }
         var span = min(hint, Self.longestSpread)
         for _ in 1..<max(1, min(retry, 64)) { span = min(span * 2, Self.longestSpread) }
-        // Half of the time left is for the attempt.
+        // Half of the remaining time is left for the attempt.
         if let remaining = CallDeadline.remaining { span = max(.zero, min(span, (remaining - hint) / 2)) }
         return hint + span.scaled(by: random.clampedFraction())
     }
 
     /// The budget's answer to a retry after `error`.
     ///
-    /// - Parameter charge: Nil for a retry that is free.
+    /// - Parameter charge: What to charge for the retry; nil when it is free.
     func payment(for charge: RetryCharge?, after error: HttpError) -> Payment {
         guard let charge, let budget = budget.budget(of: error.request?.origin) else { return .free }
         return budget.withdraw(charge).map(Payment.permit) ?? .refused
@@ -109,7 +112,7 @@ extension BackoffRetrier.Configuration {
 
     /// Why a retry after `delay` has too little time until the call's deadline; nil when it has enough.
     ///
-    /// The first attempt of a call is never asked: some attempt has to find out that the server has become faster.
+    /// Not checked before a call's first attempt: some attempt has to find out that the server has become faster.
     func lackOfTime(for delay: Duration, after error: HttpError) -> RetryReason? {
         guard let remaining = CallDeadline.remaining else { return nil }
         guard delay < remaining else { return .deadline(remaining: remaining) }
@@ -120,7 +123,8 @@ extension BackoffRetrier.Configuration {
     }
 
     func mayRepeat(_ error: HttpError, isPartOfRefresh: Bool) -> Bool {
-        // It may have spent its credential, whatever its method promises: the session knows when to send it again.
+        // Whatever its method promises, the request may have spent its credential: the session knows when to send it
+        // again.
         if isPartOfRefresh, error.delivery == .maybeExecuted { return false }
         return error.isSafeToRepeat || retriesNonIdempotentRequests
     }
@@ -131,24 +135,24 @@ extension BackoffRetrier.Configuration {
 
     func closeGate(for pause: Duration, after error: HttpError) {
         guard pause > .zero, let origin = error.request?.origin else { return }
-        // An open circuit is no order of the server, and knows itself when to let a request through.
+        // An open circuit is not an order of the server, and knows by itself when to let a request through.
         guard !error.isRefusal else { return }
-        // A redirect has led elsewhere, and it is the other origin that asks for patience.
+        // A redirect has led to another origin, and it is that origin that asks to wait.
         if let response = error.response, response.isFromElsewhere(than: origin) { return }
         gate?.close(origin, for: pause)
     }
 }
 
 extension BackoffRetrier.Configuration: RetrierFactory {
-    /// The default of the longest `Retry-After` that is waited for.
+    /// The default of the longest `Retry-After` to wait for.
     static let defaultRetryAfterCap = Duration.seconds(60)
 
-    /// A retrier that follows these rules.
+    /// Creates a retrier that follows these rules.
     public func create<R: Request>(for request: R) -> any Retrier {
         BackoffRetrier(self)
     }
 
-    /// The one that these rules are.
+    /// The description of these rules.
     public var descriptions: [RetryDescription] {
         [
             RetryDescription(
@@ -164,13 +168,13 @@ extension BackoffRetrier.Configuration: RetrierFactory {
         ]
     }
 
-    /// The same rules with the gate of ``RetryGate/signedOut``.
+    /// The same rules with the gate's ``RetryGate/signedOut``.
     public var signedOut: any RetrierFactory { with { $0.gate = gate?.signedOut } }
 
     /// The sum of all delays when every draw is the lowest.
     private var shortestDelays: Duration {
         var (sum, last) = (Duration.zero, Duration.zero)
-        // More would be no policy but a loop, and its delays not be summed up in time.
+        // Capped: so many retries would be a loop rather than a policy, and adding up their delays would take too long.
         for retry in 1..<max(1, min(maxAttempts, 1000)) {
             last = backoff.delay(beforeRetry: retry, previous: last, random: LowestDraw()).clampedToCentury
             sum = (sum + last).clampedToCentury

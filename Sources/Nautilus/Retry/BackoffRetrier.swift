@@ -1,10 +1,11 @@
-/// Retries failures that pass with time: after growing, randomised delays, and by default never a request that may then
-/// be executed twice.
+/// Retries failures that pass with time, after growing, randomised delays; by default it never repeats a request that
+/// might then be executed twice.
 ///
 /// ```swift
 /// var retrierFactory: any RetrierFactory { BackoffRetrier.factory(.standard.with { $0.maxAttempts = 5 }) }
 /// ```
-/// Its state is the call's own: how often it has retried, and its last delay. Calls share gate and budget.
+/// Its state belongs to one call: the number of retries, and the last delay. The gate and the budget are shared by
+/// calls.
 public struct BackoffRetrier: Retrier {
     private let policy: Configuration
     private var retries = 0
@@ -26,7 +27,7 @@ public struct BackoffRetrier: Retrier {
         self.policy = policy
     }
 
-    /// Waits until the gate lets retries pass, or the call's session is over; first attempts are not held back.
+    /// Waits until the gate lets the retry pass, or the call's session is over; first attempts are not held back.
     ///
     /// - Throws: `CancellationError`; the end of the session.
     public mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
@@ -36,8 +37,8 @@ public struct BackoffRetrier: Retrier {
         }
     }
 
-    /// Retries after the longest of the schedule's delay, `Retry-After` and the origin's pause, or says why not. Without a
-    /// network it waits for one first.
+    /// Retries after the longest of the schedule's delay, `Retry-After` and the origin's pause, or says why not. When
+    /// the device is offline, it first waits for a network.
     public mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision {
         if let refusal = refusal(of: error) { return refuse(because: refusal) }
         let ending = await waitForNetwork(after: error)
@@ -45,7 +46,7 @@ public struct BackoffRetrier: Retrier {
         if case .online(let absence, let spread)? = ending {
             return retryFreely(after: spread, failure: error, because: .online(after: absence))
         }
-        // More attempts would be load without hope.
+        // More attempts would only add load.
         guard retries + 1 < policy.maxAttempts else { return refuse(because: .attemptsUsed(policy.maxAttempts)) }
 
         let step = policy.schedule(after: error)
@@ -60,9 +61,9 @@ public struct BackoffRetrier: Retrier {
         let pause = policy.remainingPause(for: error) ?? .zero
         if pause > delay { reason = .gate(pause) }
 
-        // A retry that the call would not make, for want of time, is not to be paid for.
+        // A retry that the call has no time for must not be paid for.
         if let lack = policy.lackOfTime(for: max(delay, pause), after: error) { return refuse(because: lack) }
-        // Calls that were given one answer make one retry of it: at one time, paid for once.
+        // Calls that were given the same answer share one retry of it, at the same time and paid for once.
         let retry = agreed(on: delay, pause, after: error)
         if case .refused = retry.payment { return refuse(because: .budget) }
         (retries, lastDelay, self.reason) = (retries + 1, step, reason)
@@ -71,34 +72,34 @@ public struct BackoffRetrier: Retrier {
         return .retry(after: delay, paying: permit)
     }
 
-    /// Has budget and latencies take note of the success.
+    /// Reports the success to the budget and the latencies.
     public mutating func succeeded(_ success: CallSuccess) {
         guard let origin = success.answered?.request.origin else { return }
         if let budget = policy.budget.budget(of: origin) { success.deposit(in: budget) }
         if let latencies = policy.latencies { success.record(in: latencies) }
     }
 
-    /// How the retry is paid for, and after which delay it is made, apart from the gate's pause.
+    /// The payment for the retry and its delay, apart from the gate's pause.
     private func agreed(on delay: Duration, _ pause: Duration, after error: HttpError) -> SharedRetry {
         func pay() -> SharedRetry {
             SharedRetry(payment: policy.payment(for: RetryCharge(after: error), after: error), delay: delay)
         }
         guard let shared = error.sharedAnswer else { return pay() }
         let retry = shared.agree(for: policy.budget.budget(of: error.request?.origin), on: pay)
-        // Another service's retrier may have decided first, one that is more patient or has more time.
+        // Another service's retrier may have decided first, with more patience or more time.
         guard policy.couldChoose(retry.delay, after: error),
             policy.lackOfTime(for: max(retry.delay, pause), after: error) == nil
         else { return pay() }
         return retry
     }
 
-    /// The retry of calls that were given the same answer.
+    /// The retry shared by calls that were given the same answer.
     private struct SharedRetry: Sendable {
         let payment: Configuration.Payment
         let delay: Duration
     }
 
-    /// A part that the retrier's own source of randomness draws.
+    /// A random part of `span`, drawn from the retrier's own source of randomness.
     public func spread(over span: Duration) -> Duration {
         span.scaled(by: policy.random.clampedFraction())
     }
@@ -115,26 +116,26 @@ public struct BackoffRetrier: Retrier {
         guard verdict.isRetryable else { return .notRetryable(verdict.reason) }
 
         if let hint = error.retryAfter {
-            // A wait that one call is told holds for all: also when this call does not wait for it, or has no attempt
-            // left.
+            // A wait that one call is told to observe holds for all calls, even when this call does not wait, or has no
+            // attempt left.
             policy.closeGate(for: min(hint, policy.retryAfterCap), after: error)
-            // The caller would rather hear of it than wait so long.
+            // The caller would rather get the error than wait that long.
             guard hint <= policy.retryAfterCap else { return error.refusal(of: hint, over: policy.retryAfterCap) }
         }
 
-        // It might be executed twice.
+        // The request might be executed twice.
         guard policy.mayRepeat(error, isPartOfRefresh: isPartOfRefresh) else { return .mayHaveExecuted }
         return nil
     }
 
-    /// Waits until there is a network; nil when there is one, or when that is unknown.
+    /// Waits until the device is online; nil when it is already, or when that is unknown.
     private mutating func waitForNetwork(after error: HttpError) async -> OfflineWait.Ending? {
-        // A policy without retries wants none of this kind.
+        // A policy without retries should not make this kind of retry either.
         guard policy.maxAttempts > 1 else { return nil }
         return await offlineWait.pass(policy.offline, after: error, drawing: policy.random)
     }
 
-    /// A retry that counts as no attempt, and is not charged: the one before has found no network.
+    /// Retries without counting an attempt or charging the budget, since the previous attempt found no network.
     private mutating func retryFreely(
         after spread: Duration,
         failure error: HttpError,
@@ -154,7 +155,7 @@ extension HttpError {
         isRefusal ? .circuitOpen(hint) : .retryAfter(hint)
     }
 
-    /// Why a delay of `hint` is not waited for.
+    /// Why a retry is not made when it would have to wait for `hint`.
     fileprivate func refusal(of hint: Duration, over cap: Duration) -> RetryReason {
         isRefusal ? .notRetryable("\(kind), over the cap of \(cap.brief)") : .retryAfterOverCap(hint, cap: cap)
     }

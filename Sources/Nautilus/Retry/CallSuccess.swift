@@ -1,29 +1,29 @@
-/// The success of a call, as its retrier is told of it. Budgets and latencies are told through it, each once.
+/// The success of a call, as its retrier hears of it and reports it to budgets and latencies.
 ///
-/// Two retriers that are asked in turn, or a retrier and the rules of hedging, may share a budget or a record of latencies.
-/// It takes note of the success once, whichever of them comes first.
+/// Two retriers that are asked in turn, or a retrier and the rules of hedging, may share a budget or a record of
+/// latencies. It counts the success once, whichever of them reports it first.
 public final class CallSuccess {
-    /// The exchanges of the attempt that succeeded, in the order of their sending; empty when nothing was sent.
+    /// The exchanges of the successful attempt, in the order in which they were sent; empty when nothing was sent.
     public let exchanges: [CallTrace.Exchange]
-    /// The exchange whose answer made the success; nil when the answer was not the server's, but an interceptor's, or
-    /// one to another call's exchange.
+    /// The exchange whose answer made the call succeed; nil when an interceptor supplied the answer, or when it came
+    /// from another call's exchange.
     public let answered: CallTrace.Exchange?
     /// How long the server took, from the sending of the first request to the header of the answer; nil when it has not
-    /// answered. For a hedged attempt, it is the least that a caller without a hedge would have waited.
+    /// answered. For a hedged attempt, the least that a caller without a hedge would have waited.
     public let latency: Duration?
 
-    /// The permit of the last retry of the call that was sent, of each budget that has paid for one.
+    /// The permits of the call's last sent retry, one for each budget that has paid for a retry.
     private let permits: [RetryPermit]
-    /// The budgets and latencies that have been told; there are few.
+    /// The budgets and latencies that have been told of the success; there are few.
     private var told: (first: ObjectIdentifier?, others: [ObjectIdentifier]) = (nil, [])
 
     /// Creates a success, as a test of a retrier does.
     ///
     /// - Parameters:
-    ///   - exchanges: The exchanges of the attempt that succeeded. Default: none.
-    ///   - answered: The exchange whose answer made the success. Default: nil, the answer was not the server's.
+    ///   - exchanges: The exchanges of the successful attempt. Default: none.
+    ///   - answered: The exchange whose answer made the call succeed. Default: nil, the answer was not the server's.
     ///   - latency: How long the server took. Default: nil, it did not answer.
-    ///   - permits: The permit of the call's last retry, of each budget. Default: none, there was no retry.
+    ///   - permits: The permits of the call's last retry, one for each budget. Default: none, there was no retry.
     public init(
         exchanges: [CallTrace.Exchange] = [],
         answered: CallTrace.Exchange? = nil,
@@ -34,21 +34,22 @@ public final class CallSuccess {
         self.permits = permits
     }
 
-    /// Deposits the success in `budget`, once; the charge of the call's last retry there may come back.
+    /// Deposits the success in `budget`, once; the budget may refund what the call's last retry took from it.
     ///
-    /// Nothing happens when the answer is not the server's: it does not show how much load the server bears.
+    /// Does nothing when the answer is not the server's: such an answer does not show how much load the server can
+    /// bear.
     public func deposit(in budget: any RetryBudget) {
         guard answered != nil, isFirst(budget) else { return }
         budget.deposit(refunding: permits.first { $0.budget === budget }?.charge)
     }
 
-    /// Notes the latency in `latencies`, once; nothing happens when the server has not answered.
+    /// Records the latency in `latencies`, once; does nothing when the server has not answered.
     public func record(in latencies: OriginLatencies) {
         guard let answered, let latency, isFirst(latencies) else { return }
         latencies.record(latency, of: answered.request.origin)
     }
 
-    /// Whether `listener` has not been told yet; it has been from now on.
+    /// Whether `listener` has not been told yet; marks it as told.
     private func isFirst(_ listener: AnyObject) -> Bool {
         let id = ObjectIdentifier(listener)
         guard told.first != id, !told.others.contains(id) else { return false }

@@ -1,37 +1,40 @@
-/// Several retriers as one: asked in order, the first that does not answer `doNotRetry` decides.
+/// Several retriers as one, asked in order: the first that does not answer `doNotRetry` decides.
 ///
 /// ```swift
-/// ComposedRetrier.factory(AuthorizationRetrier.factory(coordinator), BackoffRetrier.factory(.standard.with { $0.gate = coordinator }))
+/// ComposedRetrier.factory(
+///     AuthorizationRetrier.factory(coordinator),
+///     BackoffRetrier.factory(.standard.with { $0.gate = coordinator })
+/// )
 /// ```
 /// A retrier that is not asked, or refuses, keeps its state: the retries of one do not use up the attempts of another.
-/// Before an attempt they are prepared in the opposite order, so that the first has the last look there, too: it
-/// stamps its credential after the others have waited.
+/// Before an attempt they are prepared in reverse order, so that the first retriers in the list have the last word
+/// there, too: a credential is stamped after all waiting is done.
 public struct ComposedRetrier: Retrier {
     private var retriers: [any Retrier]
     private var decider: (name: String, reason: RetryReason?)?
-    /// Which of them wanted the retry; nil when none did.
+    /// The index of the retrier that decided; nil when none did.
     private var decidingIndex: Int?
 
-    /// Makes one retrier per call from one of each factory, in order.
+    /// Makes one retrier per call, composed of one from each factory, in order.
     public static func factory(_ factories: any RetrierFactory...) -> any RetrierFactory {
         Factory(factories: factories)
     }
 
-    /// Composes retriers that exist.
+    /// Composes existing retriers.
     public init(_ retriers: [any Retrier]) {
         self.retriers = retriers
     }
 
-    /// Prepares with each, the last first.
+    /// Prepares the request with each retrier, from last to first.
     ///
-    /// - Throws: The error of the first that fails; the others are not asked.
+    /// - Throws: The error of the first one to fail; the rest are skipped.
     public mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
         for index in retriers.indices.reversed() {
             try await retriers[index].prepare(&httpRequest, context: context)
         }
     }
 
-    /// Asks each in order until one decides.
+    /// Asks the retriers in order until one decides.
     public mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision {
         (decider, decidingIndex) = (nil, nil)
         for index in retriers.indices {
@@ -46,21 +49,21 @@ public struct ComposedRetrier: Retrier {
         return .doNotRetry
     }
 
-    /// Tells all of them.
+    /// Tells all retriers.
     public mutating func succeeded(_ success: CallSuccess) {
         for index in retriers.indices { retriers[index].succeeded(success) }
     }
 
-    /// The part drawn by the retrier that decided; one of its own when none has.
+    /// The part of `span` that the deciding retrier draws; drawn from the system's generator when none decided.
     public func spread(over span: Duration) -> Duration {
         guard let index = decidingIndex else { return span.scaled(by: SystemRandomSource().nextFraction()) }
         return retriers[index].spread(over: span)
     }
 
-    /// The reason of the retrier that decided; when all refused, of the last that gave one.
+    /// The reason of the retrier that decided; when all refused, the last reason given.
     public var reason: RetryReason? { decider?.reason }
 
-    /// The name of that retrier.
+    /// The name of the retrier that ``reason`` comes from.
     public var name: String { decider?.name ?? String(describing: Self.self) }
 
     private struct Factory: RetrierFactory {

@@ -4,19 +4,21 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// How ``BackoffRetrier`` waits for a network when there is none.
+/// How ``BackoffRetrier`` waits for a network when the device is offline.
 ///
-/// Without one, attempts fail as fast as they are made, and a call has used up all of them in the time that a train is in
-/// a tunnel. So it waits, and goes on when the device is online again. An attempt that found no network is none of the
-/// retrier's attempts, and its retry takes nothing from the budget: it is the first that can reach the server.
+/// Without a network, attempts fail at once, and a call uses up all of them while a train is still in the tunnel. So
+/// the call waits, and goes on when the device is online again. An attempt that found no network does not count as one
+/// of the retrier's attempts, and the retry after it takes nothing from the budget: it is the first that can reach the
+/// server.
 ///
-/// Only failures without an answer are waited out, failures of the network and timeouts: an answer proves that the
-/// device is online. Requests to the device itself (`localhost`, `127.0.0.1`, `::1`) need no network and never wait.
+/// The call waits only after failures without an answer, that is, network failures and timeouts: an answer proves that
+/// the device is online. Requests to the device itself (`localhost`, `127.0.0.1`, `::1`) need no network and never
+/// wait.
 public struct OfflinePause: Sendable {
-    /// With every default.
+    /// A pause with all defaults.
     public static var standard: OfflinePause { SimulatedSystem.current == nil ? usual : OfflinePause() }
 
-    /// Made once: services make their factory anew for every call.
+    /// Created once, because services create their factory anew for every call.
     private static let usual = OfflinePause(clock: ContinuousClock())
 
     let connectivity: any Connectivity
@@ -28,15 +30,16 @@ public struct OfflinePause: Sendable {
     ///
     /// - Parameters:
     ///   - connectivity: The source that knows whether there is a network. Default: the system, which knows it on
-    ///     Apple's platforms and elsewhere never says that there is none.
-    ///   - longest: After how long one call waits no more, its spreads counted in; the last of them may go beyond. Then
-    ///     a failure is one as any other: it uses up an attempt, and the retry is made all the same, since a source
-    ///     that sees no network may be wrong. Default: 60 s, as the cap of `Retry-After`: a caller would rather hear of
-    ///     it. The call's deadline holds beside it.
-    ///   - spread: How long after the network has come back the retry is made; retry 1 is the call's first wait. Default:
-    ///     exponential from 2 s, doubling, up to 20 s, full jitter: a person hardly notices two seconds, a server notices a
-    ///     whole train that comes out of the tunnel. It grows, since a network that comes and goes is no network yet.
-    ///   - clock: The clock of the wait. Default: `ContinuousClock`, as time goes on while the device sleeps.
+    ///     Apple's platforms; on others the device always counts as online.
+    ///   - longest: The longest that one call waits in total, spreads included; the last spread may run over. After
+    ///     that, a failure is like any other: it uses up an attempt, and is retried even so, since a source that sees
+    ///     no network may be wrong. Default: 60 s, as the cap of `Retry-After`: a caller would rather get the error
+    ///     than wait longer. The call's deadline applies as well.
+    ///   - spread: How long after the return of the network the retry is made; retry 1 is the call's first wait.
+    ///     Default: exponential from 2 s, doubling, up to 20 s, full jitter: a person hardly notices two seconds, but a
+    ///     server notices a whole train that comes out of the tunnel. It grows because a network that comes and goes is
+    ///     not back yet.
+    ///   - clock: The clock of the wait. Default: `ContinuousClock`, since time goes on while the device sleeps.
     public init(
         connectivity: any Connectivity = SystemConnectivity(),
         longest: Duration = .seconds(60),
@@ -49,7 +52,7 @@ public struct OfflinePause: Sendable {
         self.clock = clock
     }
 
-    /// Whether `error` may be one for want of a network, and there is none.
+    /// Whether the device is offline, and that may have caused `error`.
     func concerns(_ error: HttpError) -> Bool {
         switch error.kind {
         case .transport, .timeout: error.request?.origin.isLoopback != true && !connectivity.isOnline
@@ -57,7 +60,7 @@ public struct OfflinePause: Sendable {
         }
     }
 
-    /// Returns when the device is online, when the time is over, and when the task is cancelled.
+    /// Returns when the device is online, when `limit` is over, or when the task is cancelled.
     func wait(for limit: Duration) async {
         await withTaskGroup(of: Void.self) { [connectivity, clock] group in
             group.addTask { try? await connectivity.waitUntilOnline() }
@@ -68,15 +71,15 @@ public struct OfflinePause: Sendable {
     }
 }
 
-/// How one call has waited for a network so far.
+/// The waiting of one call for a network so far.
 struct OfflineWait: Sendable {
     /// How a wait has ended.
     enum Ending: Hashable, Sendable {
         /// The device is online again.
         ///
-        /// - Parameter spread: How much longer the retry waits, so that not all come at once.
+        /// - Parameter spread: How much longer the retry waits, so that calls do not all come back at once.
         case online(waited: Duration, spread: Duration)
-        /// It has waited for as long as it may.
+        /// The call has waited as long as it may.
         case stillOffline(waited: Duration)
         case cancelled
     }
@@ -85,9 +88,9 @@ struct OfflineWait: Sendable {
     private var count = 0
     private var lastSpread = Duration.zero
 
-    /// Waits until the device is online, if it is not.
+    /// Waits until the device is online, if it is offline.
     ///
-    /// - Returns: Nil when there is nothing to wait for, or no time left to do so.
+    /// - Returns: Nil when there is nothing to wait for, or no time left to wait.
     mutating func pass(
         _ pause: OfflinePause,
         after error: HttpError,
@@ -100,7 +103,7 @@ struct OfflineWait: Sendable {
         if Task.isCancelled { return .cancelled }
         let waited = min(stopwatch.elapsed, left)
         spent += waited
-        // A network that has gone again at once has been there: the next attempt finds out, and waits longer.
+        // A network that was back only briefly still counts: the next attempt finds out, and then waits longer.
         guard waited < left || pause.connectivity.isOnline else { return .stillOffline(waited: waited) }
         count += 1
         lastSpread = pause.spread.delay(beforeRetry: count, previous: lastSpread, random: random)
@@ -109,23 +112,23 @@ struct OfflineWait: Sendable {
     }
 }
 
-/// Whether the device has a network at all, and when it has one again.
+/// Whether the device has a network, and when it has one again.
 ///
-/// ``SystemConnectivity`` asks the system, ``AlwaysOnline`` knows no better, and a ``ConnectivitySwitch`` is told: by a
-/// test, or by a monitor of the network.
+/// ``SystemConnectivity`` asks the system, ``AlwaysOnline`` always assumes a network, and a ``ConnectivitySwitch`` is
+/// set from outside: by a test, or by a monitor of the network.
 public protocol Connectivity: Sendable {
-    /// Whether requests can leave the device; true when that is unknown.
+    /// Whether requests can leave the device; true when unknown.
     var isOnline: Bool { get }
 
-    /// Returns when the device is online; at once when it is.
+    /// Returns when the device is online; at once when it is already.
     ///
     /// - Throws: `CancellationError`, at once, when the task is or becomes cancelled.
     func waitUntilOnline() async throws
 }
 
-/// Connectivity that never ends: where the network is unknown, and where no device's network is used.
+/// Connectivity that is always there: for systems that do not report it, and where no device's network is used.
 public struct AlwaysOnline: Connectivity {
-    /// Creates it; all are the same.
+    /// Creates the connectivity; all instances are alike.
     public init() {}
 
     /// True.
@@ -139,7 +142,7 @@ public struct AlwaysOnline: Connectivity {
     }
 }
 
-/// Connectivity that is set from outside: by a test, or by a monitor of the network that the system does not have.
+/// Connectivity that is set from outside: by a test, or by a network monitor of your own.
 ///
 /// ```swift
 /// let connectivity = ConnectivitySwitch(isOnline: false)
@@ -155,19 +158,18 @@ public final class ConnectivitySwitch: Connectivity {
 
     /// Creates a switch.
     ///
-    /// - Parameter isOnline: The state until it is set. Default: true, so that a switch that is never set holds up no
-    ///   call.
+    /// - Parameter isOnline: The initial state. Default: true, so that a switch that is never set holds up no call.
     public init(isOnline: Bool = true) {
         state = Locked(State(isOnline: isOnline))
     }
 
-    /// The state that was set last.
+    /// The state as it was last set.
     public var isOnline: Bool { state.withLock { $0.isOnline } }
 
-    /// How many wait now.
+    /// How many calls are waiting.
     public var waitingCount: Int { state.withLock { $0.waiters.count } }
 
-    /// Sets the state; all waiting calls go on when it is true.
+    /// Sets the state; when it is true, all waiting calls go on.
     public func set(isOnline: Bool) {
         let waiters = state.withLock { state in
             state.isOnline = isOnline
@@ -176,7 +178,7 @@ public final class ConnectivitySwitch: Connectivity {
         waiters.forEach { $0.resume() }
     }
 
-    /// Returns when it is told that the device is online; at once when it was.
+    /// Returns when the state is set to online; at once when it is already.
     ///
     /// - Throws: `CancellationError`, at once, when the task is or becomes cancelled.
     public func waitUntilOnline() async throws {

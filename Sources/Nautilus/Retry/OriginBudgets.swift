@@ -1,19 +1,19 @@
-/// The budgets of all origins, each made when its origin is first met, shared by all owners of this.
+/// The budgets of all origins, each created at the first request to its origin, and shared by all who hold this object.
 ///
-/// A service is a value, often made anew for every call, and its budget must not be: the calls of a whole process are
+/// A service is a value, often made anew for every call, but its budget must not be: the calls of a whole process are
 /// one load to the server. So the default budgets are the process's own, ``shared``.
 ///
-/// They are bounded, and stay effective beyond the bound: only a budget that is not drawn on is forgotten, and nothing
-/// is lost with it. When all that are kept are drawn on, the origins that come then share one.
+/// Their number is bounded, and they stay effective beyond the bound: only a budget that is not drawn on is forgotten,
+/// so nothing is lost. When all budgets that are kept are drawn on, further origins share one.
 public final class OriginBudgets: Sendable {
-    /// The process's own: a ``TokenBucketBudget`` for each origin. In a simulation of the test kit they are that
-    /// simulation's, so that no other test draws on them.
+    /// The process's own registry, with a ``TokenBucketBudget`` for each origin. A simulation of the test kit has a
+    /// registry of its own, so that no other test draws on its budgets.
     public static var shared: OriginBudgets { SharedByOrigin.current.budgets }
 
     private struct Table: Sendable {
-        /// The least recently used first.
+        /// The budgets, the least recently used first.
         var budgets = LinkedTable<HttpOrigin, any RetryBudget>()
-        /// The budget of all origins for which there is no room; nil while there was room for all.
+        /// The budget shared by all origins for which there is no room; nil until it is needed.
         var overflow: (any RetryBudget)?
 
         mutating func budget(of origin: HttpOrigin) -> (any RetryBudget)? {
@@ -21,8 +21,8 @@ public final class OriginBudgets: Sendable {
         }
     }
 
-    /// How many budgets are looked at for one to forget; those that are drawn on then count as used, so that others are
-    /// looked at the next time.
+    /// How many budgets are examined to find one to forget. Those that are drawn on then count as used, so that the
+    /// next search examines others.
     private static let looks = 8
 
     private let limit: Int
@@ -33,15 +33,15 @@ public final class OriginBudgets: Sendable {
     ///
     /// - Parameters:
     ///   - limit: How many budgets are kept, at least 1. Default: 1 024, far more than the origins of an app, and some
-    ///     hundred kilobytes; a crawler's must not fill the memory.
-    ///   - make: Makes the budget of an origin. Called again when it has been forgotten, and now and then for nothing,
-    ///     when two calls are the first at once; once for the budget that is shared, with the origin that needs it first.
+    ///     hundred kilobytes; a crawler's many origins must not fill the memory.
+    ///   - make: Makes the budget of an origin. Called again when the budget has been forgotten, and occasionally in
+    ///     vain, when two first calls come at once. The shared budget is made for the first origin that needs it.
     public init(limit: Int = 1_024, make: @escaping @Sendable (HttpOrigin) -> any RetryBudget) {
         self.limit = max(1, limit)
         self.make = make
     }
 
-    /// The budget of `origin`, the same for everybody.
+    /// The budget of `origin`, the same for all callers.
     public func budget(of origin: HttpOrigin) -> any RetryBudget {
         let (known, candidates, overflow) = table.withLock { table in
             let known = table.budget(of: origin)
@@ -49,7 +49,7 @@ public final class OriginBudgets: Sendable {
             return (known, isFull ? table.budgets.prefix(Self.looks) : [], table.overflow)
         }
         if let known { return known }
-        // Asked outside of the lock, and made there, since that is the user's code.
+        // This calls the user's code, so it happens outside of the lock.
         let forgettable = candidates.first { !$0.value.isDrawnOn }
         if !candidates.isEmpty, forgettable == nil, let overflow {
             table.withLock { table in
@@ -59,7 +59,7 @@ public final class OriginBudgets: Sendable {
         }
         let made = make(origin)
         return table.withLock { table in
-            // The thread that comes second takes the first one's budget.
+            // If another thread was first, its budget is used.
             if let known = table.budget(of: origin) { return known }
             for candidate in candidates { _ = table.budget(of: candidate.key) }
             if let forgettable { table.budgets.removeValue(for: forgettable.key) }
@@ -73,12 +73,12 @@ public final class OriginBudgets: Sendable {
         }
     }
 
-    /// How many budgets are kept now, without the one that is shared.
+    /// How many budgets are kept now, not counting the shared one.
     var count: Int { table.withLock { $0.budgets.count } }
 }
 
-/// What all calls share that name nothing of their own: the process's, and in a simulation of the test kit its own, where
-/// a seed decides everything.
+/// The objects shared by all calls that name none of their own. A simulation of the test kit has its own, so that its
+/// seed decides everything.
 package struct SharedByOrigin: Sendable {
     @TaskLocal package static var current = SharedByOrigin()
 

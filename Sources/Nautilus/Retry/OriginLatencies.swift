@@ -1,8 +1,8 @@
-/// How long the server has taken to answer well, by origin, from the sending of a request to the header of its answer:
-/// shared by all calls that are given the same.
+/// A record, by origin, of how long successful requests took from their sending to the header of the answer; shared by
+/// all calls that are given the same object.
 ///
-/// As ``BackoffRetrier/Configuration/latencies`` it spares the retries that cannot finish: one that usually takes 400 ms
-/// is not started when 100 ms are left until the call's deadline. The server would work on it for nothing.
+/// As ``BackoffRetrier/Configuration/latencies`` it avoids retries that cannot finish: a request that usually takes 400
+/// ms is not sent when 100 ms are left until the call's deadline. The server would work on it for nothing.
 ///
 /// ```swift
 /// struct NotesService: HttpService {
@@ -10,10 +10,10 @@
 ///     var retrierFactory: any RetrierFactory { BackoffRetrier.factory(.standard.with { $0.latencies = latencies }) }
 /// }
 /// ```
-/// ``Hedging`` asks it when an attempt is slow. Give both the same, and each success is noted once.
+/// ``Hedging`` uses it to tell when an attempt is slow. Give both the same record; each success is still recorded once.
 public final class OriginLatencies: Sendable {
-    /// The process's own, for those that do not name another: a service is a value, often made anew for every call. In a
-    /// simulation of the test kit it is that simulation's, on its clock.
+    /// The process's own record, used by default, since a service is a value that is often made anew for every call. A
+    /// simulation of the test kit has its own, on its clock.
     public static var shared: OriginLatencies { SharedByOrigin.current.latencies }
 
     private let minimumCount: Int
@@ -24,10 +24,10 @@ public final class OriginLatencies: Sendable {
     /// Creates a record without samples.
     ///
     /// - Parameters:
-    ///   - minimumCount: How many samples it takes to tell the usual latency, 1…100. Default: 10: fewer may all be of
-    ///     one bad moment.
+    ///   - minimumCount: How many samples are needed to tell the usual latency, 1…100. Default: 10: fewer may all come
+    ///     from one bad moment.
     ///   - maximumAge: How long a sample counts. Default: 60 s: a device changes its network, a server its load.
-    ///   - clock: The clock that measures. Default: `ContinuousClock`; give it the service's.
+    ///   - clock: The clock that measures the samples' age. Default: `ContinuousClock`; give it the service's.
     public init(
         minimumCount: Int = 10,
         maximumAge: Duration = .seconds(60),
@@ -36,7 +36,7 @@ public final class OriginLatencies: Sendable {
         self.minimumCount = max(1, min(minimumCount, LatencySamples.limit))
         self.maximumAge = maximumAge.clampedToCentury
         self.stopwatch = Stopwatch(clock)
-        // More than the origins of an app; a crawler's must not fill the memory.
+        // More than the origins of an app; a crawler's many origins must not fill the memory.
         self.samples = Locked(RecentlyUsed(limit: 128))
     }
 
@@ -45,11 +45,11 @@ public final class OriginLatencies: Sendable {
         quantile(0.5, of: origin)
     }
 
-    /// The time that this share of the latest attempts to `origin` have not exceeded; nil while there are too few.
+    /// The time that a given share of the latest attempts to `origin` have not exceeded; nil while there are too few.
     ///
     /// - Parameters:
-    ///   - quantile: The share, cut to 0…1: 0.95 for the time that one attempt in twenty exceeds.
-    ///   - origin: Where the attempts went.
+    ///   - quantile: The share, clamped to 0…1: 0.95 for the time that one attempt in twenty exceeds.
+    ///   - origin: The origin that the attempts went to.
     public func quantile(_ quantile: Double, of origin: HttpOrigin) -> Duration? {
         let start = stopwatch.elapsed - maximumAge
         return samples.withLock { samples in
@@ -60,7 +60,7 @@ public final class OriginLatencies: Sendable {
         }
     }
 
-    /// Takes note of an attempt that has succeeded.
+    /// Records the latency of a successful attempt.
     public func record(_ latency: Duration, of origin: HttpOrigin) {
         let now = stopwatch.elapsed
         samples.withLock { samples in
@@ -72,21 +72,21 @@ public final class OriginLatencies: Sendable {
     }
 }
 
-/// The latest latencies of one origin, in the order of their coming and in that of their lengths.
+/// The latest latencies of one origin, in order of arrival and sorted by length.
 ///
-/// Sorted as they come: a hedging service asks before every attempt, and sorting a hundred would cost more than the rest
-/// of the call.
+/// Sorted on arrival: a hedging service asks before every attempt, and sorting a hundred samples each time would cost
+/// more than the rest of the call.
 struct LatencySamples: Sendable {
-    /// More do not move a quantile by much.
+    /// The most samples that are kept; more would hardly move a quantile.
     static let limit = 100
 
     private var samples: [(time: Duration, latency: Duration)] = []
     private var sorted: [Duration] = []
 
-    /// How many there are.
+    /// The number of samples.
     var count: Int { samples.count }
 
-    /// Adds one, in place of the oldest when there are too many.
+    /// Adds a sample, in place of the oldest when there are too many.
     mutating func add(_ latency: Duration, at time: Duration) {
         if samples.count == Self.limit { forgetFirst(1) }
         samples.append((time, latency))
@@ -99,12 +99,13 @@ struct LatencySamples: Sendable {
         forgetFirst(samples.firstIndex { $0.time >= time } ?? samples.count)
     }
 
-    /// The shortest that at least this share of them have not exceeded ("nearest rank"); nil when there is none.
+    /// The shortest latency that at least this share of the samples do not exceed ("nearest rank"); nil without
+    /// samples.
     func quantile(_ quantile: Double) -> Duration? {
         guard !sorted.isEmpty else { return nil }
-        // A comparison with NaN is false, so that it ends as 0.
+        // A comparison with NaN is false, so NaN counts as 0.
         let share = quantile > 0 ? min(quantile, 1) : 0
-        // Less a margin for the error of a `Double`: 0.95 of 20 is the nineteenth, and not the twentieth.
+        // The margin makes up for rounding errors of `Double`: 0.95 of 20 is the nineteenth, not the twentieth.
         let rank = (share * Double(sorted.count) - 1e-9).rounded(.up)
         return sorted[max(0, Int(rank) - 1)]
     }
@@ -114,7 +115,7 @@ struct LatencySamples: Sendable {
         samples.removeFirst(count)
     }
 
-    /// The place of the first that is not shorter, or the end when there is none.
+    /// The index of the first sample that is not shorter, or the end when there is none.
     private func place(of latency: Duration) -> Int {
         var (low, high) = (0, sorted.count)
         while low < high {

@@ -1,14 +1,14 @@
-/// The pauses that origins have ordered: one call hears `Retry-After`, and all calls heed it.
+/// The pauses ordered by origins: when one call is told `Retry-After`, all calls heed it.
 ///
-/// A gate of its own for services without credentials; a `RefreshCoordinator` has one inside.
+/// Use it as the gate of services without credentials; a `RefreshCoordinator` contains one.
 ///
-/// It opens by and by. A thousand retries that have waited for the same moment are not let through at that moment: the
-/// first goes at once, the others follow in turns of 20 ms, each at a random moment of its turn. When the first to go are
-/// sent away again, the gate closes again, and those behind them have not been sent at all. For as long as the pause was,
-/// at least 1 s and at most 10 s, retries that come later take turns as well; those that find no turn free in that time go
-/// at a random moment of it.
+/// The gate opens gradually. A thousand retries that have waited for the same moment do not all pass at that moment:
+/// the first goes at once, the others follow in turns of 20 ms, each at a random moment of its turn. When the first
+/// ones are rejected again, the gate closes again, and those behind them are never sent. Retries that come after the
+/// pause take turns as well, for as long as the pause was, but at least 1 s and at most 10 s. A retry that finds no
+/// free turn within that time goes at a random moment of it.
 public final class OriginPauses: RetryGate {
-    /// The mean time between two that go: fifty a second, as `Pacing` releases its waiters.
+    /// The mean time between two retries that pass: fifty a second, the rate at which `Pacing` releases its waiters.
     static let interval = Duration.milliseconds(20)
 
     fileprivate struct Opening: Sendable {
@@ -16,7 +16,7 @@ public final class OriginPauses: RetryGate {
         var end: Duration
         /// When the next turn may begin.
         var nextTurn: Duration
-        /// For how long after the end retries take turns.
+        /// How long after the end of the pause retries take turns.
         var span: Duration
 
         func isOver(at now: Duration) -> Bool { max(end + span, nextTurn) <= now }
@@ -24,7 +24,7 @@ public final class OriginPauses: RetryGate {
 
     fileprivate struct Table: Sendable {
         var openings: [HttpOrigin: Opening] = [:]
-        /// Those that are over are looked for when there are this many: else every order would look at all.
+        /// Expired entries are removed only once the table has this many, so that not every `close` scans it all.
         var limit = 64
     }
 
@@ -38,26 +38,26 @@ public final class OriginPauses: RetryGate {
     /// - Parameters:
     ///   - clock: The clock that pauses are measured and slept on. Default: `ContinuousClock`, since the server's time
     ///     goes on while the device sleeps.
-    ///   - random: The source of a retry's moment within its turn. Default: the system's generator, which no two
-    ///     clients share.
+    ///   - random: The source of a retry's moment within its turn. Default: the system's generator, which differs for
+    ///     each client.
     public init(clock: any Clock<Duration> = DefaultClock.current, random: any RandomSource = SystemRandomSource()) {
         self.clock = clock
         self.random = random
         self.stopwatch = Stopwatch(clock)
     }
 
-    /// Returns once no pause of `origin` runs, those included that are ordered while it waits, and its turn has come.
+    /// Returns when `origin` is not paused (pauses ordered meanwhile count, too) and it is this retry's turn.
     ///
     /// - Throws: `CancellationError` when the task is cancelled.
     public func pass(to origin: HttpOrigin) async throws {
-        // Looked at again after the turn: those that went first may have been sent away.
+        // Checked again after the turn: the retries that went first may have been rejected.
         repeat {
             try await waitOut(origin)
             try await takeTurn(to: origin)
         } while remainingPause(of: origin) > .zero
     }
 
-    /// Holds back all retries to `origin` for at least `pause`; a longer pause that is running stays.
+    /// Holds back all retries to `origin` for at least `pause`; a longer pause that is already running stays.
     public func close(_ origin: HttpOrigin, for pause: Duration) {
         guard pause > .zero else { return }
         let now = stopwatch.elapsed
@@ -65,28 +65,28 @@ public final class OriginPauses: RetryGate {
         table.withLock { $0.close(origin, until: now + pause.clampedToCentury, span: span, at: now) }
     }
 
-    /// The rest of the pause that `origin` ordered; zero when there is none. Turns do not count.
+    /// What is left of the pause that `origin` ordered; zero when there is none. Turns do not count.
     public func remainingPause(of origin: HttpOrigin) -> Duration {
         let now = stopwatch.elapsed
         return table.withLock { max(.zero, ($0.openings[origin]?.end ?? now) - now) }
     }
 }
 
-/// The parts of passing, for a gate that waits for more than pauses.
+/// The steps of passing, for a gate that waits for more than pauses.
 extension OriginPauses {
-    /// Returns once no pause of `origin` runs.
+    /// Returns once `origin` is not paused.
     func waitOut(_ origin: HttpOrigin) async throws {
         try Task.checkCancellation()
-        // Looked at again after each sleep: the pause may have been extended.
+        // Checked again after each sleep: the pause may have been extended.
         while case let remaining = remainingPause(of: origin), remaining > .zero {
             try await clock.sleep(for: remaining)
         }
     }
 
-    /// Returns once the turn of a retry has come; at once when there are no turns.
+    /// Returns when it is this retry's turn; at once when retries do not take turns.
     ///
-    /// - Parameter havingWaited: Whether it has waited for something else than a pause, with others that go on at the
-    ///   same moment.
+    /// - Parameter havingWaited: Whether the retry has waited for something other than a pause, with others that go on
+    ///   at the same moment.
     func takeTurn(to origin: HttpOrigin, havingWaited: Bool = false) async throws {
         guard havingWaited || table.withLock({ $0.openings[origin] != nil }) else { return }
         let (now, draw) = (stopwatch.elapsed, random.clampedFraction())
@@ -104,7 +104,7 @@ extension OriginPauses.Table {
         add(.init(end: end, nextTurn: end, span: span), origin, at: now)
     }
 
-    /// Has the retries that go on now do so in turns, unless they do already.
+    /// Makes the retries that go on now take turns, unless they do already.
     fileprivate mutating func open(_ origin: HttpOrigin, at now: Duration) {
         if let running = openings[origin], !running.isOver(at: now) { return }
         add(.init(end: now, nextTurn: now, span: .seconds(1)), origin, at: now)
@@ -119,43 +119,44 @@ extension OriginPauses.Table {
 }
 
 extension OriginPauses.Opening {
-    /// How long until the turn of a retry that comes at `now`.
+    /// How long a retry that comes at `now` waits for its turn.
     ///
-    /// - Parameter draw: From 0 to 1.
+    /// - Parameter draw: A random number from 0 to 1.
     fileprivate mutating func takeTurn(at now: Duration, draw: Double) -> Duration {
         if isOver(at: now) { return .zero }
-        // One has to be the first, and a retry that comes alone has none to keep clear of.
+        // The first goes at once; a lone retry has no others to avoid.
         if nextTurn <= now {
             nextTurn = now + OriginPauses.interval
             return .zero
         }
-        // So many wait that turns would take longer than the pause did.
+        // So many are waiting that their turns would take longer than `span`.
         if nextTurn - now >= span { return span.scaled(by: draw) }
         defer { nextTurn += OriginPauses.interval }
         return nextTurn - now + OriginPauses.interval.scaled(by: draw)
     }
 }
 
-/// A gate that retries pass: closed while a refresh is in flight, or while the origin has ordered a pause.
+/// A gate for retries: closed while a refresh is in flight, or while a pause ordered by the origin lasts.
 ///
-/// Shared by all calls of a service. `RefreshCoordinator` is one; `OriginPauses` is one for services without credentials.
+/// Shared by all calls of a service. `RefreshCoordinator` is one; for services without credentials, use `OriginPauses`.
 public protocol RetryGate: Sendable {
     /// Returns once nothing holds back a retry to `origin`.
     ///
     /// - Throws: `CancellationError` when the task is cancelled.
     func pass(to origin: HttpOrigin) async throws
 
-    /// Holds back all retries to `origin` for at least `pause`; a longer pause that is running stays.
+    /// Holds back all retries to `origin` for at least `pause`; a longer pause that is already running stays.
     func close(_ origin: HttpOrigin, for pause: Duration)
 
-    /// The rest of the pause that `origin` ordered; zero when there is none.
+    /// What is left of the pause that `origin` ordered; zero when there is none.
     func remainingPause(of origin: HttpOrigin) -> Duration
 
-    /// The gate for calls that need no credential: with the same pauses, and held back by no refresh. Default: itself.
+    /// The gate for calls that need no credential, with the same pauses but without waits for a refresh. Default: this
+    /// gate.
     var signedOut: any RetryGate { get }
 }
 
 extension RetryGate {
-    /// Itself.
+    /// Returns this gate itself.
     public var signedOut: any RetryGate { self }
 }

@@ -1,7 +1,7 @@
-/// A budget with a quota, as the AWS SDKs have it in their standard mode: sized for servers that make many calls.
+/// A budget with a quota, as in the AWS SDKs' standard mode: sized for servers that make many calls.
 ///
-/// Each retry takes its cost. A call that succeeds gives back the cost of its last retry, or 1 when it had none: an
-/// outage uses the quota up in 35 retries, one bad moment costs next to nothing.
+/// Each retry takes its cost. A successful call gives back the cost of its last retry, or 1 when it had none: an outage
+/// uses the quota up in 35 retries, while one bad moment costs next to nothing.
 ///
 /// Source: "Retry behavior", AWS SDKs and Tools Reference Guide.
 public final class QuotaBudget: RetryBudget {
@@ -14,11 +14,11 @@ public final class QuotaBudget: RetryBudget {
     /// Creates a budget; negative parameters count as 0.
     ///
     /// - Parameters:
-    ///   - capacity: The most that it ever has. Default: 500, the SDKs': some dozens of retries in a row.
-    ///   - initial: The balance at first, at most `capacity`. Default: nil, all of it.
-    ///   - cost: The cost of a retry. Default: 14, the SDKs': 35 retries without a success.
-    ///   - throttlingCost: The cost of a retry after 429. Default: 5, the SDKs': a server that still answers, and says
-    ///     when it has had enough, is in less danger than one that fails, and such retries wait longer.
+    ///   - capacity: The largest balance. Default: 500, as in the SDKs: some dozens of retries in a row.
+    ///   - initial: The initial balance, at most `capacity`. Default: nil, all of `capacity`.
+    ///   - cost: The cost of a retry. Default: 14, as in the SDKs: 35 retries without a success.
+    ///   - throttlingCost: The cost of a retry after 429. Default: 5, as in the SDKs: a server that still answers, and
+    ///     says when it has had enough, is in less danger than one that fails, and such retries wait longer.
     public init(capacity: Int = 500, initial: Int? = nil, cost: Int = 14, throttlingCost: Int = 5) {
         self.capacity = max(0, capacity)
         self.cost = max(0, cost)
@@ -30,10 +30,10 @@ public final class QuotaBudget: RetryBudget {
     /// The balance now.
     public var balance: Int { quota.withLock { $0 } }
 
-    /// Whether it has less than at first.
+    /// Whether the balance is lower than the initial one.
     public var isDrawnOn: Bool { balance < initial }
 
-    /// Takes the cost of the retry, unless there is less.
+    /// Takes the cost of the retry, unless the balance is lower.
     public func withdraw(_ charge: RetryCharge) -> RetryPermit? {
         let cost = cost(of: charge)
         let isPaid = quota.withLock { quota in

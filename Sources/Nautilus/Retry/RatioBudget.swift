@@ -1,21 +1,21 @@
-/// A budget in proportion to successes, as Finagle has it: sized for servers and other busy clients.
+/// A budget in proportion to successes, as in Finagle: sized for servers and other busy clients.
 ///
-/// Whatever the load, retries are at most a part of it: `ratio` retries for each success of the last seconds, and some
-/// on top, so that a client that makes few calls can retry, too. Within `timeToLive`, counted in whole tenths, there are
+/// Whatever the load, retries are at most a part of it: `ratio` retries for each success of the last seconds, plus a
+/// minimum that lets a client retry even if it makes few calls. Within `timeToLive`, counted in whole tenths, there are
 /// never more retries than
 ///
 ///     ratio × successes + minimumRetriesPerSecond × timeToLive
 ///
-/// Deposits of good times expire: an hour of successes does not pay for a storm.
+/// Deposits expire: an hour of successes does not pay for a storm of retries.
 ///
-/// Retries that the server has asked for, by refusing the request unprocessed and saying when to come back, are counted by
-/// themselves, within the same bound, and take nothing from the others: after a 429, which is a healthy server's rule, each
-/// counts as a tenth, after a 503 as one.
+/// Retries that the server has asked for, by refusing the request unprocessed and saying when to come back, are counted
+/// separately, within the same bound, and take nothing from the others. Each counts as a tenth after a 429, by which a
+/// healthy server enforces a rule, and as one after a 503.
 ///
-/// Source: Finagle's `RetryBudget`, where every call makes a deposit, and not every success: here, an outage leaves no
-/// more than the minimum.
+/// Source: Finagle's `RetryBudget`, in which every call makes a deposit. Here only successes do, so that an outage
+/// leaves no more than the minimum.
 public final class RatioBudget: RetryBudget {
-    /// The balance of the retries and the successes of the last seconds, in tenths of the time to live.
+    /// The balance of retries and successes in the last seconds, in ten slices of the time to live.
     private struct Window: Sendable {
         static let sliceCount: Int64 = 10
 
@@ -23,9 +23,9 @@ public final class RatioBudget: RetryBudget {
         private(set) var latest: Int64 = 0
         private(set) var sum: Int64 = 0
 
-        /// Forgets the slices that have expired when slice `number` is on.
+        /// Forgets the slices that have expired when slice `number` is current.
         mutating func advance(to number: Int64) {
-            // A thread that has read the clock before another may come after it.
+            // Threads may come in a different order than they read the clock.
             guard number > latest else { return }
             for step in 1...min(number - latest, Self.sliceCount) {
                 let index = Int((latest + step) % Self.sliceCount)
@@ -35,7 +35,7 @@ public final class RatioBudget: RetryBudget {
             latest = number
         }
 
-        /// Adds to the slice that is on, or to an earlier one, if that has not expired.
+        /// Adds to the current slice, or to an earlier one that has not expired.
         mutating func add(_ amount: Int64, to number: Int64? = nil) {
             let number = number ?? latest
             guard latest - number < Self.sliceCount else { return }
@@ -46,7 +46,7 @@ public final class RatioBudget: RetryBudget {
 
     private struct Windows: Sendable {
         var window = Window()
-        /// Of retries that the server has asked for.
+        /// The window of retries that the server has asked for.
         var patience = Window()
 
         subscript(charge: RetryCharge) -> Window {
@@ -77,11 +77,12 @@ public final class RatioBudget: RetryBudget {
     /// - Parameters:
     ///   - ratio: How many retries a success pays for, 0…1000. Default: 0.1: retries add at most a tenth to the load
     ///     that succeeds, which servers have room for.
-    ///   - minimumRetriesPerSecond: How many retries are always allowed, on average over `timeToLive`, 0…1 000 000; they
-    ///     may come all at once. Default: 1: ten retries for a client that has just started, and next to nothing on top
-    ///     for one that makes hundreds of calls a second.
-    ///   - timeToLive: How long deposits and withdrawals count, at least 10 ms, to a tenth: one expires after nine to ten
-    ///     tenths. Default: 10 s, as in Finagle: longer than a gap between calls, shorter than an outage.
+    ///   - minimumRetriesPerSecond: How many retries are always allowed, on average over `timeToLive`, 0…1 000 000;
+    ///     they may come all at once. Default: 1: ten retries for a client that has just started, and next to nothing
+    ///     extra for one that makes hundreds of calls a second.
+    ///   - timeToLive: How long deposits and withdrawals count, at least 10 ms; to the precision of a tenth, so they
+    ///     expire after nine to ten tenths. Default: 10 s, as in Finagle: longer than a gap between calls, shorter than
+    ///     an outage.
     ///   - clock: The clock that measures. Default: `ContinuousClock`, since the server's time goes on while the device
     ///     sleeps.
     public init(
@@ -93,19 +94,19 @@ public final class RatioBudget: RetryBudget {
         let timeToLive = max(.milliseconds(10), timeToLive.clampedToCentury)
         self.slice = timeToLive / Int(Window.sliceCount)
         self.depositOfSuccess = Self.amount(ratio, limit: 1000)
-        // A hundred years of a million retries a second do not fit into 64 bits.
+        // A hundred years of a million retries a second, in millionths, do not fit into 64 bits.
         let reserve = Double(Self.amount(minimumRetriesPerSecond, limit: 1_000_000)) * (timeToLive / .seconds(1))
         self.reserve = Int64(min(reserve.rounded(), 1e18))
         self.stopwatch = Stopwatch(clock)
     }
 
-    /// How many retries it would allow now, in fractions.
+    /// How many retries it would allow now, fractions included.
     public var balance: Double { Double(reserve + sums.window) / Double(Self.cost) }
 
-    /// How many retries it would allow now that the server has asked for by a 503, in fractions.
+    /// How many retries it would allow now that a 503 has asked for, fractions included.
     public var patience: Double { Double(reserve + sums.patience) / Double(Self.cost) }
 
-    /// Whether more has been withdrawn of late than deposited.
+    /// Whether recent withdrawals exceed recent deposits.
     public var isDrawnOn: Bool { min(sums.window, sums.patience) < 0 }
 
     private var sums: (window: Int64, patience: Int64) {
@@ -116,7 +117,7 @@ public final class RatioBudget: RetryBudget {
         }
     }
 
-    /// Takes one retry, unless less is left; a tenth of one for a retry that the server has asked for by a 429.
+    /// Takes one retry, or a tenth of one when the server has asked for it by a 429, unless less is left.
     public func withdraw(_ charge: RetryCharge) -> RetryPermit? {
         let (number, cost) = (sliceNumber, charge == .postponed ? Self.cost / 10 : Self.cost)
         let slice = windows.withLock { windows -> Int64? in
@@ -130,7 +131,7 @@ public final class RatioBudget: RetryBudget {
         }
     }
 
-    /// A withdrawal that has expired is given back already.
+    /// Gives back a withdrawal, unless it has expired and so counts as given back already.
     private func giveBack(_ cost: Int64, for charge: RetryCharge, to slice: Int64) {
         let number = sliceNumber
         windows.withLock { windows in
@@ -139,7 +140,7 @@ public final class RatioBudget: RetryBudget {
         }
     }
 
-    /// Adds the deposit of a success; nothing is refunded.
+    /// Adds the deposit of a success; refunds nothing.
     public func deposit(refunding charge: RetryCharge?) {
         let number = sliceNumber
         windows.withLock { windows in
@@ -151,7 +152,7 @@ public final class RatioBudget: RetryBudget {
 
     private var sliceNumber: Int64 { Int64(stopwatch.elapsed / slice) }
 
-    /// In millionths; NaN counts as 0.
+    /// The value in millionths; NaN counts as 0.
     private static func amount(_ value: Double, limit: Double) -> Int64 {
         value > 0 ? Int64((min(value, limit) * Double(cost)).rounded()) : 0
     }

@@ -1,5 +1,5 @@
 #if compiler(>=6.2)
-    /// A protocol whose conformances belong to no actor (SE-0470), so that a type that conforms needs no `nonisolated`.
+    /// A protocol whose conformances belong to no actor (SE-0470), so that conforming types need no `nonisolated`.
     public typealias NonisolatedConformance = SendableMetatype
 #else
     /// Nothing: before Swift 6.2 no conformance belongs to an actor.
@@ -8,38 +8,38 @@
 
 /// Decides what follows a failure of one call.
 ///
-/// One retrier belongs to one call and stays in its task: it keeps state without a lock, and is not `Sendable`.
-/// Things that calls share (a coordinator, a gate) it holds by reference. Its conformance belongs to no actor, also in a
-/// module whose declarations are the main actor's by default.
+/// One retrier belongs to one call and stays in its task: it keeps state without a lock, and is not `Sendable`. Objects
+/// that calls share, such as a coordinator or a gate, it holds by reference. Its conformance belongs to no actor, even
+/// in a module whose declarations are the main actor's by default.
 public protocol Retrier: NonisolatedConformance {
-    /// The last look at an attempt before the wire: stamps a credential, waits for a gate.
+    /// Prepares an attempt's request as the last step before it is sent: stamps a credential, waits for a gate.
     ///
-    /// Called for every attempt, again when an interceptor sends again, and once more, for the request as it was, when an
-    /// interceptor has held it back since (``HttpInterceptor/readmit(_:context:)``). Default: nothing.
+    /// Called for every attempt, again when an interceptor sends again, and once more, for the request as it was, when
+    /// an interceptor has held it back meanwhile (``HttpInterceptor/readmit(_:context:)``). Default: nothing.
     ///
-    /// - Throws: Any error; nothing is sent then, and it becomes the attempt's failure.
+    /// - Throws: Any error; then nothing is sent, and the error becomes the attempt's failure.
     mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws
 
-    /// Decides what follows `error`. Asked exactly once per failed attempt, never after a cancellation, nor after the
+    /// Decides what follows `error`. Asked exactly once per failed attempt, but never after a cancellation or past the
     /// deadline.
     ///
-    /// A retrier that does not retry leaves its state as it was.
+    /// A retrier that does not retry leaves its state unchanged.
     mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision
 
-    /// Takes note that the call has succeeded: called exactly once, at its end, and not when a hook has fulfilled it.
+    /// Hears that the call has succeeded: called exactly once, at its end, and not when a hook has fulfilled the call.
     ///
-    /// A retrier that holds another one passes it on. Default: nothing.
+    /// A retrier that contains another one passes the message on. Default: nothing.
     ///
-    /// - Parameter success: The success, with the exchanges of its attempt; through it, budgets and latencies that several
-    ///   know take note of it once.
+    /// - Parameter success: The success, with the exchanges of its attempt. Report it to budgets and latencies by its
+    ///   methods: each then counts it once, even when several retriers know it.
     mutating func succeeded(_ success: CallSuccess)
 
     /// A random part of `span`: how much longer the call sleeps before a retry when its sleep has ended more than two
     /// seconds late. Default: drawn from the system's generator.
     ///
-    /// The process was suspended then, and all calls that slept in it wake at the same moment, however they were spread
-    /// before. So they are spread again: over the delay that the retry had, at least 1 s and at most 10 s, and at most
-    /// half of the time left until the call's deadline. Timeouts and deadlines are not put off.
+    /// The process was suspended in that case, and all calls that slept in it wake at the same moment, however they
+    /// were spread before. So they are spread again: over the retry's original delay, but at least 1 s and at most 10
+    /// s, and at most half of the time left until the call's deadline. Timeouts and deadlines are not put off.
     func spread(over span: Duration) -> Duration
 
     /// Why the last decision was taken, for the trace; nil, the default, for no reason.
@@ -53,7 +53,7 @@ extension Retrier {
     public mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {}
     /// Does nothing.
     public mutating func succeeded(_ success: CallSuccess) {}
-    /// A part that the system's generator draws.
+    /// A part of `span` drawn from the system's generator.
     public func spread(over span: Duration) -> Duration {
         span.scaled(by: SystemRandomSource().nextFraction())
     }
@@ -68,37 +68,39 @@ public protocol RetrierFactory: Sendable {
     /// A new retrier for a call of `request`.
     func create<R: Request>(for request: R) -> any Retrier
 
-    /// The limits of the retriers, for `HttpService.diagnose()`: several for retriers that are asked in turn. Default:
-    /// none, nothing is known of them.
+    /// The limits of the retriers, for `HttpService.diagnose()`: several when retriers are asked in turn. Default:
+    /// empty, nothing is known of them.
     var descriptions: [RetryDescription] { get }
 
-    /// The factory for calls that need no credential, as ``HttpService/signedOut`` makes them: the same retriers without
-    /// those that authorize, and without waits for a refresh. Default: a factory whose ``descriptions`` say that its retriers
-    /// authorize makes none that retry, and any other is itself. A factory that wraps others passes it on to them.
+    /// The factory for calls that need no credential, as ``HttpService/signedOut`` makes them: the same retriers, but
+    /// without those that authorize, and without waits for a refresh. Default: if the ``descriptions`` say that the
+    /// retriers authorize, a factory of retriers that never retry; otherwise this factory. A factory that wraps others
+    /// forwards to them.
     var signedOut: any RetrierFactory { get }
 }
 
 extension RetrierFactory {
-    /// Nothing is known.
+    /// Returns an empty list: nothing is known of the retriers.
     public var descriptions: [RetryDescription] { [] }
-    /// None that retry in the place of those that authorize, and itself otherwise.
+    /// Returns a factory of retriers that never retry if these authorize, and this factory otherwise.
     public var signedOut: any RetrierFactory {
         descriptions.contains(where: \.authorizes) ? NilRetrier.factory() : self
     }
 }
 
-/// The decision of a retrier. `true` stands for a retry at once, `false` for none.
+/// The decision of a retrier. `true` stands for an immediate retry, `false` for none.
 public enum RetryDecision: Sendable, ExpressibleByBooleanLiteral {
-    /// Try again after the delay; a delay that reaches the call's deadline is not slept, the error surfaces.
+    /// Try again after the delay. If the delay reaches the call's deadline, the call does not sleep, and the error
+    /// surfaces.
     ///
     /// - Parameters:
     ///   - after: How long to wait first.
-    ///   - paying: The permit that pays for the retry; the call uses it when the retry is sent, and drops it unused
-    ///     when it never is. Default: nil, the retry is free.
+    ///   - paying: The permit that pays for the retry; the call uses it when the retry is sent, and drops it unused if
+    ///     the retry is never sent. Default: nil, the retry is free.
     case retry(after: Duration, paying: RetryPermit? = nil)
-    /// Leave it to the next retrier; when none retries, the error surfaces.
+    /// Leave the decision to the next retrier; when none retries, the error surfaces.
     case doNotRetry
-    /// Another error surfaces in place of the failure.
+    /// Let another error surface instead of the failure.
     case fail(with: HttpError)
 
     /// `true`: retry at once. `false`: do not retry.
@@ -118,7 +120,8 @@ public struct AnyRetrierFactory: RetrierFactory {
     /// Creates a factory whose retriers do not depend on the request.
     ///
     /// - Parameters:
-    ///   - descriptions: Their limits, as in ``RetrierFactory/descriptions``. Default: none, nothing is known of them.
+    ///   - descriptions: The retriers' limits, as in ``RetrierFactory/descriptions``. Default: none, nothing is known
+    ///     of them.
     ///   - make: Makes the retrier of a call.
     public init(descriptions: [RetryDescription] = [], _ make: @escaping @Sendable () -> any Retrier) {
         self.base = ClosureFactory(descriptions: descriptions) { _ in make() }
@@ -127,7 +130,8 @@ public struct AnyRetrierFactory: RetrierFactory {
     /// Creates a factory whose retriers depend on the request.
     ///
     /// - Parameters:
-    ///   - descriptions: Their limits, as in ``RetrierFactory/descriptions``. Default: none, nothing is known of them.
+    ///   - descriptions: The retriers' limits, as in ``RetrierFactory/descriptions``. Default: none, nothing is known
+    ///     of them.
     ///   - make: Makes the retrier of a call of the request.
     public init(descriptions: [RetryDescription] = [], _ make: @escaping @Sendable (any Request) -> any Retrier) {
         self.base = ClosureFactory(descriptions: descriptions, make: make)
@@ -143,9 +147,9 @@ public struct AnyRetrierFactory: RetrierFactory {
         base.create(for: request)
     }
 
-    /// The limits of its retriers, as far as they are known.
+    /// The limits of the retriers, as far as they are known.
     public var descriptions: [RetryDescription] { base.descriptions }
-    /// The same of the factory inside.
+    /// The signed-out factory of the factory inside.
     public var signedOut: any RetrierFactory { base.signedOut }
 
     /// The type of the factory inside.
@@ -177,9 +181,9 @@ public struct NilRetrier: Retrier {
     }
 }
 
-/// The limits of retriers of one kind, by which a service is checked before anything is sent.
+/// The limits of one kind of retrier, by which a service is checked before anything is sent.
 ///
-/// A factory of your own describes its retriers by it:
+/// A custom factory describes its retriers with it:
 /// ```swift
 /// struct Twice: RetrierFactory {
 ///     func create<R: Request>(for request: R) -> any Retrier { TwiceRetrier() }
@@ -187,13 +191,13 @@ public struct NilRetrier: Retrier {
 /// }
 /// ```
 public struct RetryDescription: Sendable {
-    /// The most attempts of a call, the first included.
+    /// The most attempts of a call, including the first.
     public var maxAttempts: Int
-    /// The least that all delays together take when every retry is made.
+    /// The shortest possible sum of all delays when every retry is made.
     public var shortestDelays: Duration
-    /// The longest `Retry-After` that is waited for; nil when it is ignored, or when any is waited for.
+    /// The longest `Retry-After` that is waited for; nil when it is ignored, or when there is no limit.
     public var retryAfterCap: Duration?
-    /// Whether requests are repeated that may then be executed twice.
+    /// Whether requests are repeated even if the server might then execute them twice.
     public var retriesNonIdempotentRequests: Bool
     /// The budgets that pay for the retries; nil when the retriers know none.
     public var budget: RetryBudgetScope?
@@ -201,27 +205,28 @@ public struct RetryDescription: Sendable {
     public var gate: (any RetryGate)?
     /// The record of how long attempts take; nil for none.
     public var latencies: OriginLatencies?
-    /// Whether they put a credential on requests, and have a rejected one refreshed.
+    /// Whether the retriers put a credential on requests, and have it refreshed when it is rejected.
     public var authorizes: Bool
-    /// Whether they repeat a request after a 401, as it was.
+    /// Whether the retriers repeat a request unchanged after a 401.
     public var retriesUnauthorized: Bool
 
-    /// Retriers that authorize as ``CredentialLease`` does. The one repetition after a 401 is none of the attempts: the
-    /// server has answered it at once, and has not acted on it.
+    /// Retriers that authorize as ``CredentialLease`` does. The one repetition after a 401 does not count as an
+    /// attempt: the server has answered at once, and has not acted on the request.
     public static let authorization = RetryDescription(maxAttempts: 1, authorizes: true)
 
     /// Describes retriers.
     ///
     /// - Parameters:
-    ///   - maxAttempts: The most attempts of a call, the first included. Less than 1 counts as 1.
-    ///   - shortestDelays: The least that all delays together take. Default: zero, as with full jitter.
-    ///   - retryAfterCap: The longest `Retry-After` that is waited for. Default: nil, none or any.
+    ///   - maxAttempts: The most attempts of a call, including the first. Less than 1 counts as 1.
+    ///   - shortestDelays: The shortest possible sum of all delays. Default: zero, as with full jitter.
+    ///   - retryAfterCap: The longest `Retry-After` that is waited for. Default: nil: it is ignored, or there is no
+    ///     limit.
     ///   - retriesNonIdempotentRequests: Whether requests may be executed twice. Default: false.
     ///   - budget: The budgets that pay for the retries. Default: nil, the retriers know none.
     ///   - gate: The gate that holds back the retries. Default: nil, none.
     ///   - latencies: The record of how long attempts take. Default: nil, none.
-    ///   - authorizes: Whether they put a credential on requests. Default: false.
-    ///   - retriesUnauthorized: Whether they repeat a request after a 401, as it was. Default: false.
+    ///   - authorizes: Whether the retriers put a credential on requests. Default: false.
+    ///   - retriesUnauthorized: Whether the retriers repeat a request unchanged after a 401. Default: false.
     public init(
         maxAttempts: Int,
         shortestDelays: Duration = .zero,
@@ -246,9 +251,9 @@ public struct RetryDescription: Sendable {
 }
 
 extension Collection where Element == RetryDescription {
-    /// The most attempts of a call, the first included: one retrier's retries do not use up another's.
+    /// The most attempts of a call, including the first: one retrier's retries do not use up another's.
     var maxAttempts: Int {
-        // Saturating: a limit of `Int.max` means that there is none.
+        // Saturating: a limit of `Int.max` means no limit.
         reduce(1) { attempts, policy in
             let (sum, overflows) = attempts.addingReportingOverflow(policy.maxAttempts - 1)
             return overflows ? .max : sum

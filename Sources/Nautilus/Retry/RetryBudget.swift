@@ -1,9 +1,9 @@
-/// Bounds the extra load that the retries of all calls are together.
+/// Bounds the extra load that the retries of all calls add up to.
 ///
-/// Backoff spreads retries, and does not make them fewer: when a server fails because of load, four attempts for each
-/// call are four times the load, later. So a server that has gone down for seconds may never come back. A budget is
-/// filled by successes and emptied by retries; when most calls fail it is soon empty, and the first attempts are all
-/// that a struggling server has to bear.
+/// Backoff spreads retries but does not reduce their number: when a server fails because of load, four attempts for
+/// each call are four times the load, only later. So a server that has gone down for seconds may never come back. A
+/// budget is filled by successes and emptied by retries; when most calls fail it is soon empty, and a struggling server
+/// has to bear only the first attempts.
 ///
 /// ```swift
 /// final class NoneInMaintenance: RetryBudget {
@@ -19,56 +19,58 @@
 public protocol RetryBudget: AnyObject, Sendable {
     /// Takes the cost of one retry.
     ///
-    /// - Parameter charge: The failure that the retry follows. A budget may ask more for some failures than for others.
-    /// - Returns: The permit that pays for the retry when it is sent, and gives the cost back when it never is; nil
-    ///   when the retry must not be made, and nothing was taken.
+    /// - Parameter charge: The failure that the retry follows. A budget may charge more for some failures than for
+    ///   others.
+    /// - Returns: The permit that pays for the retry when it is sent, and gives the cost back if it never is; nil when
+    ///   the retry must not be made, and nothing was taken.
     func withdraw(_ charge: RetryCharge) -> RetryPermit?
 
-    /// Takes note that a call has succeeded.
+    /// Hears that a call has succeeded.
     ///
-    /// - Parameter charge: The charge of the call's last retry; nil when there was none. A budget may give it back,
-    ///   since a retry that succeeds shows that the server bears it.
+    /// - Parameter charge: The charge of the call's last retry; nil when there was none. A budget may refund it, since
+    ///   a retry that succeeds shows that the server can bear it.
     func deposit(refunding charge: RetryCharge?)
 
-    /// Whether it allows fewer retries now than one that has just been made. ``OriginBudgets`` forgets no budget that does.
+    /// Whether the budget now allows fewer retries than a new one would. ``OriginBudgets`` never forgets such a budget.
     ///
-    /// Default: true, for which it is kept for ever; tell when it is not, where origins are many.
+    /// Default: true, so that the budget is kept forever; implement this where there are many origins.
     var isDrawnOn: Bool { get }
 }
 
 extension RetryBudget {
     /// True.
     public var isDrawnOn: Bool { true }
-    /// Takes the cost of a retry after an ordinary failure; nil when it must not be made.
+    /// Takes the cost of a retry after an ordinary failure; nil when the retry must not be made.
     public func withdraw() -> RetryPermit? { withdraw(.failure) }
-    /// Takes note that a call has succeeded without a retry.
+    /// Hears that a call has succeeded without a retry.
     public func deposit() { deposit(refunding: nil) }
 }
 
-/// Which calls share a retry budget, and which budget.
+/// The budget that bounds retries, and the calls that share it.
 public struct RetryBudgetScope: Sendable {
     private let find: @Sendable (HttpOrigin?) -> (any RetryBudget)?
     private let findKeeper: @Sendable () -> (any Sendable)?
     /// Whether there is no budget at all.
     let isUnlimited: Bool
 
-    /// A ``TokenBucketBudget`` for each origin, shared by all calls of the process, or of the simulation: those of
-    /// ``OriginBudgets/shared``.
+    /// A ``TokenBucketBudget`` for each origin, shared by all calls of the process, or of the simulation; the budgets
+    /// are those of ``OriginBudgets/shared``.
     public static let perOrigin = RetryBudgetScope(keeper: OriginBudgets.shared) {
         $0.map(OriginBudgets.shared.budget)
     }
 
-    /// A budget for each origin, shared by all that are given the same `budgets`.
+    /// A budget for each origin, shared by all calls that are given the same `budgets`.
     ///
-    /// - Parameter budgets: Keep them as the service's own: made anew in every `retrierFactory`, they would not be
+    /// - Parameter budgets: Keep them as the service's own: if each `retrierFactory` made new ones, they would not be
     ///   shared.
     public static func perOrigin(in budgets: OriginBudgets) -> RetryBudgetScope {
         RetryBudgetScope(keeper: budgets) { $0.map(budgets.budget) }
     }
 
-    /// One budget, for any origin, shared by all that are given the same.
+    /// One budget for all origins, shared by all calls that are given the same `budget`.
     ///
-    /// - Parameter budget: Keep it as the service's own: made anew in every `retrierFactory`, it would not be shared.
+    /// - Parameter budget: Keep it as the service's own: if each `retrierFactory` made a new one, it would not be
+    ///   shared.
     public static func shared(_ budget: any RetryBudget) -> RetryBudgetScope {
         RetryBudgetScope(keeper: budget) { _ in budget }
     }
@@ -89,7 +91,7 @@ public struct RetryBudgetScope: Sendable {
     /// The owner of the budgets, or the one budget; nil when there is none.
     var keeper: (any Sendable)? { findKeeper() }
 
-    /// Whether both lead to the same budgets; nil when it cannot be told.
+    /// Whether both scopes lead to the same budgets; nil when that is unknown.
     func isShared(with other: RetryBudgetScope) -> Bool? {
         if isUnlimited || other.isUnlimited { return isUnlimited && other.isUnlimited }
         guard let own = keeper.flatMap(ObjectIdentifier.init(ofAny:)) else { return nil }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Which failures another attempt may mend.
+/// Which failures another attempt may overcome.
 ///
 /// ``standard`` lists every status and every code of URL loading with its reason; change the lines that your API sees
 /// differently:
@@ -8,7 +8,7 @@ import Foundation
 /// ```swift
 /// let condition = RetryCondition.standard.retrying(status: 409, because: "the lock is held for a moment")
 /// ```
-/// Whether the *request* may be repeated is another question, which ``BackoffRetrier`` asks too.
+/// Whether the *request* may be repeated is another question, which ``BackoffRetrier`` asks as well.
 public struct RetryCondition: Sendable {
     /// One line of the table.
     public struct Verdict: Hashable, Sendable {
@@ -33,40 +33,40 @@ public struct RetryCondition: Sendable {
         self.codes = codes
     }
 
-    /// This condition, which also retries `status`.
+    /// Returns this condition, changed to retry `status` as well.
     public func retrying(status: Int, because reason: String) -> RetryCondition {
         var copy = self
         copy.statuses[status] = .retry(reason)
         return copy
     }
 
-    /// This condition, which does not retry `status`.
+    /// Returns this condition, changed not to retry `status`.
     public func stopping(status: Int, because reason: String) -> RetryCondition {
         var copy = self
         copy.statuses[status] = .stop(reason)
         return copy
     }
 
-    /// This condition, which also retries `code`.
+    /// Returns this condition, changed to retry `code` as well.
     public func retrying(code: URLError.Code, because reason: String) -> RetryCondition {
         var copy = self
         copy.codes[code] = .retry(reason)
         return copy
     }
 
-    /// This condition, which does not retry `code`.
+    /// Returns this condition, changed not to retry `code`.
     public func stopping(code: URLError.Code, because reason: String) -> RetryCondition {
         var copy = self
         copy.codes[code] = .stop(reason)
         return copy
     }
 
-    /// This condition, which also retries 409 for requests with an `Idempotency-Key`: the attempt before is still being
-    /// executed, and its result will be there in a moment. 422, by which a server refuses a key that it knows from
-    /// another request, is not retried.
+    /// Returns this condition, changed to retry 409 as well for requests with an `Idempotency-Key`: the previous
+    /// attempt is still being executed, and its result will be there in a moment. 422, by which a server refuses a key
+    /// that it knows from another request, is not retried.
     ///
-    /// Not part of ``standard``, since an API may say by 409, to requests with a key as well, that the state is in
-    /// conflict, which does not pass.
+    /// Not part of ``standard``, since an API may also use 409, even for requests with a key, for a conflict of the
+    /// state, which does not pass.
     ///
     /// Source: draft-ietf-httpapi-idempotency-key-header, "Error Handling".
     public func retryingKeysInProgress() -> RetryCondition {
@@ -75,7 +75,7 @@ public struct RetryCondition: Sendable {
         return copy
     }
 
-    /// Whether another attempt may mend `error`, and why.
+    /// Whether another attempt may overcome `error`, and why.
     public func verdict(for error: HttpError) -> Verdict {
         switch error.kind {
         case .status(409) where retriesKeysInProgress && error.request?.hasIdempotencyKey == true:
@@ -107,7 +107,7 @@ public struct RetryCondition: Sendable {
 }
 
 extension RetryCondition {
-    /// Every status whose reason is its own; for the others, the class decides.
+    /// The verdicts for statuses that have a reason of their own; for the others, the class decides.
     static let standardStatuses: [Int: Verdict] = [
         400: .stop("400 Bad Request: the request itself is wrong"),
         401: .stop("401 Unauthorized: mended by a new credential, not by waiting"),
@@ -152,7 +152,7 @@ extension RetryCondition {
 }
 
 extension RetryCondition {
-    /// Every code of URL loading, with one reason for being in or out.
+    /// The verdicts for every code of URL loading, each with its reason.
     static let standardCodes: [URLError.Code: Verdict] = [
         // The network: passes by itself.
         .cannotConnectToHost: .retry("connection refused: the server may be restarting"),

@@ -1,8 +1,8 @@
-/// Connectivity as the system knows it: on Apple's platforms, whether there is a path by which anything can leave the
+/// Connectivity as the system reports it: on Apple's platforms, whether there is a path by which data can leave the
 /// device; elsewhere ``AlwaysOnline``.
 ///
-/// There is one monitor for the whole process, and it begins with the first value of this type. Wi-Fi without the
-/// internet behind it counts as online: only requests can tell how far it reaches.
+/// One monitor serves the whole process, started when the first value of this type is created. Wi-Fi without internet
+/// access counts as online: only requests can tell how far it reaches.
 public struct SystemConnectivity: Connectivity {
     #if canImport(Network)
         private static let path: any Connectivity = PathConnectivity()
@@ -10,16 +10,16 @@ public struct SystemConnectivity: Connectivity {
         private static let path: any Connectivity = AlwaysOnline()
     #endif
 
-    /// Creates it; all are the same.
+    /// Creates the connectivity; all instances are alike.
     public init() {
-        // The monitor takes a moment for its first word: by the first failure it has said it.
+        // The monitor takes a moment for its first report; started here, it has made it by the first failure.
         _ = Self.path
     }
 
-    /// Whether there is a path; true in a simulation, where no device is.
+    /// Whether there is a path; always true in a simulation, which has no device.
     public var isOnline: Bool { Self.isSimulated || Self.path.isOnline }
 
-    /// Returns when there is a path; at once when there is.
+    /// Returns when there is a path; at once when there is one already.
     ///
     /// - Throws: `CancellationError`, at once, when the task is or becomes cancelled.
     public func waitUntilOnline() async throws {

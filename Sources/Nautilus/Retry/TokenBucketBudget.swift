@@ -1,29 +1,29 @@
-/// A budget with a bucket of tokens, as gRPC has it: sized for fleets of small clients, such as apps.
+/// A budget with a bucket of tokens, as in gRPC: sized for fleets of small clients, such as apps.
 ///
-/// A retry takes a token, a call that succeeds by a retry gives its token back, every success brings a fifth of one, and no
-/// retry is made while half of the bucket or less is left. So a client makes five retries into an outage, and then one for
-/// every five successes: in all, never more than `capacity / 2 + 1` retries in vain and a fifth of its successes. A server
-/// that is well, and loses one request in five, bears all the retries that it takes.
+/// A retry takes a token, and is not made when half of the bucket or less is left. A call that succeeds by a retry
+/// gives its token back, and every success adds a fifth of one. So a client makes five retries into an outage, and then
+/// one for every five successes: in all, the retries in vain are never more than `capacity / 2 + 1` plus a fifth of its
+/// successes. A healthy server that loses one request in five can bear all the retries that this takes.
 ///
 /// Retries that the server has asked for, by refusing the request unprocessed and saying when to come back, have a
-/// second bucket of the same size, and take nothing from the first: a tenth of a token after a 429, which is a healthy
-/// server's rule, a whole one after a 503, which may be the last thing that a server in trouble can say. So a hundred
-/// calls that meet a limit can wait for it, and into an outage whose every answer is `503` with `Retry-After` a client
-/// makes no more than `capacity` such retries, each later than the server has said.
+/// second bucket of the same size, and take nothing from the first. Each costs a tenth of a token after a 429, by which
+/// a healthy server enforces a rule, and a whole token after a 503, which may be the last thing that a server in
+/// trouble can say. So a hundred calls that meet a limit can wait for it; and in an outage whose every answer is `503`
+/// with `Retry-After`, a client makes no more than `capacity` such retries, each no earlier than the server has asked.
 ///
-/// The token of a second send, see ``Hedging``, is not given back: a server that is slow answers both, and does not bear more
-/// for it.
+/// The token of a second send, see ``Hedging``, is not given back: a slow server may answer both sends, which does not
+/// show that it can bear more.
 ///
-/// It has no clock: time without successes does not tell that the server is well again.
+/// The budget has no clock: time without successes does not show that the server is well again.
 ///
-/// Source: gRPC proposal A6, "Throttling Retry Attempts and Hedged RPCs", where a failure takes the token and not the
-/// retry that follows it, none comes back, and a success brings a tenth; the second bucket is Nautilus's own. As in the AWS
-/// SDKs, a success gives back what its retry took; see ``QuotaBudget``.
+/// Source: gRPC proposal A6, "Throttling Retry Attempts and Hedged RPCs", in which the failure takes the token rather
+/// than the retry that follows, no token is given back, and a success adds a tenth. The second bucket is Nautilus's
+/// own. As in the AWS SDKs, a success gives back what its retry took; see ``QuotaBudget``.
 public final class TokenBucketBudget: RetryBudget {
     // In thousandths of a token, as gRPC counts: a sum of tenths as `Double`s is never quite a whole token.
     private struct Buckets: Sendable {
         var tokens: Int
-        /// For retries that the server has asked for.
+        /// The bucket for retries that the server has asked for.
         var patience: Int
     }
 
@@ -38,16 +38,16 @@ public final class TokenBucketBudget: RetryBudget {
     ///
     /// - Parameters:
     ///   - capacity: How many tokens the bucket holds; at least 0, at most 1 000 000. Default: 10, so that a client can
-    ///     make five retries before it has had a success, more than one call has by default. Clients that make few calls
-    ///     are many, and with 40 a thousand of them would keep a server down for eight seconds longer.
-    ///   - depositOfSuccess: The deposit of a success, in tokens, down to thousandths; at least 0, at most `capacity`.
-    ///     Default: 0.2: in the long run, retries in vain add at most a fifth to the load that succeeds. With the 0.1 of
-    ///     gRPC, of 200 calls that are made at once to a server that fails one request in five, 3 % end for want of a
-    ///     token, and with 0.2 fewer than 1 %.
+    ///     make five retries before its first success, more than one call makes by default. Clients that make few calls
+    ///     are numerous, and with 40 tokens each, a thousand of them would keep a server down for eight seconds longer.
+    ///   - depositOfSuccess: The deposit of a success, in tokens, to thousandths; at least 0, at most `capacity`.
+    ///     Default: 0.2: in the long run, retries in vain add at most a fifth to the load that succeeds. Of 200 calls
+    ///     made at once to a server that fails one request in five, 3 % fail for lack of a token with gRPC's 0.1, and
+    ///     fewer than 1 % with 0.2.
     public init(capacity: Int = 10, depositOfSuccess: Double = 0.2) {
         let capacity = max(0, min(capacity, 1_000_000))
         self.capacity = capacity * Self.cost
-        // A comparison with NaN is false, so that it ends as 0.
+        // A comparison with NaN is false, so NaN counts as 0.
         let deposit = depositOfSuccess > 0 ? min(depositOfSuccess, Double(capacity)) : 0
         self.depositOfSuccess = Int((deposit * Double(Self.cost)).rounded())
         self.buckets = Locked(Buckets(tokens: self.capacity, patience: self.capacity))
@@ -59,11 +59,11 @@ public final class TokenBucketBudget: RetryBudget {
     /// How many tokens there are now for retries that the server has asked for.
     public var patience: Double { Double(buckets.withLock { $0.patience }) / Double(Self.cost) }
 
-    /// Whether any are missing.
+    /// Whether any tokens are missing.
     public var isDrawnOn: Bool { buckets.withLock { min($0.tokens, $0.patience) } < capacity }
 
-    /// Takes a token, unless half of the bucket or less is left; for a retry that the server has asked for, its cost
-    /// from the second bucket, unless there is less.
+    /// Takes a token, unless half of the bucket or less is left. For a retry that the server has asked for, takes its
+    /// cost from the second bucket, unless less is left there.
     public func withdraw(_ charge: RetryCharge) -> RetryPermit? {
         let cost = Self.cost(of: charge)
         let isPaid = buckets.withLock { buckets in
@@ -82,7 +82,7 @@ public final class TokenBucketBudget: RetryBudget {
         }
     }
 
-    /// Adds the deposit of a success, and the cost of the call's last retry.
+    /// Adds the deposit of a success, and refunds the call's last retry.
     public func deposit(refunding charge: RetryCharge?) {
         var (tokens, patience) = (depositOfSuccess, depositOfSuccess)
         switch charge {

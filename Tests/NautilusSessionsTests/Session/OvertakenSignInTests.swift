@@ -8,49 +8,17 @@ import Testing
 /// A login takes its time: what the user has done meanwhile is what the user wants.
 @Suite("A sign-in that something has overtaken")
 struct OvertakenSignInTests {
-    private struct World: SimulatedWorld {
-        let clock: ManualClock
-        let server: ScriptedTransport
-        let session: Session<BearerToken>
-        let service: AnyHttpService<HttpError>
-
-        init(_ simulation: Simulated) {
-            clock = simulation.clock
-            server = ScriptedTransport(clock: clock)
-            server.on(.post, "/login/quick", .delay(.seconds(2), then: .reply(text: #"{"access_token": "quick"}"#)))
-            server.on(.post, "/login/slow", .delay(.seconds(20), then: .reply(text: #"{"access_token": "slow"}"#)))
-            server.on(.post, "/logout", .status(200))
-            let guests = AnyHttpService<HttpError>(apiUrl: "api.test", transport: server, clock: clock)
-            let rules = SessionRules.bearer(
-                revoke: { token in
-                    let forget = AnyRequest(.post, ["logout"], body: .json(["token": token.accessToken]), as: Data.self)
-                    _ = try await forget.schedule(with: guests)
-                },
-                renew: { _ in throw TerminalRefreshFailure("never renewed") }
-            )
-            let key = CredentialKey(issuer: "api.test")
-            session = Session(key: key, rules: rules, store: MemoryStore(), clock: clock)
-            let retriers = session.retrierFactory(.atOnce)
-            service = AnyHttpService(apiUrl: "api.test", retrierFactory: retriers, transport: server, clock: clock)
-        }
-
-        /// Signs in by a login of this name.
-        func signIn(_ login: String, revokingReplaced: Bool = false) async -> HttpError? {
-            do throws(HttpError) {
-                let request = AnyRequest(.post, ["login", login], as: BearerToken.self)
-                try await session.signIn(by: request, with: service, revokingReplaced: revokingReplaced)
-                return nil
-            } catch {
-                return error
-            }
-        }
-
-        var user: String? { session.current?.credential.accessToken }
-
-        /// The tokens that the server was asked to forget.
-        var revoked: [String] {
-            server.attempts.filter { $0.request.url.path == "/logout" }
-                .compactMap { try? JSONDecoder().decode([String: String].self, from: $0.body ?? Data())["token"] }
+    /// Signs in by a login of this name; the slow one is answered after 20 s.
+    private func signIn(_ login: String, to world: LoginWorld, revoking: Bool = false) async -> HttpError? {
+        let delay = Duration.seconds(login == "slow" ? 20 : 2)
+        let token = ScriptedReply.reply(text: #"{"access_token": "\#(login)"}"#)
+        world.server.on(.post, "/login/\(login)", .delay(delay, then: token)).on(.post, "/logout", .status(200))
+        do throws(HttpError) {
+            let request = AnyRequest(.post, ["login", login], as: BearerToken.self)
+            try await world.session.signIn(by: request, with: world.service, revokingReplaced: revoking)
+            return nil
+        } catch {
+            return error
         }
     }
 
@@ -58,9 +26,9 @@ struct OvertakenSignInTests {
 
     @Test("by a sign-out signs nobody in, and the server is asked to forget its credential", arguments: [true, false])
     func signOut(isSignedIn: Bool) async throws {
-        try await World.run { world in
+        try await LoginWorld.run { world in
             if isSignedIn { try await world.session.signIn(BearerToken(accessToken: "before")) }
-            async let slow = world.signIn("slow")
+            async let slow = signIn("slow", to: world)
             try await world.sleep(.seconds(5))
             world.session.signOutNow()
             #expect(kind(await slow) == .superseded)
@@ -75,10 +43,10 @@ struct OvertakenSignInTests {
         arguments: [true, false]
     )
     func laterOne(revokes: Bool) async throws {
-        try await World.run { world in
-            async let slow = world.signIn("slow", revokingReplaced: revokes)
+        try await LoginWorld.run { world in
+            async let slow = signIn("slow", to: world, revoking: revokes)
             try await world.sleep(.seconds(5))
-            #expect(await world.signIn("quick") == nil)
+            #expect(await signIn("quick", to: world) == nil)
             #expect(kind(await slow) == .superseded)
             #expect(world.user == "quick")
             try await world.sleep(.seconds(1))
@@ -88,10 +56,10 @@ struct OvertakenSignInTests {
 
     @Test("takes the place of one that began before it and was answered first")
     func earlierOne() async throws {
-        try await World.run { world in
-            async let quick = world.signIn("quick")
+        try await LoginWorld.run { world in
+            async let quick = signIn("quick", to: world)
             try await world.sleep(.seconds(1))
-            async let slow = world.signIn("slow")
+            async let slow = signIn("slow", to: world)
             #expect(await quick == nil)
             #expect(world.user == "quick")
             #expect(await slow == nil)
@@ -101,7 +69,7 @@ struct OvertakenSignInTests {
 
     @Test("counts from its beginning whatever work brings the credential, and a sign-in at once wins over it")
     func work() async throws {
-        try await World.run { world in
+        try await LoginWorld.run { world in
             let slow = BackgroundTask.start {
                 await #expect(throws: SessionError.self) {
                     try await world.session.signIn {
@@ -121,13 +89,13 @@ struct OvertakenSignInTests {
 
     @Test("after a session that the server has ended is not overtaken by that")
     func expiry() async throws {
-        try await World.run { world in
+        try await LoginWorld.run { world in
             try await world.session.signIn(BearerToken(accessToken: "before", refreshToken: "r"))
-            async let slow = world.signIn("slow")
+            async let slow = signIn("slow", to: world)
             try await world.sleep(.seconds(5))
             world.server.on(.get, "/things", .status(401))
-            let things = AnyRequest(.get, ["things"], as: String.self)
-            #expect(await things.result(with: world.service).error?.requiresSignIn == true)
+            world.server.on(.post, "/renew", .status(401))
+            #expect(await world.error()?.requiresSignIn == true)
             #expect(await slow == nil)
             #expect(world.user == "slow")
         }
@@ -135,7 +103,7 @@ struct OvertakenSignInTests {
 
     @Test("a sign-out with a service throws the service's error")
     func signOutWithService() async throws {
-        try await World.run { world in
+        try await LoginWorld.run { world in
             struct ShopError: Error { let failure: HttpError }
             world.server.on(.post, "/logout", .status(400))
             try await world.session.signIn(BearerToken(accessToken: "before"))
