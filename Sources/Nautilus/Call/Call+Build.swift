@@ -1,7 +1,8 @@
 import Foundation
 
 extension Call {
-    /// Stage 1: a request as of now, and the context of the attempt that it begins.
+    /// Stage 1: builds a request from the present state of request and service, and the context of the attempt that it
+    /// begins.
     func build() async throws(HttpError) -> (HttpRequest, AttemptContext) {
         recorder.begin()
         answers.removeAll()
@@ -10,7 +11,7 @@ extension Call {
             _ = try targetNow()
             let header = service.header.merging(try await service.asyncHeader)
             (interceptors, transport) = (service.interceptors, service.transport)
-            // Once more: the service may have moved since, and all of this has to be of one environment.
+            // Checked again: the service may have moved meanwhile, and everything has to come from one environment.
             let target = try targetNow()
             let built = try coders.asCurrent { try builder.build(request, to: target, with: header) }
             let context = AttemptContext(
@@ -38,7 +39,7 @@ extension Call {
         if let target {
             try target.check(present)
         } else {
-            // Nothing was known when the call began: its URL was invalid, and no longer is.
+            // When the call began its URL was invalid, so nothing was known; now it is valid.
             try sequence.begin(at: present.service)
             target = present
         }
@@ -61,19 +62,20 @@ extension Call {
 }
 
 extension Request {
-    /// The request that a call would begin with, as a command of `curl` for a POSIX shell. Nothing is sent.
+    /// The request that a call would begin with, as a `curl` command for a POSIX shell. Nothing is sent.
     ///
     /// ```swift
     /// print(try await GetNote(id: 7).curlCommand(with: service))
     /// // curl --request GET 'https://api.example.com/v1/notes/7'
     /// ```
-    /// It is as the request and the service declare it, ``HttpService/asyncHeader`` included. Additions by interceptors
-    /// and the retrier, such as a session's token, are not there: asking them could begin a refresh.
+    /// Shows the request as it and the service declare it, including ``HttpService/asyncHeader``. Additions by
+    /// interceptors and the retrier, such as a session's token, are missing, since asking for them could begin a
+    /// refresh.
     ///
     /// - Parameters:
     ///   - service: The service that the call would go to.
-    ///   - showsSecrets: Whether queries, the values of sensitive fields, and the body are shown. Default: false, since such
-    ///     a command ends in logs and tickets.
+    ///   - showsSecrets: Whether queries, the values of sensitive fields, and the body are shown. Default: false, since
+    ///     such a command ends up in logs and tickets.
     /// - Throws: The service's own error, for a request that cannot be built.
     public func curlCommand<S: HttpService>(
         with service: S,
@@ -94,29 +96,29 @@ extension Request {
     }
 }
 
-/// Makes the request of each attempt from what request and service say at that moment.
+/// Builds each attempt's request from what the request and the service declare at that moment.
 ///
-/// Two things stay as the first attempt had them: the `Idempotency-Key` with its body, since a server compares them,
-/// and a one-shot body, since there is no other.
+/// Two things stay as they were in the first attempt: an `Idempotency-Key` with its body, since a server compares them,
+/// and a one-shot body, since it cannot be made again.
 struct RequestBuilder {
     private var keys = IdempotencyKeyBook()
     private var lastContent: Content?
-    /// The header that the attempt was built with; held, so that a change of the request's own header has to copy it.
+    /// The header that the attempt was built with; kept, so that the request copies its own header when it changes it.
     private var checkedHeader = HttpHeader()
-    /// The origin to which that header may go whole.
+    /// The origin to which ``checkedHeader`` may go unfiltered.
     private var builtOrigin: HttpOrigin?
 
-    /// Who has made a request that goes out, as far as it is known.
+    /// The origin of a request that goes out, as far as it is known.
     enum Kind {
-        /// The attempt's own: there is no interceptor that could make another.
+        /// The attempt's own request: there is no interceptor that could make another.
         case own
-        /// An interceptor has passed it on.
+        /// A request that an interceptor has passed on.
         case passedOn
-        /// An interceptor says that it is not the attempt's own.
+        /// A request that an interceptor declares not to be the attempt's own.
         case aside
     }
 
-    /// A body, and what the header says of it: a form's boundary, say, which is another one for each body.
+    /// A body with the header fields that describe it, such as a form's boundary, which differs for each body.
     private struct Content {
         let payload: HttpBody.Payload
         let type: String?
@@ -126,10 +128,10 @@ struct RequestBuilder {
     /// The key of the attempt's own request; nil when it has none.
     var ownKey: String? { keys.own }
 
-    /// Whether the body can be sent once more.
+    /// Whether the body can be sent again.
     var isReplayable: Bool { keptContent?.payload.isReplayable ?? true }
 
-    /// The body of the attempt before, where it has to stay; nil where it is made anew.
+    /// The previous attempt's body, if it has to stay the same; nil if it is made anew.
     private var keptContent: Content? {
         switch lastContent?.payload {
         case .stream(let stream) where stream.isOneShot || keys.own != nil: lastContent
@@ -138,9 +140,9 @@ struct RequestBuilder {
         }
     }
 
-    /// Reads everything again and checks it.
+    /// Reads all parts again, builds the request and checks it.
     ///
-    /// - Parameter serviceHeader: The service's header, the asynchronous one included, as of now.
+    /// - Parameter serviceHeader: The service's present header, including the asynchronous one.
     /// - Throws: ``InvalidRequest``, and the errors of a body.
     mutating func build(
         _ request: some Request,
@@ -149,7 +151,7 @@ struct RequestBuilder {
     ) throws -> HttpRequest {
         let base = target.base
         var header = serviceHeader
-        // Credentials go to the service's own origin only.
+        // Credentials go only to the service's own origin.
         if base.origin != target.service.origin { header = header.withoutSensitiveFields }
         header.merge(request.header)
         keys.keepOwn(in: &header)
@@ -165,7 +167,7 @@ struct RequestBuilder {
         var built = HttpRequest(
             method: request.method,
             url: try base.appending(request.route, query: request.query),
-            // A route and a query lead to no other origin.
+            // A route and a query cannot change the origin.
             origin: base.origin,
             header: header,
             body: payload,
@@ -178,17 +180,19 @@ struct RequestBuilder {
         return built
     }
 
-    /// Checks once more what the request became on its way: interceptors and the retrier may have stamped fields that
-    /// no check has seen, a token with a line break. Its `Idempotency-Key` becomes that under which it was sent before.
+    /// Checks the request again after changes on its way: interceptors and the retrier may have stamped fields that no
+    /// check has seen, such as a token with a line break. Its `Idempotency-Key` becomes the key under which it was
+    /// first sent.
     ///
     /// - Parameters:
     ///   - kind: The kind of request, as far as it is known.
     ///   - attempt: The number of the attempt.
-    /// - Returns: Whether it is the attempt's own: the one that was built, changed perhaps on its way.
+    /// - Returns: Whether it is the attempt's own request, that is, the one that was built, possibly changed on its
+    ///   way.
     /// - Throws: ``InvalidRequest``.
     mutating func finish(_ request: inout HttpRequest, _ kind: Kind, attempt: Int) throws(InvalidRequest) -> Bool {
         let isOwn = keys.finish(&request, kind, attempt: attempt)
-        // An interceptor sends it elsewhere: fields for the service's own servers stay here.
+        // An interceptor sends it to another origin: fields for the service's own servers are left out.
         if request.origin != builtOrigin { request.header = request.header.leavingBehind(checkedHeader) }
         try request.validate(trusting: checkedHeader)
         return isOwn
@@ -207,7 +211,7 @@ struct RequestBuilder {
 }
 
 extension HttpHeader {
-    /// This header without the sensitive fields that it has in common with another one.
+    /// This header without the sensitive fields that it shares with `other`.
     fileprivate func leavingBehind(_ other: HttpHeader) -> HttpHeader {
         HttpHeader(fields.filter { !$0.name.isSensitive || !other.fields.contains($0) })
     }

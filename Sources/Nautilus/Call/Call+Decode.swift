@@ -16,7 +16,7 @@ extension Call {
         }
     }
 
-    /// The result of an answer that has been decoded at the end of its exchange.
+    /// The result of an answer that was decoded at the end of its exchange.
     func decoded(
         _ result: Result<any Sendable, any Error>,
         from response: HttpResponse<Data>
@@ -24,17 +24,17 @@ extension Call {
         switch result {
         case .success(let value): return value
         case .failure(var error as HttpError) where !error.isFinal:
-            // Interceptors have seen it since, and may have had several callers share it.
+            // Interceptors have seen the answer since then, and may have shared it among several callers.
             (error.exchange, error.sharedAnswer) = (response.exchange, response.sharedAnswer)
             throw undecodable(response, error)
         case .failure(let error): throw undecodable(response, error)
         }
     }
 
-    /// Stage 7 of a request whose response is read while it comes.
+    /// Stage 7 of a request whose response is read while it arrives.
     func decodeStream(of response: HttpResponse<Data>) async throws(HttpError) -> any Sendable {
         do {
-            // An interceptor that has answered by itself has the whole body.
+            // An interceptor that has answered by itself supplies the whole body.
             let body = response.stream ?? HttpBodyStream(response.body, coders: carriedCoders)
             let streamed = response.replacingBody(body)
             return try await coders.asCurrent { try await request.decode(streamed) }
@@ -46,7 +46,7 @@ extension Call {
     private func undecodable(_ response: HttpResponse<Data>, _ thrown: any Error) -> HttpError {
         switch thrown {
         case let error as HttpError where !error.isFinal:
-            // An interceptor may have made a new value of the answer: then only the books know its exchange.
+            // If an interceptor has made a new value of the answer, only the book knows its exchange.
             failure(error, in: .decode, exchange: error.exchange ?? response.exchange ?? book.lastEnded)
         case is CancellationError where Task.isCancelled: failure(CancellationError(), in: .decode)
         default: failure(.decoding, in: .decode, response: response, underlying: thrown)
@@ -54,22 +54,22 @@ extension Call {
     }
 }
 
-/// The answers of an attempt, decoded as soon as each has come in.
+/// The answers of an attempt, each decoded as soon as it has arrived.
 ///
-/// A server may say in the body of a 200 that it has failed, and only the request knows how to read it. Interceptors,
-/// hedging, latencies and traces go by the status: so the request is asked before any of them sees the answer, at the
-/// end of the exchange. Its result is kept, and an answer is not decoded again unless an interceptor has changed it.
+/// A server may report a failure in the body of a 200, and only the request knows how to read it. Interceptors,
+/// hedging, latencies and traces go by the status. So the request decodes the answer at the end of the exchange, before
+/// any of them sees it. The result is kept, and an answer is decoded again only if an interceptor has changed it.
 final class DecodedAnswers<R: Request>: AnswerJudge {
     private let request: R
     private let coders: JsonCoders
-    /// The answers of the current attempt; a hedge has two.
+    /// The answers of the current attempt; with a hedge there are two.
     private let answers = Locked(DecodedAnswerList())
 
     init(_ request: R, _ coders: JsonCoders) {
         (self.request, self.coders) = (request, coders)
     }
 
-    /// Forgets the answers of the attempt before.
+    /// Forgets the answers of the previous attempt.
     func removeAll() {
         answers.withLock { $0 = DecodedAnswerList() }
     }
@@ -78,11 +78,11 @@ final class DecodedAnswers<R: Request>: AnswerJudge {
         accepted.contains(response.status) ? decode(response)?.rejection : nil
     }
 
-    /// The request's verdict on an answer, of this call's exchange or of another's.
+    /// The request's verdict on an answer, whether of this call's exchange or of another call's.
     func verdict(on response: HttpResponse<Data>, accepting accepted: HttpStatusCodes) -> AnswerVerdict {
         let response = response.asReceived
         guard accepted.contains(response.status) else { return .taken }
-        // Its time was over: a call that goes on decodes it again.
+        // An answer is not known if its decoding ran out of time; a call that goes on decodes it again.
         let known = answers.withLock { $0.first { $0.isReceived(as: response) } }
         guard let answer = known ?? decode(response) else { return .taken }
         guard case .failure = answer.result else { return .taken }
@@ -92,7 +92,7 @@ final class DecodedAnswers<R: Request>: AnswerJudge {
         return .rejected(rejected)
     }
 
-    /// The result of an answer that is as it came in; nil for any other.
+    /// The result of an answer that nobody has changed since it arrived; nil for any other.
     func result(of response: HttpResponse<Data>) -> Result<any Sendable, any Error>? {
         answers.withLock { $0.first { $0.isSeen(as: response) } }?.result
     }
@@ -112,26 +112,25 @@ final class DecodedAnswers<R: Request>: AnswerJudge {
     }
 }
 
-/// The request's word on the answers of an attempt.
+/// The request's judgement of the answers of an attempt.
 protocol AnswerJudge: AnyObject, Sendable {
-    /// Decodes an answer, and returns the failure that it is in truth; nil for one that is no failure, or no readable
-    /// one.
+    /// Decodes an answer, and returns the failure that it reports; nil when it reports none, or cannot be decoded.
     ///
     /// - Parameters:
     ///   - response: The answer, with its exchange.
-    ///   - accepted: The statuses that are decoded at all.
+    ///   - accepted: The statuses whose answers are decoded at all.
     func rejection(of response: HttpResponse<Data>, accepting accepted: HttpStatusCodes) -> HttpError?
 }
 
-/// An answer and its result. Its type names no type of a request: the runtime would have to look such a one up, again and
-/// again, on every way that an answer takes.
+/// An answer and its result. Its type is not generic over the request: otherwise the runtime would have to look it up
+/// every time an answer is passed on.
 private struct DecodedAnswer: Sendable {
-    /// As it came in.
+    /// The answer as it arrived.
     let received: HttpResponse<Data>
-    /// As it goes on to the interceptors, where that is something else; nil otherwise.
+    /// The answer as it goes on to the interceptors, if that differs; nil otherwise.
     private var rejected: HttpResponse<Data>?
     let result: Result<any Sendable, any Error>
-    /// The failure that it is in truth; nil for none.
+    /// The failure that the answer reports; nil for none.
     private(set) var rejection: HttpError?
 
     init(_ received: HttpResponse<Data>, _ result: Result<any Sendable, any Error>) {
@@ -155,7 +154,7 @@ private struct DecodedAnswer: Sendable {
     }
 }
 
-/// Nearly always one, which needs no array.
+/// A list that nearly always holds one answer, which needs no array.
 private struct DecodedAnswerList: Sendable {
     private var first: DecodedAnswer?
     private var others: [DecodedAnswer] = []

@@ -1,7 +1,7 @@
 import Foundation
 
 extension Call {
-    /// A failure that the call itself has found.
+    /// Creates a failure that the call itself has found.
     func failure(
         _ kind: FailureKind,
         in stage: CallStage,
@@ -24,9 +24,9 @@ extension Call {
         return error
     }
 
-    /// A failure from an error that was thrown: by the user's code, a transport, a stage further in.
+    /// Creates a failure from an error thrown by the user's code, a transport, or an inner stage.
     ///
-    /// - Parameter exchange: The exchange that has failed; nil when it was none, or when the error knows.
+    /// - Parameter exchange: The exchange that has failed; nil when none has, or when the error itself knows it.
     func failure(
         _ thrown: any Error,
         in stage: CallStage,
@@ -35,12 +35,12 @@ extension Call {
     ) -> HttpError {
         var error = HttpError(wrapping: thrown, stage: stage, delivery: delivery)
         if let exchange { error.exchange = exchange }
-        // A call of another service was cancelled, a side request, or an actor's work: this call goes on.
+        // What was cancelled is another service's call, a side request, or an actor's work; this call goes on.
         if error.kind == .cancelled, !Task.isCancelled, exchange == nil {
             error.kind = .custom
             error.underlying = error.underlying ?? thrown
         }
-        // A cancellation that comes from the deadline is the deadline's; so is the end of a call within this one.
+        // A cancellation caused by the deadline counts as the deadline; so does the end of a call within this one.
         if error.kind == .cancelled || error.endsInnerCall, let deadline, recorder.elapsed >= deadline {
             error.kind = .deadline(deadline)
         }
@@ -48,7 +48,7 @@ extension Call {
         return error
     }
 
-    /// A failure of a side request, built without a look at how far the call has come meanwhile.
+    /// Creates a failure of a side request, regardless of how far the call has come meanwhile.
     func failureAside(
         _ thrown: any Error,
         in stage: CallStage,
@@ -64,14 +64,14 @@ extension Call {
     }
 
     private func locate(_ error: inout HttpError) {
-        // A side request answers for itself: its failure tells nothing about the rest of the attempt.
+        // A side request's failure concerns only itself: it tells nothing about the rest of the attempt.
         let isAside = error.isAside || error.exchange.map(book.isApart) == true
         if isAside { (error.delivery, error.request) = (.notSent, nil) }
         let own = error.exchange.flatMap { $0.call == scope.id && !isAside ? $0.number : nil }
         let attempt = book.delivery(besides: own)
         // A later failure does not undo what an earlier exchange of this attempt may have done.
         error.delivery = max(error.delivery, attempt.delivery)
-        // The request that must not be repeated speaks for the attempt, whichever has failed.
+        // The request that must not be repeated represents the attempt, whichever request has failed.
         if error.request == nil || attempt.mustNotBeRepeated { error.request = attempt.request ?? recorder.request }
         error.attempt = recorder.number
         error.call = book.identity
@@ -87,17 +87,18 @@ extension HttpError {
         return inner.kind == .cancelled
     }
 
-    /// Whatever was thrown, as an error of the framework: itself if it is one, a cancellation, a failure of a transport, of a
-    /// refresh or of URL loading as that, and any other as kind ``FailureKind/custom``, with it underneath.
+    /// Wraps any thrown error. An ``HttpError`` stays as it is; a cancellation and a failure of a transport, of a
+    /// refresh or of URL loading get the kind of that name; any other error gets the kind ``FailureKind/custom``, with
+    /// the error underneath.
     ///
     /// - Parameters:
     ///   - thrown: The error.
-    ///   - stage: Where the call was.
-    ///   - delivery: Whether the request may have been executed, where the error does not say it.
+    ///   - stage: The stage of the call.
+    ///   - delivery: Whether the request may have been executed, unless the error itself says so.
     public init(wrapping thrown: any Error, stage: CallStage, delivery: Delivery) {
         switch thrown {
         case let error as HttpError where error.isFinal:
-            // Another call's: its request and its delivery say nothing of this one.
+            // The error ended another call: its request and delivery say nothing about this one.
             self.init(.custom, stage: stage, delivery: delivery, underlying: error)
         case let error as HttpError:
             self = error
@@ -112,7 +113,7 @@ extension HttpError {
         case let error as URLError where error.code == .cancelled:
             self.init(.cancelled, stage: stage, delivery: delivery)
         case let error as URLError:
-            // The error itself holds the URL with its query, which may hold a token; its code is kept.
+            // A URLError holds the URL with its query, which may hold a token; only its code is kept.
             self.init(.transport(error.code), stage: stage, delivery: stage == .send ? error.code.delivery : delivery)
         case let error as RefreshError:
             let wait = error.retryAfter
@@ -137,7 +138,7 @@ extension HttpError {
 extension Delivery {
     /// The delivery that a response implies for the request that it answers.
     init(_ response: HttpResponse<Data>) {
-        // Only a 503 depends on it.
+        // Only the delivery of a 503 depends on `Retry-After`.
         let hasRetryAfter = response.status == 503 && response.header.retryAfter() != nil
         self.init(status: response.status, hasRetryAfter: hasRetryAfter)
     }

@@ -54,35 +54,35 @@ extension Call {
     }
 }
 
-/// Sends a request, and once more when the first send is slow; the first good answer wins.
+/// Sends a request, and sends it again when the first send is slow; the first good answer wins.
 struct HedgedExchange: Sendable {
     typealias Outcome = RedirectFollower.Outcome
 
     /// The outcome that the attempt takes, and its cost.
     struct Ending: Sendable {
         let outcome: Outcome
-        /// Nil when the first send was quick.
+        /// What became of the second send; nil when the first was quick.
         var hedge: CallTrace.Hedge?
-        /// The permit that has paid for a second send; nil when there was none, or when it was free.
+        /// The permit that paid for a second send; nil when there was none, or when it was free.
         var permit: RetryPermit?
     }
 
     let request: HttpRequest
     let context: AttemptContext
-    /// The first send's: it tells how long that has stood in line.
+    /// The first send's progress, which tells how long it has waited for a connection.
     let progress: ExchangeProgress
     let hedging: Hedging
     let delay: Duration
-    /// The call's; nil for none.
+    /// The call's deadline; nil for none.
     let deadline: Duration?
-    /// The interceptors that have to let the second send go.
+    /// The interceptors that have to admit the second send.
     let interceptors: [any HttpInterceptor]
     let follower: RedirectFollower
     let clock: any Clock<Duration>
 
     /// Sends until there is an answer to take, or all sends have failed.
     ///
-    /// - Parameter interruption: Ends the sends when the attempt's time is over; nil when its task is cancelled
+    /// - Parameter interruption: Ends the sends when the attempt's time is over; nil when the task is cancelled
     ///   instead.
     func run(until interruption: Interruption? = nil) async -> Ending {
         let race = HedgeRace()
@@ -112,7 +112,7 @@ struct HedgedExchange: Sendable {
         while true {
             switch await race.next() {
             case .delayPassed:
-                // No answer is wanted any more.
+                // The attempt no longer wants an answer.
                 if race.isCancelled { continue }
                 switch startSecond(in: race) {
                 case .failure(let refusal): hedge = .notSent(refusal.obstacle)
@@ -135,7 +135,7 @@ struct HedgedExchange: Sendable {
         }
     }
 
-    /// Starts the second send, and returns what has paid for it, or says why not.
+    /// Starts the second send, and returns the permit that has paid for it, or says why it was not made.
     private func startSecond(in race: HedgeRace) -> Result<RetryPermit?, Refusal> {
         guard let origin = request.origin else { return .success(nil) }
         if follower.sequence?.endOfSession != nil { return .failure(Refusal(obstacle: .sessionOver)) }
@@ -148,13 +148,13 @@ struct HedgedExchange: Sendable {
         case .success(let end): leave = end
         case .failure(let refusal): return .failure(Refusal(obstacle: .heldBack(by: refusal.interceptor)))
         }
-        // Asked last: a send that is not made is not paid for.
+        // Checked last: a send that is not made is not paid for.
         guard let permit = hedging.payment(to: origin) else {
             leave()
             return .failure(Refusal(obstacle: .budget))
         }
         _ = permit?.use()
-        // Its own wait for a connection is part of the attempt's time, and must not stop the clock of the first.
+        // Its own wait for a connection counts as part of the attempt's time, and must not stop the first send's clock.
         let own = ExchangeProgress(follower.book.stopwatch)
         let second = ExchangeBook.Opening(
             role: .hedge,
@@ -178,8 +178,8 @@ struct HedgedExchange: Sendable {
     private func isAnswered(by outcome: Outcome) -> Bool {
         guard let status = outcome.response?.status else { return false }
         if follower.accepted.contains(status) { return true }
-        // The other send would be answered in the same way, unless this status speaks of the moment only. After a
-        // DELETE, a 404 may be the answer to the send that came second.
+        // The other send would get the same answer, unless this status only describes the moment. After a DELETE, a 404
+        // may be the answer to whichever send came second.
         return request.method.isSafe && status < 500 && ![408, 425, 429].contains(status)
     }
 }
@@ -189,7 +189,7 @@ extension CallTrace.Sending {
 }
 
 extension RedirectFollower.Outcome {
-    /// The response, a refused redirect included.
+    /// The response, including that of a refused redirect.
     fileprivate var response: HttpResponse<Data>? {
         switch ending {
         case .response(let response), .refused(_, let response): response
@@ -197,7 +197,7 @@ extension RedirectFollower.Outcome {
         }
     }
 
-    /// Whether the server has said something here that the caller has to heed, and did not say there.
+    /// Whether the server has said something here that the caller has to heed, and that it has not said in `other`.
     fileprivate func saysMore(than other: RedirectFollower.Outcome) -> Bool {
         guard let response else { return false }
         guard let otherResponse = other.response else { return true }
@@ -205,10 +205,10 @@ extension RedirectFollower.Outcome {
     }
 }
 
-/// The sends of one attempt: their reports, to be taken by the attempt's own task, and their common end.
+/// The sends of one attempt: their reports, which the attempt's own task takes, and their joint cancellation.
 ///
-/// The sends are tasks of their own and no children, since a transport that does not heed its cancellation would hold
-/// up the winner: the attempt does not wait for a send that has lost.
+/// The sends are tasks of their own rather than child tasks: the attempt must not wait for a losing send, even if its
+/// transport ignores the cancellation.
 final class HedgeRace: Sendable {
     typealias Sending = CallTrace.Sending
 
@@ -224,7 +224,7 @@ final class HedgeRace: Sendable {
         var tasks: [Sending: Task<Void, Never>] = [:]
         var isCancelled = false
 
-        /// The end of a send comes before the delay that has passed as well: there is nothing left to hedge then.
+        /// Takes the end of a send before a passed delay: then there is nothing left to hedge.
         mutating func takeReport() -> Report? {
             if !ended.isEmpty {
                 let (sending, outcome) = ended.removeFirst()
@@ -238,7 +238,7 @@ final class HedgeRace: Sendable {
 
     private let state = Locked(State())
 
-    /// Starts a send, which is cancelled at once when the race has been.
+    /// Starts a send; it is cancelled at once if the race has been cancelled already.
     func start(_ sending: Sending, _ send: @escaping @Sendable () async -> RedirectFollower.Outcome) {
         let task = BackgroundTask.branch { [self] in
             let outcome = await send()
@@ -255,7 +255,7 @@ final class HedgeRace: Sendable {
         report { $0.hasDelayPassed = true }
     }
 
-    /// The next report. Also after a cancellation, which the sends report by their ends.
+    /// Returns the next report; also after a cancellation, since the cancelled sends still report their ends.
     func next() async -> Report {
         if let report = state.withLock({ $0.takeReport() }) { return report }
         return await withCheckedContinuation { reader in
@@ -271,7 +271,7 @@ final class HedgeRace: Sendable {
     /// Whether the attempt was cancelled, or its time is over.
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-    /// Cancels all sends, those included that are started later.
+    /// Cancels all sends, even those started later.
     func cancel() {
         let tasks = state.withLock { state in
             state.isCancelled = true
@@ -280,7 +280,7 @@ final class HedgeRace: Sendable {
         for task in tasks.values { task.cancel() }
     }
 
-    /// Cancels the send that has lost.
+    /// Cancels a losing send.
     func cancel(_ sending: Sending) {
         state.withLock { $0.tasks[sending] }?.cancel()
     }

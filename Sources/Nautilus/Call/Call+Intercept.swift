@@ -25,11 +25,11 @@ extension Call {
     }
 }
 
-/// An attempt while its interceptors run: it passes the request on to the next of them, and makes their side requests.
+/// An attempt while its interceptors run: passes the request on from one to the next, and makes their side requests.
 ///
 /// A side request is stamped by the call's own retrier, so that it belongs to the same session, and may be sent from
-/// any task. So all stamping takes turns; and a side request works on a copy of the retrier, which takes the original's
-/// place when it is done, so that one which is left behind never keeps the call waiting.
+/// any task. So all stamping takes turns; and a side request works on a copy of the retrier, which replaces the
+/// original when the stamping is done, so that an abandoned side request never keeps the call waiting.
 // Unchecked: retrier and builder of the call are touched in turn and before its end, the rest of it never changes.
 private final class InterceptedAttempt<R: Request, S: HttpService>: OngoingAttempt, @unchecked Sendable {
     private let call: Call<R, S>
@@ -53,8 +53,8 @@ private final class InterceptedAttempt<R: Request, S: HttpService>: OngoingAttem
     /// Passes a request on to the interceptors further in, and then to `exchange`.
     ///
     /// - Parameters:
-    ///   - depth: How many interceptors it has passed, or does not pass, from the outermost.
-    ///   - ongoing: The side request that it is; nil for the attempt's own.
+    ///   - depth: How many interceptors, from the outermost, the request has passed or skips.
+    ///   - ongoing: The side request that is passed on; nil for the attempt's own request.
     func proceed(
         with request: HttpRequest,
         _ context: AttemptContext,
@@ -70,7 +70,7 @@ private final class InterceptedAttempt<R: Request, S: HttpService>: OngoingAttem
         }
     }
 
-    /// No side request begins any more, and none that is being stamped touches the call.
+    /// Ends the attempt: no side request begins from now on, and none that is being stamped touches the call.
     func end() {
         state.withLock { $0.isOver = true }
     }
@@ -95,7 +95,7 @@ private final class InterceptedAttempt<R: Request, S: HttpService>: OngoingAttem
 
     func tell(_ event: AttemptEvent) {
         let followers = state.withLock { state in
-            // Nothing is held any longer: a handler may hold what holds the attempt.
+            // Releases the followers: a handler may hold an object that holds the attempt.
             defer { if case .callEnded = event { state.followers = AttemptFollowers() } }
             return state.followers
         }
@@ -114,7 +114,7 @@ private final class InterceptedAttempt<R: Request, S: HttpService>: OngoingAttem
         }
     }
 
-    /// A side request as it goes out.
+    /// Stamps a side request, and returns it as it goes out.
     private func stamp(_ built: HttpRequest, _ context: AttemptContext) async throws -> HttpRequest {
         try await turn.take()
         defer { turn.give() }
@@ -143,7 +143,7 @@ private final class InterceptedAttempt<R: Request, S: HttpService>: OngoingAttem
     }
 }
 
-/// A side request on its way: its own followers follow it alone, those of the attempt follow both.
+/// A side request on its way: its own followers follow only it, the attempt's followers follow both.
 private final class SideRequest: OngoingAttempt {
     private let attempt: any OngoingAttempt
     private let followers = Locked(AttemptFollowers())

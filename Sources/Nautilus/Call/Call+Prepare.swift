@@ -1,11 +1,11 @@
 extension Call {
-    /// A retrier that has taken longer has waited, for a credential as a rule: 5 ms, which nothing that is there takes, and
-    /// every refresh does.
+    /// The longest that a retrier takes if it has not waited, as for a credential: 5 ms. Using what is already there
+    /// takes less; every refresh takes more.
     private static var longestStamping: Duration { .milliseconds(5) }
 
-    /// Has the interceptors look once more at a request whose retrier has waited.
+    /// Lets the interceptors look again at a request whose retrier has waited.
     ///
-    /// - Returns: Whether that has made it wait again.
+    /// - Returns: Whether they have made it wait once more.
     private func readmit(
         _ built: HttpRequest,
         _ context: AttemptContext,
@@ -17,7 +17,8 @@ extension Call {
         return book.stopwatch.elapsed - prepared > Self.longestStamping
     }
 
-    /// Stage 3: the retrier's last look before the wire. The interceptors are asked once more when it has waited.
+    /// Stage 3: the retrier's preparation just before the request is sent. If the retrier has waited, the interceptors
+    /// are asked again.
     ///
     /// - Returns: The request as it goes out, and whether it is the attempt's own.
     func prepare(_ built: HttpRequest, _ context: AttemptContext) async throws(HttpError) -> (HttpRequest, isOwn: Bool)
@@ -30,12 +31,12 @@ extension Call {
             let start = turn == nil ? .zero : book.stopwatch.elapsed
             try await retrier.prepare(&request, context: context)
             if turn != nil, try await readmit(built, context, waitingSince: start) {
-                // Meanwhile the credential may have been replaced, or its user have left.
+                // Meanwhile the credential may have been replaced, or its user may have signed out.
                 request = built
                 try await retrier.prepare(&request, context: context)
             }
             isSessions = request.isStamped
-            // Without interceptors there is no other.
+            // Without interceptors there is no other request.
             let isOwn = try builder.finish(&request, turn == nil ? .own : .passedOn, attempt: context.number)
             ongoing?.tell(.sending(request, isOwn ? .main : .side))
             return (request, isOwn)
@@ -46,7 +47,7 @@ extension Call {
     }
 }
 
-/// One at a time, in the order of their coming.
+/// Lets tasks in one at a time, in the order in which they come.
 final class Turn: Sendable {
     private struct State: Sendable {
         var isTaken = false
@@ -55,7 +56,7 @@ final class Turn: Sendable {
 
     private let state = Locked(State())
 
-    /// Returns when it is the caller's turn, which then has to be given back.
+    /// Returns when it is the caller's turn, which the caller then has to give back.
     ///
     /// - Throws: `CancellationError`.
     func take() async throws {

@@ -9,7 +9,7 @@ extension Call {
 
         let decision = await retrier.retry(request, failingWith: error)
         let (name, reason) = (retrier.name, retrier.reason)
-        // The retrier was woken, not answered.
+        // The cancellation woke the retrier, so its decision means nothing.
         if Task.isCancelled { throw interrupted(error) }
 
         switch decision {
@@ -28,10 +28,10 @@ extension Call {
         }
     }
 
-    /// Sleeps on the service's clock; no longer than the session of the request that has failed, whose end the next attempt
-    /// reports.
+    /// Sleeps on the service's clock. If the failed request belongs to a session, sleeps no longer than that session
+    /// lasts; the next attempt then reports its end.
     ///
-    /// - Throws: The cancellation, with the failure underneath; the failure when the deadline has passed.
+    /// - Throws: The cancellation, with the failure underneath; the failure itself when the deadline has passed.
     func sleep(for delay: Duration, after failure: HttpError) async throws(HttpError) {
         let calls = isSessions ? sequence : CallSequence()
         do {
@@ -47,31 +47,31 @@ extension Call {
         }
     }
 
-    /// The part of `span` that the retry is put off by; for calls that were given one answer it is the same, since they
-    /// make one retry of it.
+    /// The part of `span` by which the retry is put off; the same for all calls that were given one answer, since they
+    /// share one retry of it.
     private func spread(over span: Duration, after failure: HttpError) -> Duration {
         guard let shared = failure.sharedAnswer, span > .zero else { return retrier.spread(over: span) }
         let part = shared.agree { SharedSpread(fraction: retrier.spread(over: span) / span) }
         return span.scaled(by: min(max(0, part.fraction), 1))
     }
 
-    /// Why the call does not follow a retrier that wants another attempt; nil when it does.
+    /// Why the call overrules a retrier that wants another attempt; nil when it does not.
     private func objection(to delay: Duration) -> RetryReason? {
-        // We can't send the request body again.
+        // The request body cannot be sent again.
         if !builder.isReplayable { return .bodySpent }
-        // No retrier may keep a call going for ever.
+        // No retrier may keep a call going forever.
         if recorder.number >= service.maxAttempts { return .ceiling(service.maxAttempts) }
-        // The attempt would begin after the deadline: the caller gets the failure now.
+        // The attempt would begin after the deadline, so the caller gets the failure now.
         if let remaining, delay >= remaining { return .deadline(remaining: max(.zero, remaining)) }
         return nil
     }
 
-    /// The end of a call that was cancelled between two attempts: by its deadline, the last failure; by the caller,
-    /// the cancellation with the failure underneath.
+    /// The error of a call that was cancelled between two attempts: if by its deadline, the last failure; if by the
+    /// caller, the cancellation with the failure underneath.
     private func interrupted(_ last: HttpError) -> HttpError {
         if let deadline, recorder.elapsed >= deadline { return recorder.failed(last) }
         var last = last
-        // It holds what pays for a retry that will not be made.
+        // The shared answer holds the payment for a retry that will not be made.
         last.sharedAnswer = nil
         var error = self.failure(.cancelled, in: .retry, underlying: last)
         error.delivery = last.delivery
@@ -79,71 +79,71 @@ extension Call {
     }
 }
 
-/// The part of a span that the calls have drawn which were given one answer.
+/// The part of a span that was drawn for all calls that were given one answer.
 private struct SharedSpread: Sendable {
     let fraction: Double
 }
 
 /// The permits for the retries of one call.
 struct RetryPayment {
-    /// The permit for the attempt that comes next, or is under way and has sent nothing; nil when it is free, or paid.
+    /// The permit for the next attempt, or for the current one if it has sent nothing yet; nil when it is free or paid.
     var due: RetryPermit?
-    /// The failure that it follows.
+    /// The failure that this attempt follows.
     var failure: HttpError?
-    /// The permit of the last retry or second send that was sent, of each budget that has paid for one.
+    /// The permits of the retries and second sends that were sent, the latest for each budget that has paid.
     private(set) var used: [RetryPermit] = []
 
     init() {}
 
-    /// Pays for the connection that takes the place of another.
+    /// Creates the payment for the connection that replaces another.
     init(after end: StreamEnd) {
         (due, failure) = (end.permit, end.loss)
     }
 
     /// Pays for the send that begins now.
     ///
-    /// - Throws: The failure before, when the permit was shared by calls that were given one answer, another of them
+    /// - Throws: The previous failure, when the permit was shared by calls that were given one answer, another of them
     ///   has used it, and the budget does not pay again.
     mutating func pay() throws(HttpError) {
         guard let permit = due else { return }
         due = nil
         guard permit.use() else {
             guard var failure else { return }
-            // The retrier is asked once more, and pays for itself from here on.
+            // The retrier is asked again, and pays on its own from here on.
             failure.sharedAnswer = nil
             throw failure
         }
         note(permit)
     }
 
-    /// Takes note of a permit that was used; that of a second send is at once.
+    /// Records a permit that has been used; a second send's permit is used at once.
     mutating func note(_ permit: RetryPermit) {
         used.removeAll { $0.budget === permit.budget }
         used.append(permit)
     }
 }
 
-/// The end of a sleep that came far too late: the process was suspended, with a phone in a pocket or by a signal.
+/// A sleep that ended far too late because the process was suspended, with the phone in a pocket or by a signal.
 ///
-/// All calls that were due meanwhile wake at the same moment, however their delays were spread.
+/// All calls whose delays ended meanwhile wake at the same moment, however their delays were spread.
 struct LateWakeup {
-    /// From here on a sleep counts as too late. Timers are late by milliseconds, those that save power or of a busy
-    /// machine by a second.
+    /// The lateness above which a sleep counts as too late. Timers are usually late by milliseconds, and by a second
+    /// when they save power or the machine is busy.
     static let threshold = Duration.seconds(2)
-    /// The longest span: a user who takes the phone out of the pocket waits for it.
+    /// The longest span: the user who has taken the phone out of the pocket is waiting.
     static let longestSpan = Duration.seconds(10)
-    /// The shortest: delays that were short are no reason to come all at once.
+    /// The shortest span: even retries with short delays must not all come at once.
     static let shortestSpan = Duration.seconds(1)
 
-    /// - Returns: Nil for a sleep that ended in time.
+    /// - Returns: Nil if the sleep ended in time.
     init?(by lateness: Duration) {
         guard lateness > Self.threshold else { return nil }
     }
 
-    /// The span that the retries are spread over: the delay that they had, which spread them before.
+    /// The span over which the retries are spread: their original delay, within the bounds above.
     ///
     /// - Parameter remaining: The time until the call's deadline; half of it is left for the attempt.
-    /// - Returns: Zero when nothing is left.
+    /// - Returns: Zero when no time is left.
     func span(after delay: Duration, remaining: Duration?) -> Duration {
         let span = min(max(delay, Self.shortestSpan), Self.longestSpan)
         return remaining.map { max(.zero, min(span, $0 / 2)) } ?? span
@@ -151,13 +151,14 @@ struct LateWakeup {
 }
 
 extension LateWakeup {
-    /// Sleeps before a retry; longer when the process was suspended meanwhile, and all that slept in it wake at once.
+    /// Sleeps before a retry, and longer if the process was suspended meanwhile, since then all sleeping calls wake at
+    /// once.
     ///
     /// - Parameters:
-    ///   - delay: For how long.
-    ///   - stopwatch: Runs on the clock that is slept on, since the call began.
+    ///   - delay: How long to sleep.
+    ///   - stopwatch: Measures the time since the call began, on the clock of the sleep.
     ///   - deadline: How long the call may take, by the stopwatch; nil for no limit.
-    ///   - nap: Sleeps; one that ends early ends all of it.
+    ///   - nap: Sleeps for a duration. If it returns early, the whole sleep ends.
     ///   - spread: Draws a random part of a span.
     /// - Throws: `CancellationError`, also when the deadline has passed.
     static func sleep(
@@ -175,7 +176,7 @@ extension LateWakeup {
             guard let span = LateWakeup(by: now - due)?.span(after: delay, remaining: deadline.map { $0 - now }) else {
                 break
             }
-            // Its timer rings as late as this sleep's, and may come second.
+            // No time is left; the deadline's timer rings as late as this sleep ended, and may come second.
             if span <= .zero { throw CancellationError() }
             left = min(span, max(.zero, spread(span)))
         }

@@ -1,8 +1,7 @@
 import Foundation
 
 extension Call {
-    /// Stages 4 and 5: one exchange that is not sent a second time, its redirects included, within the attempt's
-    /// timeout.
+    /// Stages 4 and 5 without hedging: one exchange, including its redirects, within the attempt's timeout.
     func send(
         _ request: HttpRequest,
         _ context: AttemptContext,
@@ -15,11 +14,11 @@ extension Call {
         return await beginReading(stream, of: response)
     }
 
-    /// The exchange of a side request, which leaves the attempt as it was.
+    /// The exchange of a side request, which does not change the attempt.
     ///
-    /// Called from any task: it touches nothing of the call that changes.
+    /// Called from any task, so it touches only what never changes in the call.
     ///
-    /// - Parameter transport: The attempt's.
+    /// - Parameter transport: The attempt's transport.
     func sendAside(
         _ request: HttpRequest,
         _ context: AttemptContext,
@@ -47,9 +46,9 @@ extension Call {
         throw error
     }
 
-    /// One exchange and its redirects.
+    /// Sends one exchange and follows its redirects.
     ///
-    /// - Returns: The exchange's outcome, and the timeout that has ended it; nil when none has.
+    /// - Returns: The exchange's outcome, and the timeout if it has ended the exchange; nil otherwise.
     private func follow(
         _ request: HttpRequest,
         _ context: AttemptContext,
@@ -76,7 +75,7 @@ extension Call {
         return (outcome, limitPassed ? timeout : nil)
     }
 
-    /// Sends an exchange of this role, and follows its redirects.
+    /// Creates the follower that sends an exchange of this role and follows its redirects.
     func follower(for role: CallTrace.Exchange.Role, over transport: any HttpTransport) -> RedirectFollower {
         let accepted = request.acceptedStatusCodes
         var follower = RedirectFollower(transport: transport, accepted: accepted, book: book)
@@ -85,7 +84,7 @@ extension Call {
         return follower
     }
 
-    /// The response of an exchange, or its failure.
+    /// The response of an exchange; throws its failure.
     func settle(
         _ outcome: RedirectFollower.Outcome,
         timedOut timeout: Duration?
@@ -100,7 +99,7 @@ extension Call {
         case .failed(let thrown):
             var error = failure(thrown, in: .send, exchange: outcome.exchange)
             error.redirects = outcome.redirects
-            // The exchange was cancelled by its own timeout, not by the caller.
+            // The exchange's own timeout has cancelled it, not the caller.
             if let timeout, error.kind == .cancelled, !Task.isCancelled { error.kind = .timeout(timeout) }
             throw error
         }

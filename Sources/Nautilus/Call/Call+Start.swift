@@ -1,26 +1,27 @@
 import Foundation
 
-/// The parts that a call begins with, besides its request and its service.
+/// The parts that a call begins with, in addition to its request and its service.
 struct CallBeginning: Sendable {
-    /// The calls that it belongs to.
+    /// The sequence of calls that the call belongs to.
     let sequence: CallSequence
-    /// The target; nil when it is invalid, which its first attempt reports.
+    /// The target; nil when it is invalid, which the first attempt reports.
     let target: CallTarget?
-    /// The hook that looks at it as a whole; nil for none.
+    /// The hook that accompanies the call as a whole; nil for none.
     let hook: (any ServiceHook)?
-    /// The end of a stream's connection, in whose place it opens another one; nil for any other call.
+    /// The end of a stream's connection that this call replaces with a new connection; nil for any other call.
     let end: StreamEnd?
-    /// The call that was made before; nil for one that is made now.
+    /// The call if it was made earlier; nil for one that is made now.
     var made: MadeCall?
 }
 
-/// A call that was made, and runs later: it goes where it went then, and belongs to whoever was signed in then.
+/// A call that is made now and run later: it goes to the target, and belongs to the user, of the moment when it was
+/// made.
 struct MadeCall: Sendable {
     fileprivate let sequence: CallSequence
     fileprivate let target: CallTarget?
-    // Unsafe: it is handed over, to the one task that runs the call.
+    // Unsafe: it is handed over to the one task that runs the call.
     nonisolated(unsafe) fileprivate let retrier: any Retrier
-    /// The move of the service while the call was made; nil for none.
+    /// The service's move to another environment while the call was being made; nil for none.
     fileprivate let move: EnvironmentChange?
 }
 
@@ -39,8 +40,8 @@ extension Call {
         )
     }
 
-    /// The move of the service since it was asked for its URL; nil when it has not moved. What it was asked for in between,
-    /// the retrier above all, may be of the other environment.
+    /// The service's move since it was asked for its URL; nil when it has not moved. If it has, everything that it was
+    /// asked for in between, above all the retrier, may belong to the other environment.
     private static func move(from target: CallTarget?, of request: R, on service: S) -> EnvironmentChange? {
         guard let target, let present = try? CallTarget(of: request, for: service, before: target) else { return nil }
         do throws(EnvironmentChange) {
@@ -68,7 +69,7 @@ extension Call {
 
     private static func isGuests(_ request: R, on service: S) -> Bool { service.isSignedOut || request.isForGuests }
 
-    /// The service's, without what authorizes where the request is for guests.
+    /// The service's factory, without the authorizing retriers if the request is for guests.
     static func factory(for request: R, of service: S) -> any RetrierFactory {
         request.isForGuests && !service.isSignedOut ? service.retrierFactory.signedOut : service.retrierFactory
     }
@@ -85,12 +86,12 @@ extension Call {
         }
     }
 
-    /// Makes a whole call: its deadline bounds everything, its end is reported to the hook.
+    /// Makes a whole call: its deadline bounds everything, and its end is reported to the hook.
     ///
     /// - Parameters:
-    ///   - end: The end of a stream's connection, in whose place the call opens another one; nil for any other call.
-    ///   - sequence: The calls that it continues. Default: none, it is the first of its own.
-    ///   - made: The call that was made before; nil, the default, for one that is made now.
+    ///   - end: The end of a stream's connection that this call replaces with a new connection; nil for any other call.
+    ///   - sequence: The sequence of calls that it belongs to. Default: a new one, which it begins.
+    ///   - made: The call if it was made earlier; nil, the default, for one that is made now.
     static func response(
         to request: R,
         with service: S,
@@ -101,7 +102,7 @@ extension Call {
         #if DEBUG
             NearMissWarnings.shared.check(service, request)
         #endif
-        // Before anything else is asked of the service, which may move.
+        // Determined before anything else is asked of the service, since the service may move.
         let target = if let made { made.target } else { try? CallTarget(of: request, for: service) }
         let hook = service.hook
         let isSilent = type(of: hook) == NilServiceHook.self
@@ -121,7 +122,7 @@ extension Call {
         }
     }
 
-    /// Makes the same call once more, for an interceptor to learn from it; its hook got the first.
+    /// Makes the same call again, so that an interceptor can learn from it; the hook was told of the first one only.
     static func callAgain(_ request: R, with service: S, in sequence: CallSequence) async {
         await CallScope.runOutside {
             let target = try? CallTarget(of: request, for: service)
@@ -130,7 +131,7 @@ extension Call {
         }
     }
 
-    /// Makes the call, with its own retrier, inside the task that runs it.
+    /// Runs the call, with a retrier of its own, within its deadline.
     private static func withinDeadline(
         _ request: R,
         _ service: S,
@@ -138,7 +139,8 @@ extension Call {
     ) async throws(HttpError) -> CallOutcome {
         let clock = service.clock
         let deadline = earliest(service.deadline(of: request), CallDeadline.remaining)
-        // Time is measured from here, before the deadline's timer starts: when it fires, the deadline has passed.
+        // Time is measured from before the deadline's timer starts: when the timer fires, the deadline has surely
+        // passed.
         let stopwatch = Stopwatch(clock)
         guard let deadline, deadline > .zero else {
             return try await withinScope(request, service, beginning, clock, deadline, stopwatch).get()
@@ -157,7 +159,7 @@ extension Call {
         _ deadline: Duration?,
         _ stopwatch: Stopwatch
     ) async -> Result<CallOutcome, HttpError> {
-        // The call's owner is noted in the same moment in which its retrier takes hold of a session.
+        // The facts note the call's owner at the same moment at which its retrier takes hold of a session.
         let sequence = beginning.sequence
         let facts = facts(of: request, on: service, in: sequence, at: beginning.target, beginning.hook)
         let factory = factory(for: request, of: service)
@@ -200,7 +202,7 @@ extension Call {
             let refusal = InvalidRequest.notPositive(parameter: "deadline")
             throw recorder.failed(failure(refusal, in: .build, delivery: .notSent))
         }
-        // The call around this one has no time left: ended as if its timer had just fired.
+        // The call around this one has no time left: this one ends as if its timer had just fired.
         if deadline == .zero { throw recorder.failed(failure(.deadline(.zero), in: .hook, delivery: .notSent)) }
         if let target {
             do {
@@ -230,7 +232,7 @@ extension Call {
     }
 }
 
-/// The success of a call, on its way to the caller: its type names no type of a request, as a ``DecodedAnswers`` does not.
+/// The success of a call, on its way to the caller. Like ``DecodedAnswer``, its type is not generic over the request.
 struct CallOutcome: Sendable {
     /// The answer, with the trace of the call.
     let response: HttpResponse<Data>
@@ -239,7 +241,7 @@ struct CallOutcome: Sendable {
 
     /// The response with the result for its body.
     ///
-    /// - Throws: Never: the result is what `request` has made.
+    /// - Throws: Never in practice: the result was made by `request`.
     func typed<R: Request>(for request: R) throws(HttpError) -> HttpResponse<R.Result> {
         guard let result = result as? R.Result else { throw HttpError(.decoding, stage: .decode) }
         return response.replacingBody(result)
@@ -247,8 +249,8 @@ struct CallOutcome: Sendable {
 }
 
 extension CallScope {
-    /// The note on a call that is made within an attempt of this one; nil when only one of them retries, as far
-    /// as is known.
+    /// A note when a call within an attempt of this one also retries; nil when, as far as is known, only one of them
+    /// does.
     fileprivate func nestedRetries(of inner: CallScope) -> CallTrace.Note? {
         guard isInAttempt, let outer = maxAttempts?(), let inner = inner.maxAttempts?(), outer > 1, inner > 1 else {
             return nil
@@ -269,7 +271,7 @@ extension Result where Success: Sendable {
 }
 
 extension Request {
-    /// Calls the service and returns the decoded result: attempts, refreshes, delays and redirects included.
+    /// Calls the service and returns the decoded result; includes all attempts, refreshes, delays and redirects.
     ///
     /// Building and decoding run off the caller's actor. Cancelling the task ends the call at once.
     ///
@@ -285,12 +287,12 @@ extension Request {
         try await response(with: service, in: CallSequence())
     }
 
-    /// The same, as one of several calls that continue one another: it belongs to the environment and to the session that
-    /// the first of them began in.
+    /// Calls the service as one of several calls that continue one another: the call belongs to the environment and to
+    /// the session in which the first of them began.
     ///
     /// - Throws: The service's own error, made by ``HttpService/mapError(_:)`` from the last real failure; of kind
-    ///   ``FailureKind/environmentChanged(_:)`` where the service has moved, and with ``RefreshError/superseded`` underneath
-    ///   where the user has changed.
+    ///   ``FailureKind/environmentChanged(_:)`` when the service has moved, and with ``RefreshError/superseded``
+    ///   underneath when the user has changed.
     public func response<S: HttpService>(
         with service: S,
         in sequence: CallSequence
@@ -310,7 +312,7 @@ extension Request {
         }
     }
 
-    /// Makes the call now, and returns what runs it, which may begin when somebody else is signed in, or another
+    /// Makes the call now, and returns a closure that runs it, even if somebody else is signed in by then, or another
     /// environment is selected.
     func made<S: HttpService>(
         with service: S

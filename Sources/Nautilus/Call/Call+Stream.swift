@@ -1,8 +1,9 @@
 import Foundation
 
 extension Call {
-    /// Begins to read a body that comes after the header of its response: the body of an answer that the request does
-    /// not accept is read here, as far as an error keeps it and waits for it; any other is left to its reader.
+    /// Begins to read a body that arrives after its response's header. If the request does not accept the status, reads
+    /// here as much of the body as an error keeps, within the time that an error waits for it; otherwise leaves the
+    /// body to its reader.
     func beginReading(_ stream: HttpBodyStream, of response: HttpResponse<Data>) async -> HttpResponse<Data> {
         var response = response
         let timeout = service.timeout(of: request)
@@ -18,7 +19,7 @@ extension Call {
     }
 }
 
-/// A body on its way to its reader: each wait is bounded, and its failures are the framework's.
+/// A body on its way to its reader: bounds each wait, and turns failures into the framework's.
 private final class WatchedBody: @unchecked Sendable {  // Unchecked: one reader asks for one chunk after the other.
     private var chunks: HttpBodyStream.AsyncIterator
     private let limit: TimeLimit?
@@ -38,7 +39,7 @@ private final class WatchedBody: @unchecked Sendable {  // Unchecked: one reader
         return try result.get()
     }
 
-    /// The first bytes: at most so many, and what comes of them in time.
+    /// Returns the first `count` bytes at most, as far as they arrive in time.
     func beginning(of count: Int, within time: TimeLimit) async -> Data {
         await time.cancelling {
             var bytes = Data()
@@ -57,7 +58,7 @@ private final class WatchedBody: @unchecked Sendable {  // Unchecked: one reader
         } catch {
             var failure = HttpError(wrapping: error, stage: .send, delivery: .maybeExecuted)
             failure.request = request
-            // The reader has not cancelled it: something on the way has, and the rest is lost.
+            // The reader has not cancelled the body: something on the way has, and the rest is lost.
             if failure.kind == .cancelled, !Task.isCancelled { failure.kind = .transport(.networkConnectionLost) }
             return .failure(failure)
         }

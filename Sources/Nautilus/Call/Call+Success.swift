@@ -1,9 +1,10 @@
 import Foundation
 
 extension Call {
-    /// The end of a call that has succeeded: the retrier and the rules of hedging take note of it, each once.
+    /// Ends a call that has succeeded: reports it to the retrier and, if the service hedges, to the record of latencies
+    /// and the budget, each once.
     ///
-    /// - Parameter response: The answer that its result was made of.
+    /// - Parameter response: The answer that the call's result was made of.
     /// - Returns: The answer, with the trace of the call.
     func succeeded(by response: HttpResponse<Data>) -> HttpResponse<Data> {
         let success = success(by: response)
@@ -19,10 +20,10 @@ extension Call {
 
     private func success(by response: HttpResponse<Data>) -> CallSuccess {
         let exchanges = book.exchanges()
-        // The beginning of a stream does not prove yet that the server can bear it.
+        // The beginning of a stream does not yet prove that the server can bear it.
         let permits = request.streamsResponse ? [] : payment.used
         guard let answered = answered(response) else { return CallSuccess(exchanges: exchanges, permits: permits) }
-        // A redirect and a hedge go on with the request that was sent first, and it is that one's origin.
+        // Redirects and hedges continue the request that was sent first; that request's origin counts.
         let root = exchanges.first { $0.number == answered.root } ?? answered
         var latency = answered.latency
         if let own = latency, root.number != answered.number {
@@ -31,8 +32,8 @@ extension Call {
         return CallSuccess(exchanges: exchanges, answered: root, latency: latency, permits: permits)
     }
 
-    /// The exchange of this call that the server has answered well; nil when an interceptor has made a success of something
-    /// else, which tells nothing of the server.
+    /// The exchange of this call that the server has answered well; nil when an interceptor has made a success of
+    /// something else, which tells nothing about the server.
     private func answered(_ response: HttpResponse<Data>) -> CallTrace.Exchange? {
         let own = response.exchange.flatMap { $0.call == scope.id ? $0 : nil }
         guard let exchange = own ?? book.lastEnded, let status = exchange.status,

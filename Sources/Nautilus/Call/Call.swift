@@ -2,48 +2,49 @@ import Foundation
 
 /// The path of a call after its hook, from a request to its decoded result or its last real failure.
 ///
-/// This file is the path and how it begins; each stage lives in a file of its own beside it. A call belongs to one
-/// task: neither it nor the retrier in it is ever shared. It is a reference, since copies on the way from stage to
-/// stage would cost more than the stages do.
+/// This file holds the path and its beginning; each stage has a file of its own beside it. A call belongs to one task:
+/// neither it nor its retrier is ever shared. It is a class, since copying it from stage to stage would cost more than
+/// the stages do.
 final class Call<R: Request, S: HttpService> {
     let clock: any Clock<Duration>
-    /// How long it may take: the request's own limit, or what the call around it has left; nil for no limit.
+    /// How long the call may take: the request's own limit, or what the enclosing call has left; nil for no limit.
     let deadline: Duration?
     /// When a slow attempt is sent a second time; nil for never.
     let hedging: Hedging?
     /// How the service writes and reads JSON.
     let coders: JsonCoders
-    /// The same for what outlives the call: its error, a stream; nil for the standard ones.
+    /// The coders for what outlives the call, its error or a stream; nil for the standard ones.
     let carriedCoders: JsonCoders.Carried?
-    /// Marks everything that is done for it.
+    /// The scope that marks everything done for the call.
     let scope: CallScope
-    /// A record for each of its exchanges.
+    /// The book that holds a record of each exchange.
     let book: ExchangeBook
-    /// The sequence of calls that it belongs to.
+    /// The sequence of calls that the call belongs to.
     let sequence: CallSequence
     /// The target; nil as long as it is invalid.
     var target: CallTarget?
-    /// The interceptors and the transport of the attempt: of the same environment as its requests.
+    /// The interceptors and the transport of the attempt, from the same environment as its requests.
     var interceptors: [any HttpInterceptor] = []
     var transport: any HttpTransport
     var retrier: any Retrier
     var builder = RequestBuilder()
     var recorder: TraceRecorder
     var payment = RetryPayment()
-    /// Whether the attempt could have been sent a second time, so that its latency tells what is slow among such
-    /// attempts.
+    /// Whether the attempt could have been sent twice, so that its latency counts in deciding which such attempts are
+    /// slow.
     var couldBeHedged = false
-    /// Whether the request that was sent last carried a credential of the session's, or there was none to be had: then nothing
-    /// follows it when the session is over.
+    /// Whether the last request belongs to the session: it carried the session's credential, or could not get one. Then
+    /// no attempt follows it once the session is over.
     var isSessions = false
-    /// The turns in which requests are stamped; nil where there is no interceptor, and so one request at a time.
+    /// The turns in which requests are stamped; nil without interceptors, since then there is only one request at a
+    /// time.
     var turn: Turn?
-    /// The attempt, for its followers; nil where there is no interceptor.
+    /// The attempt, for its followers; nil without interceptors.
     var ongoing: (any OngoingAttempt)?
-    /// The attempts before, whose followers still wait for the end of the call.
+    /// The earlier attempts whose followers still wait for the end of the call.
     private var earlier: [any OngoingAttempt] = []
-    // Generic ones last: properties behind them have no fixed place in memory.
-    /// Its answers, decoded where each has come in.
+    // Generic properties come last: any property behind them has no fixed offset.
+    /// The call's answers, each decoded as it arrived.
     let answers: DecodedAnswers<R>
     let request: R
     let service: S
@@ -75,7 +76,7 @@ final class Call<R: Request, S: HttpService> {
         self.service = service
     }
 
-    /// Attempts, one after the other, until one succeeds or a failure surfaces.
+    /// Makes attempts, one after the other, until one succeeds or a failure surfaces.
     func run() async throws(HttpError) -> CallOutcome {
         defer { tellEnd() }
         while true {
@@ -93,14 +94,14 @@ final class Call<R: Request, S: HttpService> {
         }
     }
 
-    /// Reports the end to the followers of the attempts. None is held any longer: an attempt holds its call.
+    /// Reports the end of the call to the attempts' followers, and releases the attempts, since each holds its call.
     private func tellEnd() {
         for attempt in earlier { attempt.tell(.callEnded) }
         ongoing?.tell(.callEnded)
         (earlier, ongoing) = ([], nil)
     }
 
-    /// One pass along the path.
+    /// Makes one attempt: one pass along the path.
     private func attempt() async throws(HttpError) -> (HttpResponse<Data>, any Sendable) {
         if let last = ongoing.take(), last.isFollowed { earlier.append(last) }
         let (built, context) = try await build()  // 1
@@ -110,7 +111,7 @@ final class Call<R: Request, S: HttpService> {
             } else {
                 try await intercept(built, context, by: interceptors)  // 2, around 3 to 5
             }
-        // 6 and 7, for an answer that no interceptor has changed at the end of its exchange
+        // 6 and 7, for an answer that no interceptor has changed since the end of its exchange
         if let result = answers.result(of: response) { return (response, try decoded(result, from: response)) }
         try validate(response)  // 6
         // 7

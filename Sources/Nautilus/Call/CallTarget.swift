@@ -1,16 +1,16 @@
 /// The base URL of a call's requests, and that of its service.
 ///
-/// A call has one, from before its retrier is made until its end. Values that were made for one environment are not for
+/// A call has one target, from before its retrier is made until its end. Values made for one environment must not reach
 /// another: a credential, an idempotency key, a cursor, the memory of a cache or a hook.
 struct CallTarget: Sendable {
-    /// The base that the request is appended to: its own, or its service's.
+    /// The base that the request is appended to: the request's own, or the service's.
     let base: BaseUrl
     /// The service's base.
     let service: BaseUrl
 
-    /// The target of a call as of now.
+    /// Creates the target of a call as of now.
     ///
-    /// - Parameter known: The target that the call has had before; nil for none.
+    /// - Parameter known: The target that the call had before; nil for none.
     /// - Throws: ``InvalidRequest``.
     init(
         of request: some Request,
@@ -31,8 +31,8 @@ struct CallTarget: Sendable {
         )
     }
 
-    /// Looks whether the call still goes where it began. A request's own URL may have another path meanwhile, such as a
-    /// new signature has; its service may not, since environments may share a host.
+    /// Checks that the call still goes where it began. The request's own URL may have another path by now, such as one
+    /// with a new signature; the service's URL may not, since environments may share a host.
     ///
     /// - Throws: ``EnvironmentChange``.
     func check(_ present: CallTarget) throws(EnvironmentChange) {

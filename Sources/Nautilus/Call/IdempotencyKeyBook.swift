@@ -1,15 +1,15 @@
 import Foundation
 
-/// The `Idempotency-Key`s that a call's requests were first sent with: one for each request that means something else.
+/// The `Idempotency-Key`s that a call's requests were first sent with: one for each request with a meaning of its own.
 ///
-/// A key says "this is the same request again". So the attempt's own request keeps its key on every attempt, though an
-/// interceptor draws it anew, and no other request ever gets it: a server would answer the one with the other's result.
-/// A side request that comes again in a later attempt keeps its own.
+/// A key says "this is the same request again". So the attempt's own request keeps its key in every attempt, even if an
+/// interceptor draws a new one, and no other request ever gets that key: a server would answer one request with the
+/// other's result. A side request that is repeated in a later attempt keeps its own key.
 struct IdempotencyKeyBook {
     /// The key of the attempt's own request; nil when it has none.
     private(set) var own: String?
-    /// The request that the own key was sent with, where an interceptor has made another body of the built one; nil
-    /// where it has not.
+    /// The request that the own key was sent with, if an interceptor had changed the body of the built request; nil
+    /// otherwise.
     private var changed: Sent?
     private var built: HttpRequest?
     private var asides: [Sent] = []
@@ -20,7 +20,7 @@ struct IdempotencyKeyBook {
         let url: URL
         let body: HttpBody.Payload
         let key: String
-        /// The attempt that it was last sent in.
+        /// The attempt in which the request was last sent.
         var attempt: Int
 
         init(_ request: HttpRequest, _ key: String, _ attempt: Int) {
@@ -29,16 +29,16 @@ struct IdempotencyKeyBook {
         }
     }
 
-    /// Takes note of the request that an attempt was built as, and marks it.
+    /// Records the request that an attempt was built as, and marks it.
     mutating func mark(_ request: inout HttpRequest) {
         request.isBuilt = true
         built = request
     }
 
-    /// Gives the request that is being built the key of the attempts before, or takes note of its own.
+    /// Gives the request that is being built the key of the earlier attempts, or records its key as the own one.
     ///
-    /// Not a key that only a changed body was sent with: that may have been another request, and the own one draws its
-    /// own.
+    /// Does not keep a key that was sent only with a changed body: that may have been another request, and the own
+    /// request draws its own key.
     mutating func keepOwn(in header: inout HttpHeader) {
         guard changed == nil else { return }
         if let own {
@@ -48,12 +48,12 @@ struct IdempotencyKeyBook {
         }
     }
 
-    /// Gives a request that goes out the key that it was first sent with, or takes note of its key.
+    /// Gives an outgoing request the key that it was first sent with, or records its key.
     ///
     /// - Parameters:
     ///   - kind: The kind of request, as far as it is known.
     ///   - attempt: The number of the attempt.
-    /// - Returns: Whether it is the attempt's own.
+    /// - Returns: Whether it is the attempt's own request.
     mutating func finish(_ request: inout HttpRequest, _ kind: RequestBuilder.Kind, attempt: Int) -> Bool {
         let isOwn =
             switch kind {
@@ -73,17 +73,17 @@ struct IdempotencyKeyBook {
         return true
     }
 
-    /// Whether it is the request that was built, as it is or changed on its way: signed, compressed, sent to another
+    /// Whether it is the request that was built, unchanged or changed on its way: signed, compressed, sent to another
     /// path.
     ///
-    /// A request with another method is not the attempt's own, and neither is one whose body was sent aside before. A
-    /// request that was made anew is, when it equals the one that was built.
+    /// A request with another method is not the attempt's own, nor is one whose body was sent in a side request before.
+    /// A newly made request is the own one if it equals the one that was built.
     private mutating func isOwn(_ request: HttpRequest, _ attempt: Int) -> Bool {
         guard let built, request.method == built.method else { return false }
         let key = request.header[.idempotencyKey]
         if request.body.isIdentical(to: built.body) {
             guard request.isBuilt || request.url == built.url else { return false }
-            // The request taken for the own one before was another: this one has the body that was built.
+            // The request taken for the own one so far was another: this one has the body as built.
             if let other = changed.take(), key != other.key {
                 own = key
                 asides.append(other)
@@ -114,8 +114,8 @@ struct IdempotencyKeyBook {
 }
 
 extension HttpRequest {
-    /// This request as an interceptor passes it on that was given `given`: one with another body and another key is no
-    /// change of that, but a request of its own.
+    /// This request, passed on by an interceptor that was given `given`. If both its body and its key differ, it is not
+    /// a changed version of `given` but a new request.
     func passedOn(insteadOf given: HttpRequest) -> HttpRequest {
         guard isBuilt, body.isOther(than: given.body),
             header[.idempotencyKey] != given.header[.idempotencyKey]
@@ -125,7 +125,7 @@ extension HttpRequest {
         return request
     }
 
-    /// This request without the key of the call's own request, which a side request must not have.
+    /// This request without its key if that is the key of the call's own request, which a side request must not have.
     func withoutKey(_ own: String?) -> HttpRequest {
         guard let own, header[.idempotencyKey] == own else { return self }
         var request = self
@@ -135,7 +135,7 @@ extension HttpRequest {
 }
 
 extension HttpBody.Payload {
-    /// Whether both are the same bytes; false for streams, which cannot be compared.
+    /// Whether both consist of the same bytes; false for streams, which cannot be compared.
     fileprivate func isIdentical(to other: HttpBody.Payload) -> Bool {
         switch (self, other) {
         case (.empty, .empty): true
@@ -144,7 +144,7 @@ extension HttpBody.Payload {
         }
     }
 
-    /// Whether it is certainly another body; a stream may be the one that it was.
+    /// Whether the bodies certainly differ; a stream may still be the same one.
     fileprivate func isOther(than given: HttpBody.Payload) -> Bool {
         if case (.stream, .stream) = (self, given) { return false }
         return !isIdentical(to: given)

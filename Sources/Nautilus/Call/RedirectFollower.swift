@@ -2,9 +2,9 @@ import Foundation
 
 /// Sends a request and follows its redirects (RFC 9110 §15.4), so that the transport does not have to.
 ///
-/// Across origins, only the fields that HTTP itself needs go along: transports get this wrong most often.
+/// Only the fields that HTTP itself needs cross origins: transports get this wrong most often.
 struct RedirectFollower: Sendable {
-    /// How it ended, and where it had led by then.
+    /// The ending of an exchange, and its redirects up to then.
     struct Outcome: Sendable {
         enum Ending: Sendable {
             case response(HttpResponse<Data>)
@@ -13,7 +13,7 @@ struct RedirectFollower: Sendable {
         }
 
         let ending: Ending
-        /// Nil when nothing was followed.
+        /// The redirects that were followed; nil for none.
         let redirects: RedirectSummary?
         /// The record of the last hop; nil when its URL has no origin.
         let exchange: CallTrace.Exchange?
@@ -23,20 +23,20 @@ struct RedirectFollower: Sendable {
     static let limit = 20
 
     let transport: any HttpTransport
-    /// Statuses that the caller wants to see; a redirect among them is an answer.
+    /// The statuses that the caller wants to see; a redirect with one of them counts as an answer.
     let accepted: HttpStatusCodes
     let book: ExchangeBook
-    /// The request's word on an accepted answer. Not asked of side requests, whose answers are not the request's, and of
-    /// bodies that are still to come: nil.
+    /// The request's judgement of an accepted answer. Nil for side requests, whose answers are not the request's, and
+    /// for bodies that are still to come.
     var judge: (any AnswerJudge)?
-    /// The calls that it is part of; nil where a test has none.
+    /// The sequence of calls that this exchange is part of; nil in tests that have none.
     var sequence: CallSequence?
 
     /// Sends `request`, and then the requests that it is redirected to.
     ///
     /// - Parameters:
-    ///   - context: The attempt's, with the progress of this exchange.
-    ///   - opening: How the first hop is recorded.
+    ///   - context: The attempt's context, with the progress of this exchange.
+    ///   - opening: Describes how the first hop is recorded.
     func send(
         _ request: HttpRequest,
         _ context: AttemptContext,
@@ -52,7 +52,7 @@ struct RedirectFollower: Sendable {
                 return Outcome(ending: ending, redirects: redirects, exchange: record)
             }
 
-            // The user may have signed out since it was stamped.
+            // The user may have signed out since the request was stamped.
             if let end = sequence?.endOfSession {
                 return Outcome(ending: .failed(end), redirects: redirects, exchange: record)
             }
@@ -69,14 +69,14 @@ struct RedirectFollower: Sendable {
         }
     }
 
-    /// One request and its answer, with their record.
+    /// Makes one request, and returns its outcome and its record.
     private func hop(
         _ request: HttpRequest,
         _ context: AttemptContext,
         _ progress: ExchangeProgress,
         _ opening: ExchangeBook.Opening
     ) async -> (Outcome.Ending, CallTrace.Exchange?) {
-        // The user may have signed out while the credential was on its way here.
+        // The user may have signed out since the credential was stamped.
         if let end = context.endOfSession(of: request) { return (.failed(end), nil) }
         if opening.role == .redirect { progress.beginSending() }
         let entry = book.begin(request, opening, progress, serviceOrigin: context.serviceOrigin)
@@ -96,15 +96,15 @@ struct RedirectFollower: Sendable {
             if failure.kind == .cancelled, progress.isUnsent {
                 (error, failure.delivery) = (TransportError.cancelledUnsent, .notSent)
             }
-            // Cancelled by the timeout, and not by the caller.
+            // The timeout has cancelled it, not the caller.
             let timeout = progress.isOutOfTime && failure.kind == .cancelled ? context.timeout : nil
             let kind = timeout.map(FailureKind.timeout) ?? failure.kind
             return (.failed(error), entry.map { book.end($0, .failed(kind), failure.delivery) })
         }
     }
 
-    /// Takes note of an answer. One that the request rejects has the status of the rejection from here on, so that
-    /// every later stage treats it as an answer with that status.
+    /// Records an answer. If the request rejects it, it takes the rejection's status from here on, so that every later
+    /// stage treats it as an answer with that status.
     private func finish(
         _ response: inout HttpResponse<Data>,
         _ entry: ExchangeBook.Entry,
@@ -118,7 +118,7 @@ struct RedirectFollower: Sendable {
         return record
     }
 
-    /// A hop whose body is to be read while it comes, and is beside the response.
+    /// Makes a hop whose body is read while it arrives, and is kept in the response's `stream`.
     private func stream(_ request: HttpRequest, _ context: AttemptContext) async throws -> HttpResponse<Data> {
         let streamed = try await transport.stream(request, context: context)
         var response = streamed.replacingBody(Data())
@@ -126,7 +126,7 @@ struct RedirectFollower: Sendable {
         return response
     }
 
-    /// The URL that a redirect leads to; nil when there is nothing to follow.
+    /// The URL that a redirect leads to; nil when there is no redirect to follow.
     private func location(in response: HttpResponse<Data>) -> String? {
         guard [301, 302, 303, 307, 308].contains(response.status), !accepted.contains(response.status) else {
             return nil
@@ -157,16 +157,16 @@ struct RedirectFollower: Sendable {
         }
         guard next.body.isReplayable else { throw .bodySpent }
         if origin != request.origin {
-            // The request's own word: its body is a secret of the origin that it was made for.
+            // The request itself declares its body a secret of the origin that it was made for.
             guard next.allowsBodyAcrossOrigins || next.body.isEmpty else { throw .bodyAcrossOrigins }
-            // Nor is another origin's answer one to a credential.
+            // Another origin cannot answer a request whose body may hold a credential, even without that body.
             guard request.body.isEmpty || !CredentialWork.isActive else { throw .bodyAcrossOrigins }
             next.header = next.header.crossingOrigins(with: next.method)
         }
         return next
     }
 
-    /// A place where the attempt has been; a fragment is not sent, and makes it no other place.
+    /// A place that the attempt has visited; fragments are not sent, so they do not make a different place.
     private struct Visit: Hashable {
         let method: HttpMethod
         let url: Substring
@@ -178,13 +178,13 @@ struct RedirectFollower: Sendable {
 }
 
 extension HttpHeader {
-    /// The fields that go along to another origin: those of HTTP that say what is wanted and what the body is, and
+    /// The fields that may go to another origin: HTTP's own fields that say what is wanted and what the body is, and
     /// tracing.
     ///
-    /// Whatever a service has of its own, `X-Sign`, `DPoP` or `Content-Account`, was meant for the origin it was made
-    /// for. So is `Sec-WebSocket-Protocol`, in which many a service carries its token.
+    /// A service's own fields, such as `X-Sign`, `DPoP` or `Content-Account`, were meant only for the origin that they
+    /// were made for. So was `Sec-WebSocket-Protocol`, in which many services carry their token.
     ///
-    /// - Parameter method: The method of the request that goes there.
+    /// - Parameter method: The method of the redirected request.
     fileprivate func crossingOrigins(with method: HttpMethod) -> HttpHeader {
         HttpHeader(
             fields.filter { field in
@@ -194,10 +194,10 @@ extension HttpHeader {
         )
     }
 
-    /// By name, since `Accept-…` and `Content-…` are prefixes that anybody may use.
+    /// Listed by name, since anybody may use the prefixes `Accept-…` and `Content-…`.
     ///
-    /// The rest of a file is asked for where the file is, on another host as often as not; and a feed that has moved goes
-    /// on from its last event, as a browser's does.
+    /// The range fields are included because a file is often on another host, where the rest of it is asked for;
+    /// `last-event-id`, because a feed that has moved continues after its last event, as in a browser.
     private static let carried: Set<String> = [
         "accept", "accept-charset", "accept-datetime", "accept-encoding", "accept-language", "cache-control",
         "content-digest", "content-disposition", "content-encoding", "content-language", "content-length",
@@ -205,8 +205,8 @@ extension HttpHeader {
         "tracestate", "user-agent",
     ]
 
-    /// A change that is made under a condition must not be made without it, and one that is recognised when it comes
-    /// twice must be. A GET without its conditions brings the same and more bytes (RFC 9110 §15.4).
+    /// Fields that a change must not be made without: its conditions, and the key by which a repetition is recognised.
+    /// A GET without its conditions merely brings the same in more bytes (RFC 9110 §15.4).
     private static let conditions: Set<String> = [
         "idempotency-key", "if-match", "if-modified-since", "if-none-match", "if-unmodified-since",
     ]

@@ -1,8 +1,8 @@
 /// The connections of a stream, one after the other, each a call of its own.
 ///
-/// What is read over a connection, and how, is the stream's business; what follows its end is decided here: the service's
-/// retrier is asked, and bounds are put on how fast connections follow one another. All of them belong to the environment and
-/// to the session that the first began in.
+/// The stream itself decides what is read over a connection, and how. This type decides what follows a connection's
+/// end: it asks the service's retrier, and bounds how fast connections follow one another. All of them belong to the
+/// environment and to the session in which the first one began.
 ///
 /// ```swift
 /// var connections = StreamConnections(of: request, with: service)
@@ -12,37 +12,37 @@
 ///     try await connections.waitForNext(after: end)
 /// }
 /// ```
-/// A stream is meant to last, and its connections are not: servers and proxies end them by the minute, phones lose them
-/// in every tunnel. So the end of a connection that has served, over which something has come or which has lasted for ten
-/// seconds, is no failure (``HttpError/hadServed``). A new retrier decides on what follows, and no budget pays for it, or the
-/// streams of an app would use up what its calls need. A connection that has not served is like a failed attempt: one
-/// retrier counts them all, and its budget pays. Connections follow one another a second apart in the long run, after five
-/// at once, whatever came over them.
+/// A stream is meant to last, but its connections are not: servers and proxies end them by the minute, phones lose them
+/// in every tunnel. A connection has served if something was received over it, or if it has lasted for ten seconds. The
+/// end of such a connection is no failure (``HttpError/hadServed``): a new retrier decides what follows, and no budget
+/// pays for it, since otherwise an app's streams would use up what its calls need. A connection that has not served is
+/// like a failed attempt: one retrier counts all of these, and its budget pays. After a burst of five, connections
+/// follow one another a second apart in the long run, whatever was received.
 ///
 /// For one task at a time.
 public struct StreamConnections<R: Request, S: HttpService> {
-    /// The calls that open them.
+    /// The calls that open the connections.
     public let calls = CallSequence()
     private let request: R
-    /// The one that was selected when the stream began, where the service has a selection.
+    /// The service; if it has a selection, the service that was selected when the stream began.
     private let service: AnyHttpService<S.RequestError>
-    /// Nil before the first one is open.
+    /// What keeps the stream going; nil before the first connection is open.
     private var reconnection: StreamReconnection<R, AnyHttpService<S.RequestError>>?
-    /// The end that the next one follows; nil for the first.
+    /// The end that the next connection follows; nil for the first one.
     private var end: StreamEnd?
 
-    /// Creates the connections of a stream, of which none is open.
+    /// Creates the connections of a stream, without opening any.
     ///
     /// - Parameters:
     ///   - request: The request that retriers are asked about.
-    ///   - service: The service. Of a ``ServiceSwitch``, all connections go to what is selected now.
+    ///   - service: The service. For a ``ServiceSwitch``, all connections go to the service that is selected now.
     public init(of request: R, with service: S) {
         (self.request, self.service) = (request, AnyHttpService(service).final)
     }
 
     /// Opens the first connection, or the one that ``waitForNext(after:notBefore:)`` has waited for.
     ///
-    /// - Parameter opening: The request that opens it, which may tell where the one before broke off.
+    /// - Parameter opening: The request that opens the connection; it may say where the previous one broke off.
     /// - Throws: The failure of the call.
     public mutating func open<Opening: Request>(
         _ opening: Opening
@@ -62,14 +62,14 @@ public struct StreamConnections<R: Request, S: HttpService> {
         return response
     }
 
-    /// Notes that something has come over the connection: it has served.
+    /// Notes that something was received over the connection, so that it has served.
     public mutating func received() { reconnection?.received() }
 
-    /// Returns when the next connection is to be opened.
+    /// Returns when it is time to open the next connection.
     ///
     /// - Parameters:
     ///   - end: How the connection ended.
-    ///   - delay: The least time before the next one, as a server may ask for. Default: none.
+    ///   - delay: The shortest time before the next connection, for servers that ask for one. Default: none.
     /// - Throws: The end, with its trace, when the retrier does not want another connection; the retrier's own failure;
     ///   the cancellation.
     public mutating func waitForNext(after end: HttpError, notBefore delay: Duration = .zero) async throws(HttpError) {
@@ -78,24 +78,24 @@ public struct StreamConnections<R: Request, S: HttpService> {
 }
 
 extension HttpError {
-    /// The error that ends a stream: a call's own, or one that was thrown between its calls.
+    /// Creates the error that ends a stream, from a call's own error or one thrown between its calls.
     public init(ending thrown: any Error) {
         self = thrown as? HttpError ?? HttpError(wrapping: thrown, stage: .decode, delivery: .maybeExecuted)
     }
 }
 
-/// Keeps a stream going from one connection to the next, as ``StreamConnections`` says.
+/// Keeps a stream going from one connection to the next, as described in ``StreamConnections``.
 private struct StreamReconnection<R: Request, S: HttpService> {
     private let request: R
     private let service: S
     private let calls: CallSequence
     private let stopwatch: Stopwatch
-    /// When the connection was opened, and how.
+    /// When and how the connection was opened.
     private var opening: (at: Duration, trace: CallTrace)
     private var hasReceived = false
-    /// Asked about the connections since the last that served; nil when there was none.
+    /// The retrier for the useless connections since the last one that served; nil when there were none.
     private var retrier: (any Retrier)?
-    /// How many those are.
+    /// The number of useless connections since then.
     private var uselessCount = 0
     /// When the next connection would be due at a steady pace.
     private var due = StreamPace.interval
@@ -103,26 +103,26 @@ private struct StreamReconnection<R: Request, S: HttpService> {
     /// - Parameters:
     ///   - request: The request that the retriers are asked about.
     ///   - calls: The calls that open the connections: no wait outlives their session.
-    ///   - trace: How the first connection was opened.
-    ///   - stopwatch: Runs since then.
+    ///   - trace: The trace of the call that opened the first connection.
+    ///   - stopwatch: Measures the time since then.
     init(of request: R, with service: S, in calls: CallSequence, opened trace: CallTrace, _ stopwatch: Stopwatch) {
         (self.request, self.service, self.calls, self.stopwatch) = (request, service, calls, stopwatch)
         opening = (.zero, trace)
     }
 
-    /// Something has come over the connection.
+    /// Notes that something was received over the connection.
     mutating func received() { hasReceived = true }
 
-    /// Another connection has been opened.
+    /// Notes that another connection has been opened.
     mutating func opened(_ trace: CallTrace) {
         (opening, hasReceived) = ((stopwatch.elapsed, trace), false)
     }
 
-    /// Returns when the next connection is to be made.
+    /// Returns when it is time to open the next connection.
     ///
     /// - Parameters:
     ///   - end: How the connection ended.
-    ///   - delay: The least time before the next one.
+    ///   - delay: The shortest time before the next connection.
     /// - Throws: The end, with its trace, when the retrier does not want another connection; the retrier's own failure;
     ///   the cancellation.
     mutating func next(after end: HttpError, notBefore delay: Duration) async throws(HttpError) -> StreamEnd {
@@ -137,7 +137,7 @@ private struct StreamReconnection<R: Request, S: HttpService> {
         if Task.isCancelled { throw cancelled(after: loss, age) }
         let decision = await retrier.retry(request, failingWith: loss)
         let (name, reason) = (retrier.name, retrier.reason)
-        // Decisions on the end of a connection that has served count for nothing.
+        // A retrier's decision on the end of a connection that has served must not count later.
         self.retrier = loss.hadServed ? nil : retrier
         if Task.isCancelled { throw cancelled(after: loss, age) }
 
@@ -147,7 +147,7 @@ private struct StreamReconnection<R: Request, S: HttpService> {
         case .fail(let other):
             throw ended(loss, age, .init(retrier: name, action: .fail, reason: reason), surfacing: other)
         case .retry(let wanted, let permit):
-            // No retrier may go on for ever with a connection that is of no use.
+            // No retrier may go on forever with connections that are of no use.
             guard uselessCount < service.maxAttempts else {
                 throw ended(loss, age, .init(retrier: "Call", action: .stop, reason: .ceiling(service.maxAttempts)))
             }
@@ -166,7 +166,7 @@ private struct StreamReconnection<R: Request, S: HttpService> {
         }
     }
 
-    /// A delay that is long enough for the pace.
+    /// Lengthens a delay if the pace requires it.
     private mutating func paced(_ delay: Duration) -> Duration {
         let now = stopwatch.elapsed
         let delay = max(.zero, delay.clampedToCentury, due - StreamPace.interval * (StreamPace.burst - 1) - now)
@@ -174,7 +174,7 @@ private struct StreamReconnection<R: Request, S: HttpService> {
         return delay
     }
 
-    /// The end, with the known facts of its connection.
+    /// Adds the known facts about the connection to its end.
     private func located(_ end: HttpError, hadServed: Bool) -> HttpError {
         var loss = end
         loss.hadServed = hadServed
@@ -185,7 +185,7 @@ private struct StreamReconnection<R: Request, S: HttpService> {
         return loss
     }
 
-    /// The error that ends the stream.
+    /// Creates the error that ends the stream.
     private func ended(
         _ loss: HttpError,
         _ age: Duration,
@@ -193,7 +193,7 @@ private struct StreamReconnection<R: Request, S: HttpService> {
         surfacing other: HttpError? = nil
     ) -> HttpError {
         var trace = opening.trace
-        // The attempt that opened the connection succeeded, and has come to an end.
+        // The attempt that opened the connection had succeeded; now it has come to an end.
         let outcome = CallTrace.Outcome.failed(loss.stage, loss.kind, loss.delivery)
         var last =
             trace.attempts.popLast() ?? CallTrace.Attempt(number: 1, start: .zero, duration: .zero, outcome: outcome)
@@ -218,22 +218,22 @@ private struct StreamReconnection<R: Request, S: HttpService> {
     }
 }
 
-/// The end of a stream's connection that another one follows.
+/// The end of a stream's connection, to be followed by another one.
 struct StreamEnd: Sendable {
-    /// How it ended.
+    /// How the connection ended.
     let loss: HttpError
-    /// The permit that pays for the next one; nil when that is free.
+    /// The permit that pays for the next connection; nil when it is free.
     let permit: RetryPermit?
 }
 
-/// How long a stream's connection serves, and how fast one follows another.
+/// When a stream's connection counts as having served, and how fast connections follow one another.
 enum StreamPace {
-    /// From this age on a connection has served, also when nothing has come over it: nearly all servers and proxies
-    /// leave an idle one alone for longer, and one in ten seconds is no load.
+    /// The age at which a connection has served even if nothing was received over it: nearly all servers and proxies
+    /// leave an idle one alone for longer, and one every ten seconds is no load.
     static let usefulAge = Duration.seconds(10)
-    /// In the long run connections follow one another this far apart, whatever came over them: a server that takes each
-    /// only to end it is not asked faster.
+    /// How far apart connections are in the long run, whatever was received over them: a server that accepts
+    /// connections only to end them is not asked more often.
     static let interval = Duration.seconds(1)
-    /// So many may follow at once before that, as when a server is replaced by another one.
+    /// How many connections may follow at once before that, such as when a server is being replaced.
     static let burst = 5
 }

@@ -1,4 +1,4 @@
-/// How long something may take, and the two ways of ending it.
+/// A limit on how long something may take, with two ways of ending it: by an interruption, or by cancelling its task.
 struct TimeLimit {
     let duration: Duration
     let clock: any Clock<Duration>
@@ -8,14 +8,14 @@ struct TimeLimit {
         self.clock = clock
     }
 
-    /// Nil in a simulation, which sees the tasks of its own executor only.
+    /// The clock's alarms; nil in a simulation, which sees only the tasks of its own executor.
     private var alarms: (any AlarmClock)? { BackgroundTask.starter == nil ? clock.alarms : nil }
 
-    /// A timer that lets its interruption happen once the limit has passed, unless it has been ended before; the caller
-    /// has to end it.
+    /// Creates a timer that triggers its interruption once the limit has passed, unless it has been ended before; the
+    /// caller has to end it.
     ///
     /// - Parameter wait: The wait that the limit does not count; nil for none.
-    /// - Returns: Nil for a clock without alarms, and in a simulation, which sees the tasks of its own executor only.
+    /// - Returns: Nil for a clock without alarms, and in a simulation, which sees only the tasks of its own executor.
     func alarm(besides wait: ExchangeProgress?) -> TimeLimitAlarm? {
         guard let alarms else { return nil }
         let alarm = TimeLimitAlarm(alarms, besides: wait, isTimeout: true)
@@ -23,19 +23,19 @@ struct TimeLimit {
         return alarm
     }
 
-    /// Runs `work` in a task of its own and cancels that once the limit has passed.
+    /// Runs `work` in a task of its own and cancels the task once the limit has passed.
     ///
     /// - Parameters:
     ///   - wait: The wait that the limit does not count; nil for none.
     ///   - work: The work to do.
-    /// - Returns: The result of `work`, also after the limit: an answer that still arrives is not thrown away.
-    ///   `limitPassed` tells whether the limit ended it.
+    /// - Returns: The result of `work`, even after the limit: an answer that still arrives is not thrown away.
+    ///   `limitPassed` tells whether the limit was passed.
     func cancelling<Value: Sendable>(
         besides wait: ExchangeProgress? = nil,
         _ work: @escaping @Sendable () async -> Value
     ) async -> (value: Value, limitPassed: Bool) {
         guard let alarms else { return await sleeping(besides: wait, work) }
-        // One task, awaited to its end whatever happens: as good as a child, and the timer costs no second one.
+        // One task that is always awaited to its end: as good as a child task, and the timer needs no second one.
         let task = Task.begin(work)
         let alarm = TimeLimitAlarm(alarms, besides: wait, isTimeout: true)
         alarm.interruption.onOccurrence { task.cancel() }
@@ -63,7 +63,7 @@ struct TimeLimit {
         return { _ = alarm.end() }
     }
 
-    /// Sleeps until the limit has passed; false when cancelled.
+    /// Sleeps until the limit has passed; returns false when cancelled.
     private static func sleep(
         for duration: Duration,
         besides wait: ExchangeProgress?,
@@ -82,7 +82,7 @@ struct TimeLimit {
         }
     }
 
-    /// The limit on a clock that can only be slept on.
+    /// Enforces the limit on a clock that has no alarms and can only be slept on.
     private func sleeping<Value: Sendable>(
         besides wait: ExchangeProgress?,
         _ work: @escaping @Sendable () async -> Value
@@ -119,20 +119,20 @@ private enum Race<Value: Sendable>: Sendable {
     case timerCancelled
 }
 
-/// The timer of one time limit: set again for the time that it does not count, and never after its end.
+/// The timer of one time limit: set again to make up for time that does not count, and never set after its end.
 struct TimeLimitAlarm: Sendable {
-    /// Happens when the limit has passed.
+    /// The interruption that occurs when the limit has passed.
     let interruption: Interruption
 
     /// - Parameters:
     ///   - alarms: The clock.
     ///   - wait: The progress of the exchange whose wait for a connection does not count; nil for none.
-    ///   - isTimeout: Whether that exchange is out of time when the limit has passed.
+    ///   - isTimeout: Whether the exchange counts as out of time when the limit has passed.
     init(_ alarms: any AlarmClock, besides wait: ExchangeProgress?, isTimeout: Bool) {
         interruption = Interruption(by: Interruption.Timer(alarms: alarms, wait: wait, isTimeout: isTimeout))
     }
 
-    /// A timer that does something else than to end the exchange.
+    /// Creates a timer that does something other than end the exchange.
     init(_ alarms: any AlarmClock, besides wait: ExchangeProgress?, onPassing: @escaping @Sendable () -> Void) {
         self.init(alarms, besides: wait, isTimeout: false)
         interruption.onOccurrence(onPassing)
@@ -145,7 +145,7 @@ struct TimeLimitAlarm: Sendable {
             state.timer?.id = id
             return state.timer?.isOver ?? false
         }
-        // The work has ended meanwhile.
+        // The work ended meanwhile.
         if isOver { alarms?.cancelAlarm(id) }
     }
 

@@ -4,12 +4,12 @@ struct TraceRecorder: Sendable {
     private let observer: (any CallObserver)?
     private var start = Duration.zero
     private var trace = CallTrace()
-    /// The request that the attempt was about to send when its first interceptor saw it, and the origin of its service.
+    /// The request that the attempt was about to send when its first interceptor saw it, and the service's origin.
     private var intended: (request: HttpRequest, serviceOrigin: HttpOrigin)?
 
-    /// The number of the attempt in progress, or of the last; 0 before the first.
+    /// The number of the current or last attempt; 0 before the first.
     private(set) var number = 0
-    /// The record of the attempt's second send; nil when there was no need of one.
+    /// The record of the attempt's second send; nil when none was needed.
     var hedge: CallTrace.Hedge?
 
     init(_ book: ExchangeBook, observer: (any CallObserver)?) {
@@ -32,7 +32,7 @@ struct TraceRecorder: Sendable {
         trace.notes.append(note)
     }
 
-    /// Notes what is to be sent, for an attempt that sends nothing of it after all.
+    /// Notes the request that is about to be sent, for attempts that then do not send it.
     mutating func willSend(_ request: HttpRequest, serviceOrigin: HttpOrigin) {
         intended = (request, serviceOrigin)
     }
@@ -43,25 +43,25 @@ struct TraceRecorder: Sendable {
         book.delivery().request ?? intended.flatMap { RequestSummary($0.request, serviceOrigin: $0.serviceOrigin) }
     }
 
-    /// The attempt, and with it the call, has succeeded.
+    /// Records that the attempt, and with it the call, has succeeded.
     ///
-    /// - Parameter exchange: The exchange whose answer it is; nil when an interceptor has made it.
+    /// - Parameter exchange: The exchange that the answer came from; nil when an interceptor has made the answer.
     mutating func succeeded(_ status: Int, by exchange: CallTrace.Exchange?) -> CallTrace {
         end(.succeeded(status: status), nil, answer: exchange)
         return finished()
     }
 
-    /// A hook has fulfilled the call, which needed no attempt.
+    /// Records that a hook has fulfilled the call, without any attempt.
     mutating func fulfilled() -> CallTrace { finished() }
 
-    /// The attempt has failed, and another follows.
+    /// Records that the attempt has failed, and another follows.
     mutating func willRetry(after error: HttpError, _ decision: CallTrace.Decision) {
         end(.failed(error.stage, error.kind, error.delivery), decision)
     }
 
-    /// The attempt, and with it the call, has failed; nothing is recorded twice.
+    /// Records that the attempt, and with it the call, has failed; nothing is recorded twice.
     ///
-    /// - Parameter surfacing: The error that surfaces, where that is another one.
+    /// - Parameter surfacing: The error that surfaces, if it is a different one.
     mutating func failed(
         _ error: HttpError,
         _ decision: CallTrace.Decision? = nil,
@@ -71,18 +71,18 @@ struct TraceRecorder: Sendable {
             end(.failed(error.stage, error.kind, error.delivery), decision)
         }
         var surfacing = other ?? error
-        // An error that a retrier has made knows neither.
+        // An error made by a retrier knows neither attempt nor request.
         if surfacing.attempt == 0 { surfacing.attempt = error.attempt }
         if surfacing.request == nil { surfacing.request = error.request }
         surfacing.call = book.identity
         surfacing.coders = surfacing.coders ?? error.coders
         for attempt in trace.attempts {
-            // A caller that starts anew has to know what any of the attempts may have done.
+            // A caller that starts over has to know what any of the attempts may have executed.
             if case .failed(_, _, let delivery) = attempt.outcome {
                 surfacing.delivery = max(surfacing.delivery, delivery)
             }
         }
-        // It holds what pays for a retry that will not be made.
+        // The shared answer holds the payment for a retry that will not be made.
         surfacing.sharedAnswer = nil
         surfacing.trace = finished()
         surfacing.markFinal()
