@@ -6,7 +6,7 @@ import Foundation
 public protocol CallObserver: Sendable {
     /// Takes one event.
     func observe(_ event: CallEvent)
-    /// Whether events are wanted at all; false spares the making of them. Default: true.
+    /// Whether events are wanted at all; if not, they are not even created. Default: true.
     var isEnabled: Bool { get }
 }
 
@@ -15,17 +15,17 @@ extension CallObserver {
     public var isEnabled: Bool { true }
 }
 
-/// An observer that wants nothing: the default.
+/// An observer that wants no events: the default.
 public struct NilCallObserver: CallObserver {
     /// Creates the observer.
     public init() {}
-    /// Takes nothing.
+    /// Does nothing.
     public func observe(_ event: CallEvent) {}
     /// Events are not wanted.
     public var isEnabled: Bool { false }
 }
 
-/// Several observers as one: each event goes to all that want any, in order.
+/// Several observers as one: each event goes to all observers that want events, in order.
 ///
 /// ```swift
 /// var observer: any CallObserver { ComposedCallObserver(PrintingObserver(), metrics) }
@@ -33,22 +33,22 @@ public struct NilCallObserver: CallObserver {
 public struct ComposedCallObserver: CallObserver {
     private let observers: [any CallObserver]
 
-    /// Composes observers; none is an observer that wants nothing.
+    /// Composes observers; without any, the result wants no events.
     public init(_ observers: any CallObserver...) {
         self.init(observers)
     }
 
-    /// Composes observers; none is an observer that wants nothing.
+    /// Composes observers; without any, the result wants no events.
     public init(_ observers: [any CallObserver]) {
         self.observers = observers
     }
 
-    /// Gives the event to each that wants any.
+    /// Passes the event to each observer that wants events.
     public func observe(_ event: CallEvent) {
         for observer in observers where observer.isEnabled { observer.observe(event) }
     }
 
-    /// Whether any of them wants events.
+    /// Whether any of the observers wants events.
     public var isEnabled: Bool { observers.contains(where: \.isEnabled) }
 }
 
@@ -56,34 +56,35 @@ public struct ComposedCallObserver: CallObserver {
 public enum CallEvent: Sendable {
     /// An attempt begins.
     case attemptStarted(CallIdentity, number: Int)
-    /// A request goes out; its outcome is `unfinished`.
+    /// A request goes out; the exchange's outcome is still `unfinished`.
     case exchangeStarted(CallIdentity, CallTrace.Exchange)
-    /// A request that went out has ended; a send that has lost against its hedge may end after its call.
+    /// A request that went out has ended. The losing send of a hedge may end after its call.
     case exchangeEnded(CallIdentity, CallTrace.Exchange)
-    /// An attempt has ended, with the decision that followed where there was one.
+    /// An attempt has ended; includes the decision that followed, if there was one.
     case attemptEnded(CallIdentity, CallTrace.Attempt)
     /// A call has ended.
     case callEnded(CallIdentity, CallTrace)
-    /// A refresh begins; it would replace this generation.
+    /// A refresh begins, to replace this generation.
     case refreshStarted(generation: Int)
-    /// A refresh has ended: the new generation, or nil for a failure.
+    /// A refresh has ended, with the new generation, or nil if it failed.
     case refreshEnded(generation: Int?)
 }
 
-/// An error's summary of its request: enough to decide on a retry and to find it in a log, and no secret.
+/// A summary of a request, for errors and traces: enough to decide on a retry and to find the request in a log, but no
+/// secret.
 public struct RequestSummary: Hashable, Sendable, CustomStringConvertible {
     /// The method.
     public let method: HttpMethod
-    /// Where it was sent first, before redirects.
+    /// The origin that the request was sent to first, before redirects.
     public let origin: HttpOrigin
-    /// The path, without query, and percent-encoded: decoded, a component could break the line of a log.
+    /// The path, without query, and percent-encoded: a decoded component could break a log line.
     public let path: String
-    /// Whether it carries an `Idempotency-Key`.
+    /// Whether the request carries an `Idempotency-Key`.
     public let hasIdempotencyKey: Bool
-    /// Whether it went to the service's own origin: only then may the service's credential be on it.
+    /// Whether the request went to the service's own origin: only then may it carry the service's credential.
     public let isToServiceOrigin: Bool
 
-    /// Sums up `request`; nil when its URL has no origin.
+    /// Summarises `request`; nil when its URL has no origin.
     public init?(_ request: HttpRequest, serviceOrigin: HttpOrigin) {
         guard let origin = request.origin else { return nil }
         self.method = request.method
@@ -93,7 +94,7 @@ public struct RequestSummary: Hashable, Sendable, CustomStringConvertible {
         self.isToServiceOrigin = origin == serviceOrigin
     }
 
-    /// Whether sending it twice has the effect of sending it once: its method is idempotent, or it has a key.
+    /// Whether sending the request twice has the effect of sending it once: its method is idempotent, or it has a key.
     public var isIdempotent: Bool { method.isIdempotent || hasIdempotencyKey }
 
     /// Method and URL, without query.
@@ -102,35 +103,35 @@ public struct RequestSummary: Hashable, Sendable, CustomStringConvertible {
 
 /// Where the redirects of one exchange have led.
 public struct RedirectSummary: Hashable, Sendable {
-    /// How many were followed, at least 1.
+    /// How many redirects were followed; at least 1 once one was.
     public var count = 0
-    /// Whether one led to another origin, so that credentials were left behind, also when a later one led back.
+    /// Whether one led to another origin, so that credentials were left behind, even if a later one led back.
     public var leftOrigin = false
-    /// Whether one made a GET of another method: then the server has acted on the request, most probably.
+    /// Whether one turned another method into GET: then the server has most probably acted on the request.
     public var becameGet = false
 
-    /// Creates the summary of no redirect.
+    /// Creates a summary without any redirects.
     public init() {}
 }
 
-/// Where on the path of a call something failed.
+/// The stage of a call's path at which something failed.
 public enum CallStage: String, Hashable, Sendable {
     /// A hook threw before anything was built.
     case hook
-    /// Headers, URL and body did not make a request.
+    /// Headers, URL and body did not form a valid request.
     case build
     /// An interceptor threw.
     case intercept
-    /// The retrier's last look failed: no credential.
+    /// The retrier could not prepare the request: it had no credential, for instance.
     case prepare
     /// The exchange failed.
     case send
     /// A redirect was refused.
     case redirect
-    /// The status was not an accepted one.
+    /// The status was not accepted.
     case validate
     /// The body did not decode.
     case decode
-    /// Between two attempts: the retrier's decision, or the delay.
+    /// The failure came between two attempts, in the retrier's decision or the delay.
     case retry
 }
