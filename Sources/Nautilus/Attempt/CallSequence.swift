@@ -1,9 +1,9 @@
 /// Calls that continue one another: the pages of a list, the connections of a stream, the questions of a long poll.
 ///
 /// All of them belong to the environment and to the sessions in which the first one began: a list begun as one user
-/// gets no page as the next user. `Request.response(with:in:)` makes a call one of a sequence. A call that would go to
-/// another environment fails with ``FailureKind/environmentChanged(_:)``, and one that would go out as another user
-/// with ``RefreshError/superseded`` underneath.
+/// gets none of the next user's pages. `Request.response(with:in:)` makes a call one of a sequence. A call that would
+/// go to another environment fails with ``FailureKind/environmentChanged(_:)``, and one that would go out as another
+/// user with ``RefreshError/superseded`` underneath.
 ///
 /// ```swift
 /// let calls = CallSequence()

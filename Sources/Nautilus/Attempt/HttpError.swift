@@ -181,7 +181,7 @@ public struct HttpError: Error, Sendable {
     /// The response's status; nil when there was no response.
     public var status: Int? { response?.status }
 
-    /// Whether another attempt cannot execute anything twice: either the server has not acted on anything that this
+    /// Whether another attempt is sure to execute nothing twice: either the server has not acted on anything that this
     /// attempt sent, or acting twice has the same effect as acting once.
     ///
     /// A retrier checks it before it repeats an attempt after a failure. It covers the whole attempt: an interceptor

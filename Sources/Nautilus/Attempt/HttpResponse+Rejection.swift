@@ -4,9 +4,9 @@ extension HttpResponse<Data> {
     /// Creates the failure that a response reports in its body rather than by its status, such as an `error` in a 200.
     ///
     /// Thrown by ``Request/decode(_:)-(HttpResponse<Data>)``, it acts in every respect like an answer with that status.
-    /// A 401 has the credential refreshed; a 503 is retried, counts for a circuit breaker, does not win a hedge, is not
-    /// stored as a success, and is the status in traces and events. Interceptors see the answer with that status.
-    /// Fields that you set before, such as a `Retry-After` from the body, count like the server's:
+    /// A 401 has the credential refreshed; a 503 is retried, counts for a circuit breaker, does not win a hedge, and is
+    /// not stored as a success. Traces and events show that status, and interceptors see the answer with it. Fields
+    /// that you set before, such as a `Retry-After` from the body, count like the server's:
     /// ```swift
     /// func decode(_ response: HttpResponse<Data>) throws -> Answer {
     ///     var response = response
