@@ -1,7 +1,7 @@
 import Foundation
 
-/// An attempt, as interceptors, retriers and transports may know it, and the way for an interceptor to send more than the
-/// attempt's own request.
+/// An attempt as interceptors, retriers and transports see it, through which an interceptor can also send further
+/// requests.
 public struct AttemptContext: Sendable {
     /// The attempt's number, from 1.
     public var number: Int { fixed.value.number }
@@ -11,30 +11,30 @@ public struct AttemptContext: Sendable {
     public var timeout: Duration? { fixed.value.timeout }
     /// The time left until the call's deadline when the attempt began; nil when there is no deadline.
     public var remaining: Duration? { fixed.value.remaining }
-    /// Whether the response's body is read while it comes, so that ``HttpResponse/body`` is empty on the way.
+    /// Whether the response's body is read while it arrives; then interceptors find ``HttpResponse/body`` empty.
     public var streamsResponse: Bool { fixed.value.streamsResponse && !isSideRequest }
-    /// The statuses that the request takes for answers; a redirect among them is not followed.
+    /// The statuses that the request accepts as answers; a redirect among them is not followed.
     public var acceptedStatusCodes: HttpStatusCodes { fixed.value.acceptedStatusCodes }
-    /// Whether it is about a side request, which another interceptor makes by ``send(_:)``; the attempt's own goes on
-    /// besides.
+    /// Whether this is the context of a side request, made by another interceptor with ``send(_:)``, rather than of the
+    /// attempt's own request.
     public private(set) var isSideRequest = false
-    /// Which call it is; ``CallIdentity/none`` in a context that a test has made.
+    /// The call that the attempt belongs to; ``CallIdentity/none`` in a context that a test has made.
     public var call: CallIdentity { fixed.value.call }
     /// The facts that the parts of the service noted when the call began.
     public var facts: CallFacts { fixed.value.facts }
-    /// The number of the exchange that is prepared or sent, as ``CallTrace/Exchange/number``; nil for an interceptor,
-    /// which may make several.
+    /// The number of the exchange that is being prepared or sent, as in ``CallTrace/Exchange/number``; nil for an
+    /// interceptor, which may make several.
     public private(set) var exchange: Int?
-    /// Ends the exchange when its time is over; nil when its task is cancelled instead, as it is for all but an
-    /// ``InterruptibleTransport``.
+    /// Ends the exchange when its time is over; nil when its task is cancelled instead, as for every transport that is
+    /// not an ``InterruptibleTransport``.
     public private(set) var interruption: Interruption?
     /// The transport's report on the exchange; nil in a context that a test has made.
     private(set) var progress: ExchangeProgress?
-    /// The attempt, for further steps of an interceptor; nil where there is no interceptor.
+    /// The attempt, for the interceptor's further steps; nil when there is no interceptor.
     private(set) var attempt: (any OngoingAttempt)?
-    /// How many interceptors stand around a side request's way.
+    /// How many interceptors, from the outermost, a side request skips.
     private(set) var depth = 0
-    /// The part that stays the same on the whole way.
+    /// The part that stays the same all the way.
     private let fixed: Boxed<Fixed>
 
     private struct Fixed: Sendable {
@@ -46,7 +46,7 @@ public struct AttemptContext: Sendable {
         let acceptedStatusCodes: HttpStatusCodes
         let call: CallIdentity
         let facts: CallFacts
-        /// The calls that it is part of; nil in a context that a test has made.
+        /// The sequence of calls that the attempt is part of; nil in a context that a test has made.
         let sequence: CallSequence?
     }
 
@@ -57,11 +57,11 @@ public struct AttemptContext: Sendable {
     ///   - serviceOrigin: The origin of the service's base URL.
     ///   - timeout: How long one exchange may take. Default: nil, no limit, so that a test needs no clock.
     ///   - remaining: The time left until the deadline. Default: nil, there is none.
-    ///   - streamsResponse: Whether the response's body is read while it comes. Default: false, as of most requests.
-    ///   - acceptedStatusCodes: The statuses that the request accepts. Default: the successes, as of most requests.
+    ///   - streamsResponse: Whether the response's body is read while it arrives. Default: false, as for most requests.
+    ///   - acceptedStatusCodes: The statuses that the request accepts. Default: the successes, as for most requests.
     ///   - interruption: Ends the exchange. Default: nil, only cancelling its task does.
     ///   - facts: The facts noted when the call began. Default: none.
-    ///   - onSend: Answers ``send(_:)``. Default: nil, which then throws ``AttemptIsOver``: there is no call.
+    ///   - onSend: Answers ``send(_:)``. Default: nil; then it throws ``AttemptIsOver``, since there is no call.
     public init(
         number: Int = 1,
         serviceOrigin: HttpOrigin,
@@ -115,10 +115,10 @@ public struct AttemptContext: Sendable {
 }
 
 extension AttemptContext: Redacted {
-    /// Call and attempt, `GetNote #17, attempt 2`.
+    /// The call and the attempt, `GetNote #17, attempt 2`.
     public var description: String { "\(call), attempt \(number)" }
 
-    /// Shows the description: a context leads to the call, and so to its credential.
+    /// Shows the description: the stored properties lead to the call, and so to its credential.
     public var customMirror: Mirror {
         Mirror(self, children: ["context": description])
     }
@@ -127,14 +127,15 @@ extension AttemptContext: Redacted {
 // MARK: - For interceptors
 
 extension AttemptContext {
-    /// Sends a request besides the attempt's own: a token that is drawn first, a job that is asked about.
+    /// Sends a request in addition to the attempt's own, for instance to fetch a token first, or to poll a job.
     ///
-    /// It passes the interceptors further in, is stamped by the call's retrier, follows redirects, and has the attempt's
-    /// timeout. Its answer comes back as it is, any status: nothing is retried. It has an exchange of its own in the trace,
-    /// an `Idempotency-Key` of its own if it has one, and answers for itself: what the server may have done with it does not
-    /// keep the call from another attempt, in which you may be asked to send it again.
+    /// It passes the interceptors further in, is stamped by the call's retrier, follows redirects, and has the
+    /// attempt's timeout. Its answer is returned as it is, whatever its status, and nothing is retried. It has an
+    /// exchange of its own in the trace, and an `Idempotency-Key` of its own if it has one. It counts only for itself:
+    /// what the server may have done with it does not keep the call from another attempt, in which you may be asked to
+    /// send it again.
     ///
-    /// The request for `next` is the attempt's own, or changed from it; one that means something else goes here.
+    /// Pass the attempt's own request, changed or not, to `next`; send a request with any other meaning by this method.
     ///
     /// - Throws: ``HttpError``, as `next` does; ``AttemptIsOver`` when the interceptor has returned.
     public func send(_ request: HttpRequest) async throws -> HttpResponse<Data> {
@@ -142,19 +143,19 @@ extension AttemptContext {
         return try await attempt.send(request, past: depth)
     }
 
-    /// Makes the same call once more, with a retrier of its own, past the hook, and as part of no call: its attempts do not
-    /// multiply with this one's, and no deadline but its own ends it. Its result is dropped.
+    /// Makes the same call again, with a retrier of its own, without the hook, and outside of this call: its attempts
+    /// do not multiply with this call's, and no deadline but its own ends it. Its result is dropped.
     ///
-    /// For an interceptor that learns from answers, such as a cache that answers now and asks the server in a task of its
-    /// own; it passes all interceptors again, this one included. Nil in a context that a test has made.
+    /// For an interceptor that learns from answers, such as a cache that answers at once and asks the server in a task
+    /// of its own. The call passes all interceptors again, including this one. Nil in a context that a test has made.
     public var callAgain: (@Sendable () async -> Void)? {
         guard let attempt, attempt.isReal else { return nil }
         return { await attempt.callAgain() }
     }
 
-    /// Follows the fate of this attempt, from here on and until its call has ended.
+    /// Follows this attempt from now on, until its call has ended.
     ///
-    /// Called while an interceptor runs; later, and in a context that a test has made, it does nothing. The handler is
+    /// Call it while an interceptor runs; later, and in a context that a test has made, it does nothing. The handler is
     /// released with the call.
     ///
     /// - Parameter handler: Takes one event. Called synchronously, on any task of the call: return at once.
@@ -162,28 +163,28 @@ extension AttemptContext {
         attempt?.follow(handler)
     }
 
-    /// The exchanges of this attempt so far, in the order of their sending.
+    /// The exchanges of this attempt so far, in the order in which they were sent.
     public var exchanges: [CallTrace.Exchange] { attempt?.exchanges ?? [] }
 }
 
-/// An interceptor wanted to send a request for an attempt that it has returned from.
+/// Thrown when an interceptor sends a request for an attempt that it has already returned from.
 public struct AttemptIsOver: Error, Sendable, CustomStringConvertible {
     /// Creates the error.
     public init() {}
 
-    /// The mistake, and its remedy.
+    /// The mistake, and how to correct it.
     public var description: String {
         "a side request belongs to an attempt, and that is over; make a call of its own"
     }
 }
 
-/// An attempt that goes on, as its context reaches it.
+/// An attempt under way, as its context sees it.
 protocol OngoingAttempt: Sendable {
-    /// Whether there is a call to be made again.
+    /// Whether there is a real call, which can be made again.
     var isReal: Bool { get }
     var exchanges: [CallTrace.Exchange] { get }
     var isFollowed: Bool { get }
-    /// - Parameter depth: How many of the interceptors it does not pass, from the outermost.
+    /// - Parameter depth: How many interceptors, from the outermost, the request skips.
     func send(_ request: HttpRequest, past depth: Int) async throws -> HttpResponse<Data>
     func callAgain() async
     func verdict(on response: HttpResponse<Data>) -> AnswerVerdict
@@ -207,45 +208,44 @@ private struct AttemptOfATest: OngoingAttempt {
 // MARK: - For transports
 
 extension AttemptContext {
-    /// Tells that the exchange stands in line for a connection: from here on its timeout does not count.
+    /// Notes that the exchange waits for a connection: from here on its timeout does not count.
     ///
-    /// For a transport that bounds its connections. Without it, a timeout would strike requests that never left, as
-    /// soon as more are made than there are connections. The call's deadline goes on.
+    /// For a transport with a limited number of connections. Without this, requests would time out before they are
+    /// sent, as soon as there are more requests than connections. The call's deadline still counts.
     public func beginWaitingForConnection() {
         progress?.beginWaiting()
     }
 
-    /// Tells that the exchange has its connection: from here on its timeout counts.
+    /// Notes that the exchange has its connection: from here on its timeout counts.
     public func endWaitingForConnection() {
         progress?.endWaiting()
     }
 
-    /// Tells that nothing of the request is written until ``noteSending()``, which will be told: a cancellation or a
-    /// timeout that strikes before is ``Delivery/notSent``, so that even a request that must not run twice can be tried
-    /// again.
+    /// Notes that nothing of the request is written before the transport calls ``noteSending()``. A cancellation or a
+    /// timeout before that is ``Delivery/notSent``, so that even a request that must not run twice can be tried again.
     ///
-    /// For a transport that knows when it writes. Without it, any exchange that ends may have been sent.
+    /// For a transport that knows when it writes. Without this, any exchange that ends may have been sent.
     public func beginConnecting() {
         progress?.beginConnecting()
     }
 
-    /// Why a request must not be written any more: its user has signed out, or another one in, since it was stamped with the
-    /// credential. Nil while it may go out, and for a request without a credential of the service's.
+    /// Why a request must no longer be written: since it was stamped with the credential, its user has signed out, or
+    /// another one has signed in. Nil while it may go out, and for a request without the service's credential.
     ///
-    /// For a transport in which requests wait, for a connection or for their turn: asked right before it writes, it fails
-    /// with this. The call has asked before it hands the request over.
+    /// For a transport in which requests wait for a connection or for their turn: it asks right before it writes, and
+    /// fails with the returned error. The call asks before it hands the request over.
     public func endOfSession(of request: HttpRequest) -> HttpError? {
         request.isStamped ? fixed.value.sequence?.endOfSession : nil
     }
 
-    /// Does a part of the attempt that waits, and cancels it as soon as the session is over that the call began in. A retrier
-    /// or an interceptor that waits for something else than a credential does it with this.
+    /// Does a part of the attempt that waits, and cancels it as soon as the session in which the call began is over.
+    /// For retriers and interceptors that wait for something other than a credential.
     ///
     /// - Parameters:
-    ///   - request: The request that waits. One to another origin than the service's carries no credential: its wait does not
-    ///     end with the session.
-    ///   - work: The wait. Something that it has brought in the moment in which it is cancelled, a place in a line, is returned:
-    ///     the request is refused when it is stamped, and its place can be given back.
+    ///   - request: The request that waits. If it goes to an origin other than the service's, it carries no credential,
+    ///     and its wait does not end with the session.
+    ///   - work: The wait. If it still returns a value when it is cancelled, such as a place in a line, that value is
+    ///     returned: the request is refused later, when it is stamped, and its place can be given back.
     /// - Returns: The value of `work`.
     /// - Throws: The error of `work`; that of ``endOfSession(of:)`` when the session is over.
     public func untilEndOfSession<Value: Sendable>(
@@ -256,25 +256,26 @@ extension AttemptContext {
         return try await sequence.untilEndOfSession(keepingLate: work)
     }
 
-    /// Tells that the request is about to be written; called before the check that the exchange has not ended.
+    /// Notes that the request is about to be written; to be called before the check that the exchange has not ended.
     public func noteSending() {
         progress?.noteSending()
     }
 
-    /// Tells that a part of the body has been written: the timeout counts from here. For a transport that writes bytes in memory
-    /// part by part; the parts of a stream are told of anyway.
+    /// Notes that a part of the body has been written: the timeout counts from here. For a transport that writes bytes
+    /// in memory part by part; parts of a stream are noted automatically.
     public func noteBodyPart() {
         progress?.notePart()
     }
 
-    /// Tells how the exchange has come to its connection, for its record; of several the last one counts.
+    /// Notes how the exchange has got its connection, for its record; if called several times, the last one counts.
     public func noteConnection(_ connection: CallTrace.Exchange.Connection) {
         progress?.noteConnection(connection)
     }
 
-    /// Tells that the header of the answer has come, so that the server's latency is not measured by the length of a body.
+    /// Notes that the header of the answer has arrived, so that the server's latency does not include the length of the
+    /// body.
     ///
-    /// For a transport that reads the body before it returns. Without it, the whole answer counts.
+    /// For a transport that reads the body before it returns. Without this, the time of the whole answer counts.
     public func noteResponseHeader() {
         progress?.noteHeader()
     }
@@ -283,7 +284,8 @@ extension AttemptContext {
 // MARK: - On the way
 
 extension AttemptContext {
-    /// This context with a record of its exchange's progress, and with an end that comes without a cancellation.
+    /// This context with a record of the exchange's progress, and with an interruption that can end it without
+    /// cancellation.
     func following(_ progress: ExchangeProgress, interruption: Interruption? = nil) -> AttemptContext {
         var context = self
         context.progress = progress
@@ -291,21 +293,21 @@ extension AttemptContext {
         return context
     }
 
-    /// This context for the exchange of this number.
+    /// This context for the exchange with this number.
     func preparing(_ exchange: Int) -> AttemptContext {
         var context = self
         context.exchange = exchange
         return context
     }
 
-    /// This context for an interceptor that so many others stand around.
+    /// This context for an interceptor with `depth - 1` interceptors around it.
     func within(_ attempt: any OngoingAttempt, depth: Int) -> AttemptContext {
         var context = self
         (context.attempt, context.depth) = (attempt, depth)
         return context
     }
 
-    /// This context for a side request, whose answer is taken whole.
+    /// This context for a side request, whose answer is read as a whole.
     var aside: AttemptContext {
         var context = self
         context.isSideRequest = true
@@ -313,28 +315,29 @@ extension AttemptContext {
     }
 }
 
-/// The verdict of a call's own request on an answer.
+/// The judgement of an answer by the request of the call.
 ///
-/// A server may say in the body of a 200 that it has failed, and a network may answer in its place with a page of its own.
-/// Only the request's type knows how to read either. An interceptor that keeps answers, or gives one call the answer to
-/// another, asks by ``AttemptContext/verdict(on:)``.
+/// A server may report a failure in the body of a 200, and a network may answer in its place with a page of its own.
+/// Only the request's type knows how to read either. An interceptor that keeps answers, or passes one call's answer on
+/// to another, asks for it by ``AttemptContext/verdict(on:)``.
 public enum AnswerVerdict: Sendable {
-    /// It can be decoded, or is an error whose body is not decoded; also the answer of a side request, which is not
+    /// The answer can be decoded, or is an error whose body is not decoded, or answers a side request, which is not
     /// decoded.
     case taken
-    /// It is an error in truth (``HttpResponse/rejection(as:)``): the answer with that error's status and header.
+    /// The answer reports a failure (``HttpResponse/rejection(as:)``); the response has that failure's status and
+    /// header.
     case rejected(HttpResponse<Data>)
-    /// It cannot be decoded: it is none of this API, or none that this version of it knows.
+    /// The answer cannot be decoded: it does not come from this API, or not from a version that the request knows.
     case undecodable
 }
 
 extension AttemptContext {
-    /// The verdict of the call's request on an answer, as it came in (``HttpResponse/asReceived``).
+    /// The judgement of an answer, as it was received (``HttpResponse/asReceived``), by the call's request.
     ///
-    /// An answer to another call's exchange is to be judged before it becomes this one's: the two requests may be of
-    /// types that read it differently. Decoded once; the call goes on with the decoded result.
+    /// Ask for it before an answer to another call's exchange is used for this call: the two requests may be of types
+    /// that read it differently. The answer is decoded once; the call goes on with the decoded result.
     ///
-    /// In a context that a test has made, and where the body is still to come, it is ``AnswerVerdict/taken``.
+    /// In a context that a test has made, and when the body is still to come, it is ``AnswerVerdict/taken``.
     public func verdict(on response: HttpResponse<Data>) -> AnswerVerdict {
         guard !streamsResponse, !isSideRequest else { return .taken }
         return attempt?.verdict(on: response) ?? .taken

@@ -1,7 +1,7 @@
-/// An event of an attempt outside of an interceptor's sight: further in, or after the interceptor has returned.
+/// An event of an attempt that an interceptor cannot see: further in, or after the interceptor has returned.
 ///
-/// An interceptor that keeps or shares answers follows it by ``AttemptContext/follow(_:)``: from the answer to its
-/// `next` alone it cannot tell what went on the wire in the end, nor whether the answer was any good.
+/// An interceptor that keeps or shares answers gets these events by ``AttemptContext/follow(_:)``: the answer to its
+/// `next` alone does not tell what was finally sent, or whether the answer was any good.
 ///
 /// ```swift
 /// let response = try await next(request)
@@ -13,22 +13,22 @@
 /// return response
 /// ```
 public enum AttemptEvent: Sendable {
-    /// A request goes out, as it is on the wire: with the changes of interceptors further in, and stamped by the
+    /// A request goes out, exactly as it is sent: with the changes of interceptors further in, and stamped by the
     /// retrier.
     ///
-    /// Not told of redirects, nor of a second send: they repeat it. The role is `side` for any but the attempt's own
-    /// request; those that follow a side request are told of that alone.
+    /// Not sent for redirects, nor for the second send of a hedge, since they repeat the request. The role is `side`
+    /// for any request but the attempt's own; followers of a side request get only that request's events.
     case sending(HttpRequest, CallTrace.Exchange.Role)
     /// The attempt has succeeded: its answer has been accepted and decoded.
     case succeeded
-    /// The attempt has failed, at ``HttpError/stage``; the retrier is asked next. Stage `decode` means that the answer was
-    /// accepted, and is none that this request understands.
+    /// The attempt has failed, at ``HttpError/stage``; the retrier is asked next. Stage `decode` means that the
+    /// answer's status was accepted, but the request cannot read the answer.
     case failed(HttpError)
-    /// The call has ended: no attempt follows this one. A side request has its answer.
+    /// The call has ended, and no attempt follows this one. For a side request: it has ended.
     case callEnded
 }
 
-/// Those that follow an attempt or a side request.
+/// The followers of an attempt or a side request.
 struct AttemptFollowers: Sendable {
     typealias Handler = @Sendable (AttemptEvent) -> Void
 

@@ -1,9 +1,9 @@
 /// Calls that continue one another: the pages of a list, the connections of a stream, the questions of a long poll.
 ///
-/// All of them belong to the environment and to the sessions that the first began in: a list begun as one user gets no page
-/// of the next user's. Calls are made one of a sequence by `Request.response(with:in:)`; one that would go to another
-/// environment fails with ``FailureKind/environmentChanged(_:)``, and one that would go out as another user with
-/// ``RefreshError/superseded`` underneath.
+/// All of them belong to the environment and to the sessions in which the first one began: a list begun as one user
+/// gets none of the next user's pages. `Request.response(with:in:)` makes a call one of a sequence. A call that would
+/// go to another environment fails with ``FailureKind/environmentChanged(_:)``, and one that would go out as another
+/// user with ``RefreshError/superseded`` underneath.
 ///
 /// ```swift
 /// let calls = CallSequence()
@@ -20,11 +20,12 @@ public struct CallSequence: Sendable {
     private struct State: Sendable {
         var environment: BaseUrl?
         var facts: CallFacts?
-        /// The session of each lease that the first call's retrier has, in the order in which they were made.
+        /// The session of each lease of the first call's retrier, in the order in which the leases were made.
         var owners: [Owner<any Sendable>] = []
-        /// The number of the retrier that was made last.
+        /// The number of the latest retrier.
         var lastRetrier = 0
-        /// How many leases each retrier has that is being made, by its number; none for one without leases.
+        /// How many leases each retrier that is being made has so far, by its number; no entry for a retrier without
+        /// leases.
         var leases: [Int: Int] = [:]
     }
 
@@ -33,9 +34,9 @@ public struct CallSequence: Sendable {
         let session: Session
         /// Why the session is over; nil while it goes on.
         let end: @Sendable () -> (any Error)?
-        /// Begins to look whether it has been ended elsewhere.
+        /// Begins to check whether the session has been ended elsewhere.
         let look: @Sendable () -> Void
-        /// Returns when the session is over, and when the task is cancelled.
+        /// Returns when the session is over, or when the task is cancelled.
         let waitForEnd: @Sendable () async -> Void
 
         fileprivate var erased: Owner<any Sendable> {
@@ -48,7 +49,7 @@ public struct CallSequence: Sendable {
     /// Creates a sequence without any calls.
     public init() {}
 
-    /// Notes where the first call goes, and looks whether every other one goes there as well.
+    /// Records where the first call goes, and checks that every other call goes there as well.
     ///
     /// - Throws: ``EnvironmentChange``.
     func begin(at base: BaseUrl) throws(EnvironmentChange) {
@@ -60,19 +61,19 @@ public struct CallSequence: Sendable {
         try first.check(base)
     }
 
-    /// The facts that were noted of the first call: all others belong to the same account.
+    /// The facts that were noted for the first call: all others belong to the same account.
     ///
-    /// - Parameter base: The service's; nil when it is invalid.
+    /// - Parameter base: The service's base URL; nil when it is invalid.
     func facts(at base: BaseUrl?, noting note: (inout CallFacts) -> Void) -> CallFacts {
         if let facts = state.withLock({ $0.facts }) { return facts }
-        // Not under the lock: it asks the user's own code.
+        // Not under the lock, since this calls the user's own code.
         var facts = CallFacts(environment: base?.place ?? "")
         note(&facts)
         state.withLock { $0.facts = $0.facts ?? facts }
         return facts
     }
 
-    /// Makes the retrier of one of the calls, whose leases find their places meanwhile.
+    /// Makes the retrier of one of the calls; leases created meanwhile take their places in the sequence.
     func making<R>(_ make: () -> R) -> R {
         let number = state.withLock { state in
             state.lastRetrier += 1
@@ -86,12 +87,12 @@ public struct CallSequence: Sendable {
         return Self.$beginning.withValue(Beginning(sequence: self, number: number), operation: make)
     }
 
-    /// The place of a lease that is made now; nil when that is not for a call.
+    /// The place of a lease that is being created now; nil when the lease is not for a call.
     static func nextPlace() -> Place? {
         beginning?.nextPlace()
     }
 
-    /// A call of the sequence, while its retrier is made.
+    /// A call of the sequence whose retrier is being made.
     private struct Beginning: Sendable {
         let sequence: CallSequence
         /// The retrier's number in the sequence.
@@ -106,14 +107,14 @@ public struct CallSequence: Sendable {
         }
     }
 
-    /// One of the leases that each call of the sequence has.
+    /// The place of a lease among those that each call of the sequence has.
     struct Place: Sendable {
         fileprivate let sequence: CallSequence
         fileprivate let index: Int
 
-        /// The session that the first call's lease began in: `beginning` for the first call itself.
+        /// The session of the first call's lease at this place; for the first call itself, this is `beginning`.
         ///
-        /// - Returns: Nil when the first call had none, or one of another kind: then nothing is known of it.
+        /// - Returns: Nil when the first call had no such lease, or one of another type: then its session is unknown.
         func session<Session>(orBeginning beginning: Owner<Session>) -> (Session, isFirst: Bool)? {
             sequence.state.withLock { state in
                 if index < state.owners.count {
@@ -125,7 +126,7 @@ public struct CallSequence: Sendable {
             }
         }
 
-        /// Notes that the first call turns out to have begun in another session.
+        /// Notes that the first call actually began in another session.
         func replaceSession<Session>(by owner: Owner<Session>) {
             sequence.state.withLock { state in
                 if index < state.owners.count { state.owners[index] = owner.erased }
@@ -135,11 +136,11 @@ public struct CallSequence: Sendable {
 }
 
 extension CallSequence {
-    /// Whether its calls belong to a user's session, which may end.
+    /// Whether the calls belong to a user's session, which may end.
     public var hasSession: Bool { state.withLock { !$0.owners.isEmpty } }
 
-    /// The failure of what continues the first call once one of the sessions is over that it began in; nil while they go on,
-    /// and when it began in none.
+    /// The failure of any continuation once one of the sessions in which the first call began is over; nil while they
+    /// all go on, and when it began in none.
     public var endOfSession: HttpError? {
         for owner in state.withLock({ $0.owners }) {
             if let end = owner.end() { return HttpError(wrapping: end, stage: .prepare, delivery: .notSent) }
@@ -147,13 +148,13 @@ extension CallSequence {
         return nil
     }
 
-    /// Begins to look whether one of the sessions has been ended elsewhere. For an open connection, over which
-    /// something comes or goes: a call looks by itself.
+    /// Begins to check whether one of the sessions has been ended elsewhere. To be called when messages are sent or
+    /// received over an open connection; calls check by themselves.
     public func lookForChanges() {
         for owner in state.withLock({ $0.owners }) { owner.look() }
     }
 
-    /// Sleeps, until one of the sessions is over at most.
+    /// Sleeps, but no longer than until one of the sessions is over.
     ///
     /// - Throws: `CancellationError`.
     func sleep(for duration: Duration, on clock: any Clock<Duration>) async throws {
@@ -167,7 +168,7 @@ extension CallSequence {
         }
     }
 
-    /// Returns when one of the sessions is over that the first call began in, and when the task is cancelled; at once
+    /// Returns when one of the sessions in which the first call began is over, or when the task is cancelled; at once
     /// when it began in none.
     public func waitForEndOfSession() async {
         let owners = state.withLock { $0.owners }
@@ -181,7 +182,7 @@ extension CallSequence {
 }
 
 extension BaseUrl {
-    /// Looks whether a service is still at this base.
+    /// Checks that a service is still at this base.
     ///
     /// - Throws: ``EnvironmentChange``.
     func check(_ present: BaseUrl) throws(EnvironmentChange) {

@@ -1,35 +1,35 @@
-/// The exchanges of one call, a record each, kept where all that sends for the call can reach them: its own task, the
-/// tasks of a hedge, the side requests of an interceptor.
+/// A record of each exchange of one call, accessible to everything that sends for the call: its own task, the tasks of
+/// a hedge, the side requests of an interceptor.
 struct ExchangeBook: Sendable {
-    /// An exchange that is under way.
+    /// An exchange under way.
     struct Entry: Sendable {
-        /// Its place among those of its attempt.
+        /// Its index among the exchanges of its attempt.
         fileprivate let index: Int
         fileprivate let record: CallTrace.Exchange
         fileprivate let progress: ExchangeProgress
 
         /// Its number in the call.
         var number: Int { record.number }
-        /// The number of the exchange that it goes on with.
+        /// The number of the exchange that it continues.
         var root: Int { record.root }
     }
 
     private struct State: Sendable {
         var lastNumber = 0
         var attempt = 0
-        /// The exchanges of the current attempt, in the order of their sending.
+        /// The exchanges of the current attempt, in the order in which they were sent.
         var records: [CallTrace.Exchange] = []
-        /// The progress of those that are under way and may outlive the attempt, by number.
+        /// The progress of exchanges under way that may outlive the attempt, by number.
         var progress: [Int: ExchangeProgress] = [:]
-        /// Those an interceptor has sent as side requests: they answer for themselves, not for the attempt.
+        /// The numbers of side requests, which count for themselves and not for the attempt.
         var apart: Set<Int> = []
-        /// The place of the record that was the last to end of those that count for the attempt.
+        /// The index of the record that ended last, among those that count for the attempt.
         var lastEnded: Int?
     }
 
-    /// Which call it is.
+    /// The identity of the call.
     let identity: CallIdentity
-    /// Runs since the call began.
+    /// Measures the time since the call began.
     let stopwatch: Stopwatch
     private let observer: (any CallObserver)?
     private let state = Locked(State())
@@ -42,7 +42,7 @@ struct ExchangeBook: Sendable {
     func beginAttempt() -> Int {
         state.withLock { state in
             state.attempt += 1
-            // There is nothing to forget before the first.
+            // Before the first attempt there is nothing to forget.
             if state.attempt > 1 {
                 state.records.removeAll(keepingCapacity: true)
                 state.progress.removeAll()
@@ -53,7 +53,7 @@ struct ExchangeBook: Sendable {
         }
     }
 
-    /// A number for the exchange that is prepared next.
+    /// Takes a number for the exchange that is prepared next.
     func takeNumber() -> Int {
         state.withLock { state in
             state.lastNumber += 1
@@ -64,22 +64,22 @@ struct ExchangeBook: Sendable {
     /// The facts of an exchange that are known when it begins.
     struct Opening: Sendable {
         var role: CallTrace.Exchange.Role
-        /// The number that was taken for it; nil for the next one.
+        /// The number taken for it in advance; nil to take the next one.
         var number: Int?
         /// The attempt that it belongs to.
         let attempt: Int
-        /// The exchange that it goes on with; nil for none.
+        /// The number of the exchange that it continues; nil for none.
         var root: Int?
-        /// Whether its effect counts as the attempt's; a side request answers for itself.
+        /// Whether its effects count as the attempt's; a side request's do not.
         var countsForAttempt = true
-        /// Whether it may be under way when its attempt ends: a send that has lost, a side request that was left behind.
+        /// Whether it may still be under way when its attempt ends, like a losing send or an abandoned side request.
         var mayOutliveAttempt = false
         var redirects: RedirectSummary?
     }
 
-    /// Takes note of a request that goes out.
+    /// Records a request that goes out.
     ///
-    /// - Returns: Nil when its URL has no origin, so that it cannot go out either.
+    /// - Returns: Nil when the request's URL has no origin, so that it cannot go out.
     func begin(
         _ request: HttpRequest,
         _ opening: Opening,
@@ -105,7 +105,7 @@ struct ExchangeBook: Sendable {
                 delivery: .maybeExecuted
             )
             if !opening.countsForAttempt { state.apart.insert(number) }
-            // An exchange of an attempt that is over has a record, and no place in the next one.
+            // If its attempt is over, the exchange gets a record, but no place in the next attempt.
             guard opening.attempt == state.attempt else { return Entry(index: -1, record: record, progress: progress) }
             state.records.append(record)
             if opening.mayOutliveAttempt { state.progress[number] = progress }
@@ -115,7 +115,7 @@ struct ExchangeBook: Sendable {
         return entry
     }
 
-    /// The record of an exchange that has ended now.
+    /// The final record of an exchange that ends now.
     func record(
         of entry: Entry,
         _ outcome: CallTrace.Exchange.Outcome,
@@ -131,24 +131,24 @@ struct ExchangeBook: Sendable {
         return record
     }
 
-    /// Takes note of how an exchange has ended, and returns its record.
+    /// Records the end of an exchange, and returns its record.
     func end(_ entry: Entry, _ outcome: CallTrace.Exchange.Outcome, _ delivery: Delivery) -> CallTrace.Exchange {
         let record = record(of: entry, outcome, delivery)
         end(entry, as: record)
         return record
     }
 
-    /// Takes note of how an exchange has ended.
+    /// Records the end of an exchange.
     func end(_ entry: Entry, as record: CallTrace.Exchange) {
         state.withLock { state in
-            // Otherwise its attempt is over, and has reported it as still under way.
+            // If not, its attempt is over, and has reported the exchange as still under way.
             guard state.records.indices.contains(entry.index), state.records[entry.index].number == entry.number else {
                 return
             }
             state.records[entry.index] = record
             if !state.progress.isEmpty { state.progress[entry.number] = nil }
             guard !state.apart.contains(record.root) else { return }
-            // A send that has lost ends without an answer, perhaps after the one that has won.
+            // A losing send ends without an answer, perhaps after the winning one.
             let last = state.lastEnded.map { state.records[$0] }
             if record.status == nil, let last, last.root == record.root, last.status != nil { return }
             state.lastEnded = entry.index
@@ -156,10 +156,10 @@ struct ExchangeBook: Sendable {
         observer?.observe(.exchangeEnded(identity, record))
     }
 
-    /// All exchanges of the current attempt; one that is still under way has lasted until now.
+    /// All exchanges of the current attempt; an exchange still under way is counted as lasting until now.
     func exchanges() -> [CallTrace.Exchange] {
         let (records, progress) = state.withLock { ($0.records, $0.progress) }
-        // Nearly always all have ended.
+        // Nearly always, all have ended.
         guard !progress.isEmpty else { return records }
         let now = stopwatch.elapsed
         return records.map { record in
@@ -171,20 +171,21 @@ struct ExchangeBook: Sendable {
         }
     }
 
-    /// Whether it is a side request, which answers for itself.
+    /// Whether an exchange is a side request, which does not count for the attempt.
     func isApart(_ exchange: CallTrace.Exchange) -> Bool {
         state.withLock { $0.apart.contains(exchange.root) }
     }
 
-    /// The exchange of the current attempt that was the last to end; nil when none has.
+    /// The exchange of the current attempt that ended last; nil when none has.
     var lastEnded: CallTrace.Exchange? {
         state.withLock { state in state.lastEnded.map { state.records[$0] } }
     }
 
-    /// The most that the exchanges of the current attempt may have done, and the request that decides it: of several
-    /// the one that must not be repeated, else the latest.
+    /// The most that the exchanges of the current attempt may have executed, and the request that represents them: one
+    /// that must not be repeated if there is any, otherwise the latest.
     ///
-    /// - Parameter excluded: The exchange whose delivery is known from elsewhere, with its redirects; nil for none.
+    /// - Parameter excluded: The number of an exchange, or of a redirect hop, whose delivery is known from elsewhere;
+    ///   nil for none.
     func delivery(
         besides excluded: Int? = nil
     ) -> (delivery: Delivery, request: RequestSummary?, mustNotBeRepeated: Bool) {
@@ -195,7 +196,7 @@ struct ExchangeBook: Sendable {
                     delivery = max(delivery, record.delivery)
                     mustNotBeRepeated = mustNotBeRepeated || record.mustNotBeRepeated
                 }
-                // A hop repeats its root's request, and a hedge is its root again.
+                // A redirect hop and a hedge repeat their root's request.
                 guard record.root == record.number else { continue }
                 if let said = speaker, said.mustNotBeRepeated { continue }
                 speaker = record
@@ -209,24 +210,24 @@ extension CallTrace.Exchange {
     fileprivate var mustNotBeRepeated: Bool { delivery == .maybeExecuted && !request.isIdempotent }
 }
 
-/// How far an exchange has come: known to the transport alone, and needed by the call's timers and records.
+/// The progress of an exchange, as its transport reports it to the call's timers and records.
 struct ExchangeProgress: Sendable {
     private struct State {
-        /// When the wait for a connection that is on began; nil when none is.
+        /// When the current wait for a connection began; nil when there is none.
         var waitStart: Duration?
-        /// The earlier waits for a connection, added up.
+        /// The sum of the earlier waits for a connection.
         var waited = Duration.zero
         /// When the request was handed to the transport.
         var sendingStart: Duration
-        /// The same, up to the sending.
+        /// The part of `waited` from before the request was handed to the transport.
         var waitedBefore = Duration.zero
-        /// How long the answer's header took, without the wait for a connection; nil while it has not come.
+        /// How long the answer's header took, without the wait for a connection; nil until it has arrived.
         var header: Duration?
-        /// How it has come to its connection; nil while that is not reported.
+        /// How the exchange got its connection; nil until that is reported.
         var connection: CallTrace.Exchange.Connection?
-        /// Whether the transport is to tell when it writes, and has not.
+        /// Whether the transport has promised to report when it writes, and has not done so yet.
         var isConnecting = false
-        /// When a part of the body was sent last; nil while none has been.
+        /// When the last part of the body was sent; nil if none has been.
         var lastPart: Duration?
         var isOutOfTime = false
     }
@@ -235,14 +236,14 @@ struct ExchangeProgress: Sendable {
     private let start: Duration
     private let state: Locked<State>
 
-    /// - Parameter stopwatch: The call's.
+    /// - Parameter stopwatch: The call's stopwatch.
     init(_ stopwatch: Stopwatch) {
         self.stopwatch = stopwatch
         self.start = stopwatch.elapsed
         self.state = Locked(State(sendingStart: start))
     }
 
-    /// Another request is handed to the transport: the next hop of a redirect.
+    /// Notes that another request, the next hop of a redirect, is handed to the transport.
     func beginSending() {
         let now = stopwatch.elapsed
         state.withLock { state in
@@ -257,7 +258,7 @@ struct ExchangeProgress: Sendable {
     }
 
     func endWaiting() {
-        // The clock may be the user's own: it is not asked under the lock.
+        // The clock may be the user's own, so it is not read under the lock.
         let now = stopwatch.elapsed
         state.withLock { state in
             state.waited += state.waitStart.map { now - $0 } ?? .zero
@@ -273,7 +274,7 @@ struct ExchangeProgress: Sendable {
         state.withLock { $0.isConnecting = false }
     }
 
-    /// Whether it is certain that nothing of the request that was handed to the transport last has been written.
+    /// Whether certainly nothing has been written of the request that was handed to the transport last.
     var isUnsent: Bool { state.withLock { $0.isConnecting } }
 
     func noteConnection(_ connection: CallTrace.Exchange.Connection) {
@@ -288,13 +289,13 @@ struct ExchangeProgress: Sendable {
         }
     }
 
-    /// A part of the body has been sent.
+    /// Notes that a part of the body has been sent.
     func notePart() {
         let now = stopwatch.elapsed
         state.withLock { $0.lastPart = now }
     }
 
-    /// The attempt's timeout has passed.
+    /// Notes that the attempt's timeout has passed.
     func noteTimeout() {
         state.withLock { $0.isOutOfTime = true }
     }
@@ -302,16 +303,16 @@ struct ExchangeProgress: Sendable {
     /// Whether the attempt's timeout has ended the exchange.
     var isOutOfTime: Bool { state.withLock { $0.isOutOfTime } }
 
-    /// The time that the timeout does not count: the wait for a connection in all, one that is still on included, or, where
-    /// that is more, all until a part of the body was sent last.
+    /// The time that the timeout does not count: all waits for a connection, including the current one, or, if longer,
+    /// the whole time until the last part of the body was sent.
     var uncounted: Duration {
         let state = state.withLock { $0 }
         let waited = state.waited + (state.waitStart.map { stopwatch.elapsed - $0 } ?? .zero)
         return max(waited, state.lastPart.map { $0 - start } ?? .zero)
     }
 
-    /// The last request that was handed to the transport: when its answer's header came and how it got its
-    /// connection, nil when not reported, and how long it waited for one.
+    /// The facts about the last request handed to the transport: how long the answer's header took and how the request
+    /// got its connection, nil when not reported, and how long it waited for the connection.
     ///
     /// - Parameter now: The time since the call began.
     func ofThisSending(

@@ -3,12 +3,12 @@ import Foundation
 extension HttpError: PrintableError, Redacted, LocalizedError {
     /// The failure, its request and attempt, the error underneath, and why no further attempt followed.
     ///
-    /// No header, no body and no query is in it. An error that is not the framework's own is named by its type
-    /// unless it describes itself: reflection could print a secret.
+    /// Contains no header, no body and no query. An error that is not the framework's own is named by its type unless
+    /// it describes itself: reflection could print a secret.
     public var description: String {
         var parts = ["\(subject) failed: \(kind)"]
         if attempt > 1 { parts.append("at attempt \(attempt)") }
-        // A wait that the server did not ask for is told by the error underneath.
+        // The underlying error mentions a wait that the server did not ask for.
         if let retryAfter, !isRefusal, kind != .authorization {
             parts.append("the server asks to wait \(retryAfter.brief)")
         }
@@ -27,18 +27,18 @@ extension HttpError: PrintableError, Redacted, LocalizedError {
     /// The same as ``description``.
     public var errorDescription: String? { description }
 
-    /// Shows the description and the trace: `dump` of an error leaks nothing either.
+    /// Shows the description and the trace, so that not even a `dump` of the error leaks anything.
     public var customMirror: Mirror {
         Mirror(self, children: ["error": description, "trace": trace.description])
     }
 
-    /// The request; by its type where it has no URL yet.
+    /// The request, or its type if it has no URL yet.
     private var subject: String {
         if let request { return request.description }
         return call.request.isEmpty ? "A request" : call.request
     }
 
-    /// Why the body does not decode where a decoder cannot tell: it is empty, or no JSON at all.
+    /// A reason that the decoder does not give for a body that does not decode: it is empty, or not JSON at all.
     private var unreadable: String? {
         guard underlying is DecodingError, let response else { return nil }
         if response.body.isEmpty { return "the body is empty (\(response.status))" }
@@ -49,7 +49,7 @@ extension HttpError: PrintableError, Redacted, LocalizedError {
         return "the body is \(type.essence)"
     }
 
-    /// A local server seldom speaks TLS, and `https` is what a base URL without a scheme means.
+    /// A hint for local servers, which seldom speak TLS, while a base URL without a scheme means `https`.
     private var missingScheme: String? {
         guard case .transport(let code) = kind, Self.isHandshakeFailure(code),
             let origin = request?.origin, origin.scheme == "https", origin.isLoopback
@@ -65,7 +65,7 @@ extension HttpError: PrintableError, Redacted, LocalizedError {
         }
     }
 
-    /// Why the retriers let the error surface; nil where the failure itself says it, and while they are asked.
+    /// Why the retriers let the error surface; nil when the failure itself tells, and while the retriers are asked.
     private var reasonToStop: RetryReason? {
         guard let decision = trace.attempts.last?.decision, decision.action == .stop else { return nil }
         switch decision.reason {
@@ -88,7 +88,7 @@ extension HttpError: PrintableError, Redacted, LocalizedError {
 }
 
 extension DecodingError {
-    /// The error with its place, without the value there.
+    /// The error with its place, but without the value at that place.
     fileprivate var withoutValues: String {
         switch self {
         case .keyNotFound(let key, let context): "no value for '\(key.stringValue)' at \(context.place)"

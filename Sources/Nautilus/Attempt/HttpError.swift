@@ -1,8 +1,8 @@
 import Foundation
 
-/// The failure of a call: the last real one, with all that is known of it, and the trace of the whole call.
+/// The failure of a call: the last real one, with all that is known about it, and the trace of the whole call.
 public struct HttpError: Error, Sendable {
-    /// Where on the path of a call it happened.
+    /// The stage of a call's path at which it failed.
     public typealias Stage = CallStage
     /// The kind of failure.
     public typealias Kind = FailureKind
@@ -27,8 +27,8 @@ public struct HttpError: Error, Sendable {
         get { fields.value.request }
         set { fields.value.request = newValue }
     }
-    /// The response, its body cut to ``bodyLimit``, and where it was read while it came, to the part that came within
-    /// ``bodyTime``; nil when there was none.
+    /// The response, with its body cut to ``bodyLimit``, or, if it was read while it arrived, to the part received
+    /// within ``bodyTime``; nil when there was none.
     public var response: HttpResponse<Data>? {
         get { fields.value.response }
         set { fields.value.response = newValue }
@@ -38,41 +38,43 @@ public struct HttpError: Error, Sendable {
         get { fields.value.redirects }
         set { fields.value.redirects = newValue }
     }
-    /// How long the server asks to wait, from when the response came; for how long a refusal of this side holds; or when
-    /// the next refresh may start, after one that failed. Nil when it is not said, or not validly.
+    /// How long to wait before trying again: as the server asks, counted from the arrival of the response; until a
+    /// refusal on this side ends; or until the next refresh may start after a failed one. Nil when there is no valid
+    /// value.
     public var retryAfter: Duration? {
         get { fields.value.retryAfter }
         set { fields.value.retryAfter = newValue }
     }
-    /// The exchange whose answer or failure it is, of another call when the answer was shared (``CallTrace/Exchange/call``
-    /// tells); nil when nothing was sent, and when an interceptor, a hook or the framework failed by itself.
+    /// The exchange that got the answer or failed; another call's when the answer was shared (see
+    /// ``CallTrace/Exchange/call``). Nil when nothing was sent, and when an interceptor, a hook or the framework failed
+    /// by itself.
     public var exchange: CallTrace.Exchange? {
         get { fields.value.exchange }
         set { fields.value.exchange = newValue }
     }
-    /// The agreement of all calls that failed by the same answer; nil when it is this call's alone.
+    /// The agreement of all calls that failed with the same answer; nil when the answer is this call's alone.
     public var sharedAnswer: SharedAnswer? {
         get { fields.value.sharedAnswer }
         set { fields.value.sharedAnswer = newValue }
     }
-    /// The call that failed; ``CallIdentity/none`` before a call has taken the error up.
+    /// The call that failed; ``CallIdentity/none`` until a call has taken the error up.
     public var call: CallIdentity {
         get { fields.value.call }
         set { fields.value.call = newValue }
     }
-    /// Whether it is the end of a stream's connection that had served: an event or a message has come over it, or it
-    /// has lasted for ten seconds. No retry follows but the stream's next connection, which costs no budget; a retrier
-    /// of your own that keeps one asks for this.
+    /// Whether the error ends a stream's connection that had served: an event or a message was received over it, or it
+    /// lasted for ten seconds. The only retry is then the stream's next connection, which costs no budget; a custom
+    /// retrier that keeps a budget has to check this.
     public var hadServed: Bool {
         get { fields.value.hadServed }
         set { fields.value.hadServed = newValue }
     }
-    /// The error underneath; nil when the failure is the framework's own finding.
+    /// The error underneath; nil when the framework itself found the failure.
     public var underlying: (any Error)? {
         get { fields.value.underlying }
         set { fields.value.underlying = newValue }
     }
-    /// The failed attempt's number, from 1; 0 when the call failed before its first.
+    /// The failed attempt's number, from 1; 0 when the call failed before its first attempt.
     public var attempt: Int {
         get { fields.value.attempt }
         set { fields.value.attempt = newValue }
@@ -82,36 +84,36 @@ public struct HttpError: Error, Sendable {
         get { fields.value.trace }
         set { fields.value.trace = newValue }
     }
-    /// The coders of the call's service; nil for the standard ones, and before a call has taken the error up.
+    /// The coders of the call's service; nil for the standard ones, and until a call has taken the error up.
     var coders: JsonCoders.Carried? {
         get { fields.value.coders }
         set { fields.value.coders = newValue }
     }
-    /// Whether it is the failure of a side request.
+    /// Whether it is a side request's failure.
     var isAside: Bool {
         get { fields.value.isAside }
         set { fields.value.isAside = newValue }
     }
-    /// Whether a call has ended with it: inside another call it is not that call's own.
+    /// Whether a call has ended with this error; thrown inside another call, it is not that call's own failure.
     public var isFinal: Bool { fields.value.isFinal }
 
-    /// Notes that a call has ended with it.
+    /// Marks the error as one that a call has ended with.
     mutating func markFinal() { fields.value.isFinal = true }
 
     /// The most bytes of a response's body that an error keeps: 64 KiB, ample for an error document and small
     /// enough to keep errors around.
     public static let bodyLimit = 65_536
 
-    /// How long the body of a streamed response is waited for once its header has said that it is an error: a second,
-    /// in all. The status is known then (RFC 9110 §6), and a failure, or another attempt, is not to wait for a mere
-    /// account of it; an error document comes right behind its header.
+    /// How long an error waits for the body of a streamed response after the header has said that it is an error: a
+    /// second, in all. The status is known by then (RFC 9110 §6), and the failure, or another attempt, must not wait
+    /// for a mere description; an error document follows right after its header.
     public static let bodyTime = Duration.seconds(1)
 
-    /// Creates an error, as a retrier that fails with its own, or a test, does. Its trace is empty; the call fills it.
+    /// Creates an error, as a retrier with its own failure or a test does. Its trace is empty; the call fills it.
     ///
     /// - Parameters:
     ///   - kind: The kind of failure.
-    ///   - stage: Where on the path of a call.
+    ///   - stage: The stage of the call's path.
     ///   - delivery: How far the request may have got. Default: `maybeExecuted`, the assumption that repeats nothing by
     ///     mistake.
     ///   - request: The request. Default: nil, none could be built.
@@ -129,7 +131,7 @@ public struct HttpError: Error, Sendable {
         underlying: (any Error)? = nil,
         attempt: Int = 0
     ) {
-        // A copy: a slice would keep the whole body in memory.
+        // Copied: a slice would keep the whole body in memory.
         let kept = response.map { response in
             let kept = response.withoutOrigins
             return kept.body.count > Self.bodyLimit ? kept.replacingBody(Data(kept.body.prefix(Self.bodyLimit))) : kept
@@ -153,7 +155,7 @@ public struct HttpError: Error, Sendable {
         )
     }
 
-    /// Its fields, in a block of their own: there are too many to move from stage to stage.
+    /// The fields, boxed, since they are too many to move from stage to stage.
     private var fields: Boxed<Fields>
 
     private struct Fields: Sendable {
@@ -179,23 +181,23 @@ public struct HttpError: Error, Sendable {
     /// The response's status; nil when there was no response.
     public var status: Int? { response?.status }
 
-    /// Whether another attempt can execute nothing twice: the server has not acted on anything that this one sent, or
-    /// acting twice has the effect of acting once.
+    /// Whether another attempt is sure to execute nothing twice: either the server has not acted on anything that this
+    /// attempt sent, or acting twice has the same effect as acting once.
     ///
-    /// A retrier that repeats an attempt after a failure asks it first. It speaks of the whole attempt: an interceptor may
-    /// have sent more than the request that failed.
+    /// A retrier checks it before it repeats an attempt after a failure. It covers the whole attempt: an interceptor
+    /// may have sent more than the request that failed.
     public var isSafeToRepeat: Bool {
         delivery != .maybeExecuted || request?.isIdempotent == true
     }
 
-    /// Whether it was held back on this side, so that no word of it is the server's.
+    /// Whether the request was held back on this side, so that nothing in the error comes from the server.
     var isRefusal: Bool {
         if case .refused = kind { true } else { false }
     }
 }
 
 extension HttpError {
-    /// The body of the response, decoded: the server's own account of its refusal, for a service's own error.
+    /// Decodes the body of the response, the server's own account of its refusal, for a service's own error.
     ///
     /// ```swift
     /// func mapError(_ error: HttpError) -> NotesError {
@@ -204,10 +206,10 @@ extension HttpError {
     /// ```
     /// - Parameters:
     ///   - type: The type to decode.
-    ///   - decoder: The decoder. Default: nil, a new one of the service's ``HttpService/coders``.
-    /// - Returns: Nil when nothing was refused: there was no response, or one whose status is a success and whose body
-    ///   did not decode. Nil also when the body is something else, and when it is larger than ``bodyLimit``, of which an
-    ///   error keeps only the beginning.
+    ///   - decoder: The decoder. Default: nil, a new one from the service's ``HttpService/coders``.
+    /// - Returns: Nil when the server refused nothing, that is, when there was no response, or one with a success
+    ///   status and a body that did not decode. Nil also when the body is not of that type, and when it is larger than
+    ///   ``bodyLimit``, since an error keeps only its beginning.
     public func responseBody<Body: Decodable>(
         as type: Body.Type = Body.self,
         decoder: JSONDecoder? = nil
@@ -216,17 +218,18 @@ extension HttpError {
         return try? (decoder ?? coders.decoder()).decode(type, from: response.body)
     }
 
-    /// The server's account of its refusal; nil when it gave none as `application/problem+json`, and when nothing was
-    /// refused.
+    /// The server's account of its refusal; nil when it sent none as `application/problem+json`, and when it refused
+    /// nothing.
     public var problem: ProblemDetails? {
         guard let type = response?.header[.contentType].flatMap({ HttpMimeType($0) }),
             type.essence == "application/problem+json"
         else { return nil }
-        // Its members' names are the standard's, and not the service's.
+        // The names of its members come from the standard, not from the service.
         return responseBody(as: ProblemDetails.self, decoder: JSONDecoder())
     }
 
-    /// Whether the server has refused by `response`: by its status, or in a success that a request takes for a refusal.
+    /// Whether the server has refused by `response`: by its status, or by a success that the request reads as a
+    /// refusal.
     private func hasRefused(by response: HttpResponse<Data>) -> Bool {
         if case .status = kind { return true }
         return !(200..<300).contains(response.status)

@@ -1,12 +1,12 @@
 import Foundation
 
 extension HttpResponse<Data> {
-    /// The failure that a response reports in its body, not by its status: an `error` in a 200, say.
+    /// Creates the failure that a response reports in its body rather than by its status, such as an `error` in a 200.
     ///
-    /// Thrown by ``Request/decode(_:)-(HttpResponse<Data>)``, it has in every respect the effect of an answer with that
-    /// status: a 401 has the credential refreshed, a 503 is retried, counts for a circuit breaker, is not taken by a
-    /// hedge and not stored as a success, and is the status in traces and events. Interceptors see the answer with it.
-    /// Fields that you set before, such as a `Retry-After` from the body, count like the server's:
+    /// Thrown by ``Request/decode(_:)-(HttpResponse<Data>)``, it acts in every respect like an answer with that status.
+    /// A 401 has the credential refreshed; a 503 is retried, counts for a circuit breaker, does not win a hedge, and is
+    /// not stored as a success. Traces and events show that status, and interceptors see the answer with it. Fields
+    /// that you set before, such as a `Retry-After` from the body, count like the server's:
     /// ```swift
     /// func decode(_ response: HttpResponse<Data>) throws -> Answer {
     ///     var response = response
@@ -16,14 +16,14 @@ extension HttpResponse<Data> {
     ///     throw response.rejection(as: error.status)
     /// }
     /// ```
-    /// Where the response is read while it comes (``Request/streamsResponse``), its failure is unknown before the body
-    /// is read: interceptors have seen its 200 then, and the retrier alone is told. So it is with an answer that an
-    /// interceptor has changed or made.
+    /// If the response is read while it arrives (``Request/streamsResponse``), its failure is not known before the body
+    /// is read: interceptors have seen the 200 by then, and only the retrier learns of the failure. The same goes for
+    /// an answer that an interceptor has changed or made.
     ///
-    /// It is this type's word alone. Calls of another type that share the answer read it for themselves
+    /// The judgement is this request type's alone. Calls of another type that share the answer read it themselves
     /// (``HttpResponse/asReceived``), and a cache does not keep it.
     ///
-    /// - Parameter status: The status that it should have had, from 400 to 599.
+    /// - Parameter status: The status that the answer should have had, from 400 to 599.
     public func rejection(as status: Int) -> HttpError {
         var response = self
         response.status = status

@@ -1,13 +1,12 @@
-/// The interruption of an exchange by a timer, without cancelling the task that waits for it, which belongs to the
-/// caller.
+/// Ends an exchange by a timer, without cancelling the task that waits for it, since that task belongs to the caller.
 ///
-/// Only a task can be cancelled, so a timer would need one more for each attempt, which costs more than half as much as
-/// the rest of the call. A transport that answers its caller by itself needs none.
+/// Only a task can be cancelled, so a timer would need one more task for each attempt, which costs more than half as
+/// much as the rest of the call. A transport that can answer its caller without a cancellation needs none.
 public struct Interruption: Sendable {
-    /// Both in one block of memory, since most calls have a timer.
+    /// The occurrence and the timer, in one block of memory since most calls have a timer.
     struct State: Sendable {
         fileprivate var occurrence = Occurrence.awaited(by: nil)
-        /// Nil for one without a timer.
+        /// The timer; nil for an interruption without one.
         var timer: Timer?
     }
 
@@ -16,15 +15,15 @@ public struct Interruption: Sendable {
         case happened
     }
 
-    /// The state of the timer that lets it happen.
+    /// The state of the timer that triggers the interruption.
     struct Timer: Sendable {
         let alarms: any AlarmClock
-        /// The wait that it does not count; nil for none.
+        /// The wait that the timer does not count; nil for none.
         let wait: ExchangeProgress?
-        /// Whether the exchange, whose wait that is, is out of time when it has passed.
+        /// Whether the exchange that `wait` belongs to is out of time when the timer has passed.
         let isTimeout: Bool
         var id: Int?
-        /// The wait that has been made up for.
+        /// The uncounted wait for which the timer has been extended already.
         var madeUp = Duration.zero
         var hasPassed = false
         var isOver = false
@@ -32,7 +31,7 @@ public struct Interruption: Sendable {
 
     let state: Locked<State>
 
-    /// Creates one that has not happened, as a test of a transport does.
+    /// Creates an interruption that has not occurred, as a test of a transport does.
     public init() {
         state = Locked(State())
     }
@@ -41,7 +40,8 @@ public struct Interruption: Sendable {
         state = Locked(State(timer: timer))
     }
 
-    /// Calls `handler` when it happens, in place of the handler before; at once when it has happened.
+    /// Sets the handler, in place of any earlier one; it is called when the interruption occurs, or at once if it
+    /// already has.
     public func onOccurrence(_ handler: @escaping @Sendable () -> Void) {
         let hasHappened = state.withLock { state in
             guard case .awaited = state.occurrence else { return true }
@@ -51,14 +51,14 @@ public struct Interruption: Sendable {
         if hasHappened { handler() }
     }
 
-    /// Forgets the handler, which may hold the owner of this.
+    /// Releases the handler, which may hold the owner of this interruption.
     public func ignore() {
         state.withLock { state in
             if case .awaited = state.occurrence { state.occurrence = .awaited(by: nil) }
         }
     }
 
-    /// Lets it happen, once.
+    /// Triggers the interruption, at most once.
     public func occur() {
         let handler = state.withLock { state in
             defer { state.occurrence = .happened }

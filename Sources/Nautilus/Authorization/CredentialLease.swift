@@ -20,8 +20,8 @@
 ///     var reason: RetryReason? { lease.reason }
 /// }
 /// ```
-/// An attempt may send several requests when an interceptor does, for instance to start a job and poll it until it is
-/// done. Any of these requests may be the rejected one; the lease finds out which.
+/// An attempt may send several requests when an interceptor does: it starts a job, is answered 202, and polls until the
+/// job is done. Any of these requests may be the rejected one; the lease finds out which.
 public struct CredentialLease<Source: CredentialSource> {
     /// A credential with its version.
     public typealias Grant = RefreshCoordinator<Source.Credential>.Grant
@@ -31,13 +31,13 @@ public struct CredentialLease<Source: CredentialSource> {
     private let isIdle: Bool
     /// The session that was current when the call began, however late its first request goes out.
     private var session: RefreshCoordinator<Source.Credential>.Session
-    /// Whether another call began the session, and this call only continues it.
+    /// Whether the session is given by an earlier call, which this one continues.
     private var isFixed = false
     /// Where the session is kept for the calls that continue this one; nil when this call continues another.
     private var place: CallSequence.Place?
     /// The grant that was stamped last.
     private var latest: Grant?
-    /// The number of the exchange that ``latest`` was stamped for; nil in a context that a test has made.
+    /// The number of the exchange that `latest` was stamped for; nil in a context that a test has made.
     private var latestExchange: Int?
     /// The grants stamped earlier in the same attempt, if it makes several exchanges.
     private var earlier: [(exchange: Int?, grant: Grant)] = []

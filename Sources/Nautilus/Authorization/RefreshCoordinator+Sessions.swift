@@ -130,7 +130,6 @@ extension RefreshCoordinator {
     /// credential, or fail when the session has changed.
     ///
     /// - Returns: Whether the change was adopted; if not, read the store again.
-    /// - Returns: Whether it has been followed; when not, look again.
     @discardableResult
     public func adopt(_ adoption: Adoption, since epoch: Epoch) -> Bool {
         let adoption: RefreshMachine.Adoption =

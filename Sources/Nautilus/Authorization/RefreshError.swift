@@ -2,7 +2,8 @@
 public enum RefreshError: Error, Sendable {
     /// No user is signed in.
     case signedOut
-    /// A refresh failed for good; `underlying` is the ``TerminalRefreshFailure`` it threw.
+    /// A refresh failed for good; `underlying` is the ``TerminalRefreshFailure`` it threw, or the error that was
+    /// adopted from another process.
     case sessionExpired(underlying: any Error)
     /// The refresh that the call waited for failed. The credential is kept; the next refresh may start after
     /// `remaining`, longer than the call can wait.

@@ -90,8 +90,8 @@ extension RefreshMachine {
         lifetime: Duration?,
         at now: Duration
     ) -> [Action] {
-        // At epoch 0 this is the first news of a session that was going on all along; calls that began in it already
-        // wait.
+        // At epoch 0 this is the first news of a session that was going on all along: calls that have begun already
+        // belong to it.
         epoch == 0
             ? beginSession(credential, lifetime: lifetime, at: now) : signIn(credential, lifetime: lifetime, at: now)
     }

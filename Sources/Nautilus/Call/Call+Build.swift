@@ -105,7 +105,7 @@ struct RequestBuilder {
     private var lastContent: Content?
     /// The header that the attempt was built with; kept, so that the request copies its own header when it changes it.
     private var checkedHeader = HttpHeader()
-    /// The origin to which ``checkedHeader`` may go unfiltered.
+    /// The origin to which `checkedHeader` may go unfiltered.
     private var builtOrigin: HttpOrigin?
 
     /// The origin of a request that goes out, as far as it is known.

@@ -87,9 +87,9 @@ extension HttpError {
         return inner.kind == .cancelled
     }
 
-    /// Wraps any thrown error. An ``HttpError`` stays as it is; a cancellation and a failure of a transport, of a
-    /// refresh or of URL loading get the kind of that name; any other error gets the kind ``FailureKind/custom``, with
-    /// the error underneath.
+    /// Wraps any thrown error. An ``HttpError`` stays as it is, unless it has ended another call. Cancellations,
+    /// invalid requests, moves of the environment, and failures of a transport, a refresh or URL loading get a kind of
+    /// their own. Any other error gets the kind ``FailureKind/custom``, with the error underneath.
     ///
     /// - Parameters:
     ///   - thrown: The error.

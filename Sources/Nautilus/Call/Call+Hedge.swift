@@ -178,8 +178,8 @@ struct HedgedExchange: Sendable {
     private func isAnswered(by outcome: Outcome) -> Bool {
         guard let status = outcome.response?.status else { return false }
         if follower.accepted.contains(status) { return true }
-        // The other send would get the same answer, unless this status only describes the moment. After a DELETE, a 404
-        // may be the answer to whichever send came second.
+        // The other send would get the same answer, unless this status only describes the moment. After a DELETE,
+        // a 404 may be the answer to whichever send came second.
         return request.method.isSafe && status < 500 && ![408, 425, 429].contains(status)
     }
 }
@@ -224,7 +224,7 @@ final class HedgeRace: Sendable {
         var tasks: [Sending: Task<Void, Never>] = [:]
         var isCancelled = false
 
-        /// Takes the end of a send before a passed delay: then there is nothing left to hedge.
+        /// Takes the next report; the end of a send first, since after it there is nothing left to hedge.
         mutating func takeReport() -> Report? {
             if !ended.isEmpty {
                 let (sending, outcome) = ended.removeFirst()

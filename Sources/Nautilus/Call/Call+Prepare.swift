@@ -1,5 +1,5 @@
 extension Call {
-    /// The longest that a retrier takes if it has not waited, as for a credential: 5 ms. Using what is already there
+    /// The time above which a retrier must have waited, usually for a credential: 5 ms. To use what is already there
     /// takes less; every refresh takes more.
     private static var longestStamping: Duration { .milliseconds(5) }
 

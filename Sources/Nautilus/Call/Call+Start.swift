@@ -232,7 +232,7 @@ extension Call {
     }
 }
 
-/// The success of a call, on its way to the caller. Like ``DecodedAnswer``, its type is not generic over the request.
+/// The success of a call, on its way to the caller. Like `DecodedAnswer`, its type is not generic over the request.
 struct CallOutcome: Sendable {
     /// The answer, with the trace of the call.
     let response: HttpResponse<Data>
@@ -249,8 +249,8 @@ struct CallOutcome: Sendable {
 }
 
 extension CallScope {
-    /// A note when a call within an attempt of this one also retries; nil when, as far as is known, only one of them
-    /// does.
+    /// The note on a call that is made within an attempt of this one, if both retry; nil when, as far as is known, only
+    /// one of them does.
     fileprivate func nestedRetries(of inner: CallScope) -> CallTrace.Note? {
         guard isInAttempt, let outer = maxAttempts?(), let inner = inner.maxAttempts?(), outer > 1, inner > 1 else {
             return nil

@@ -2,7 +2,7 @@ import Foundation
 
 /// Sends a request and follows its redirects (RFC 9110 §15.4), so that the transport does not have to.
 ///
-/// Only the fields that HTTP itself needs cross origins: transports get this wrong most often.
+/// Only the fields that HTTP itself needs are sent across origins: transports get this wrong most often.
 struct RedirectFollower: Sendable {
     /// The ending of an exchange, and its redirects up to then.
     struct Outcome: Sendable {
@@ -205,7 +205,7 @@ extension HttpHeader {
         "tracestate", "user-agent",
     ]
 
-    /// Fields that a change must not be made without: its conditions, and the key by which a repetition is recognised.
+    /// Fields without which a change must not be made: its conditions, and the key by which a repetition is recognised.
     /// A GET without its conditions merely brings the same in more bytes (RFC 9110 §15.4).
     private static let conditions: Set<String> = [
         "idempotency-key", "if-match", "if-modified-since", "if-none-match", "if-unmodified-since",

@@ -11,84 +11,85 @@ import Foundation
 ///     }
 /// }
 /// ```
-/// Shared by all calls and stateless, or guarding its own state. The response has not been validated: any status.
-/// Whether it could be decoded, and what went on the wire in the end, is told by ``AttemptContext/follow(_:)``.
+/// Shared by all calls, so it is stateless or guards its own state. The response has not been validated and may have
+/// any status. Whether it could be decoded, and what was finally sent, is reported by ``AttemptContext/follow(_:)``.
 ///
-/// A request to another origin leaves behind the fields of the service and of the request whose name is sensitive
-/// (``HttpHeader/Name/isSensitive``), such as `Cookie` or `X-Api-Key`; one with another value there goes along.
+/// When an interceptor sends a request to another origin, fields set by the service or the request stay behind if their
+/// names are sensitive (``HttpHeader/Name/isSensitive``), such as `Cookie` or `X-Api-Key`; a sensitive field with a
+/// different value goes along.
 public protocol HttpInterceptor: ServicePart {
     /// The rest of the path: the interceptors further in, then the credential, the exchange and its redirects.
     ///
-    /// Not `Sendable` by design: it leads to the call's own retrier, so it is called in the call's task,
-    /// one call after the other.
+    /// Not `Sendable` by design: it leads to the call's own retrier, so it must be called in the call's task, one call
+    /// after the other.
     typealias Next = (HttpRequest) async throws -> HttpResponse<Data>
 
-    /// Handles one attempt: calls `next` once, not at all (it answers itself), or again (it retries by itself).
+    /// Handles one attempt: calls `next` once, or not at all (to answer by itself), or repeatedly (to retry by itself).
     ///
     /// - Throws: Any error; it becomes the attempt's failure. An error of `next` is the framework's and keeps its kind,
-    ///   like errors of URL loading and cancellations; an error of your own becomes kind `custom`, and lies underneath.
+    ///   as do errors of URL loading and cancellations; any other error becomes kind `custom`, and lies underneath.
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data>
 
-    /// Says whether a request that it has let through may be sent a second time now, and takes a place for the second
-    /// send.
+    /// Decides whether a request that it has let through may be sent a second time now, and takes a place for the
+    /// second send.
     ///
-    /// Asked before a slow attempt is hedged (``Hedging``), of every interceptor of the service, from any task. Interceptors
-    /// see one request and one answer, since the second send is made further in than all of them; so one that holds requests
-    /// back has to be asked. The second send never waits: it goes at once as another request would, and counts as one, or it
-    /// is not made. Default: it may.
+    /// Every interceptor of the service is asked before a slow attempt is hedged (``Hedging``), from any task. The
+    /// second send is made further in than all interceptors, so they see one request and one answer; that is why
+    /// interceptors that hold requests back have to be asked. The second send never waits: either it goes at once, and
+    /// counts like another request, or it is not made. Default: it may be sent.
     ///
     /// - Parameters:
-    ///   - request: As it is sent, with the fields of interceptors further in and of the retrier.
-    ///   - context: The attempt's.
+    ///   - request: The request as it is sent, with the fields of interceptors further in and of the retrier.
+    ///   - context: The attempt's context.
     func admitSecondSend(of request: HttpRequest, context: AttemptContext) -> SecondSend
 
-    /// Looks once more at a request that it has let through, and that has waited for its credential since: waits, or throws,
-    /// as it would if the request came now.
+    /// Looks again at a request that it has let through, and that has waited for its credential since then: waits or
+    /// throws, as it would if the request came now.
     ///
-    /// So that a crowd that has waited for one refresh does not leave at the same moment. Asked of every interceptor of
-    /// the service, the outermost first, while the request's own ``intercept(_:context:next:)`` waits further out.
-    /// Default: nothing.
+    /// This keeps a crowd that has waited for one refresh from leaving at the same moment. Every interceptor of the
+    /// service is asked, the outermost first, while its ``intercept(_:context:next:)`` still waits for the answer to
+    /// this request. Default: nothing.
     ///
     /// - Parameters:
-    ///   - request: As it came to the interceptors, without the fields of the retrier.
-    ///   - context: The attempt's.
-    /// - Throws: Any error; it is the attempt's failure, and nothing is sent.
+    ///   - request: The request as the interceptors have passed it on, without the fields of the retrier.
+    ///   - context: The attempt's context.
+    /// - Throws: Any error; it becomes the attempt's failure, and nothing is sent.
     func readmit(_ request: HttpRequest, context: AttemptContext) async throws
 
-    /// Where it belongs among the others, for `HttpService.diagnose()`. Default: anywhere.
+    /// The interceptor's place among the others, for `HttpService.diagnose()`. Default: anywhere.
     var place: InterceptorPlace { get }
 
-    /// Whether it gives every request that is not idempotent an `Idempotency-Key`, so that it may be sent again, for
-    /// `HttpService.diagnose()`. Default: false.
+    /// Whether it adds an `Idempotency-Key` to every request that is not idempotent, so that the request may be
+    /// repeated; for `HttpService.diagnose()`. Default: false.
     var addsIdempotencyKeys: Bool { get }
 }
 
 extension HttpInterceptor {
-    /// It may.
+    /// Admits the second send.
     public func admitSecondSend(of request: HttpRequest, context: AttemptContext) -> SecondSend { .admitted() }
-    /// Nothing.
+    /// Does nothing.
     public func readmit(_ request: HttpRequest, context: AttemptContext) async throws {}
-    /// Anywhere.
+    /// Returns ``InterceptorPlace/anywhere``.
     public var place: InterceptorPlace { .anywhere }
-    /// False.
+    /// Returns false.
     public var addsIdempotencyKeys: Bool { false }
 }
 
-/// An interceptor's answer when a request is to be sent a second time.
+/// An interceptor's answer to whether a request may be sent a second time.
 public enum SecondSend: Sendable {
-    /// It may go.
+    /// The second send may be made.
     ///
     /// - Parameter atEnd: Gives back what the second send has taken: called once, when it has ended, or when it is not
     ///   made after all. Default: nil, nothing was taken.
     case admitted(atEnd: (@Sendable () -> Void)? = nil)
-    /// Another request would be held back, and so it is not made.
+    /// The second send is not made, since another request would be held back.
     case refused
 }
 
-/// Where an interceptor belongs among the others of its service; by it `HttpService.diagnose()` finds those that stand in
-/// the wrong order.
+/// Where an interceptor belongs among the others of its service; `HttpService.diagnose()` uses it to find interceptors
+/// in the wrong order.
 ///
-/// One of your own that does the same as one of these says so, and is looked at in the same way:
+/// A custom interceptor that does the same as one of these can declare its place, and is checked in the same way:
 /// ```swift
 /// final class DailyQuota: HttpInterceptor {
 ///     var place: InterceptorPlace { .waitingForServer }
@@ -98,9 +99,9 @@ public enum SecondSend: Sendable {
 /// }
 /// ```
 public struct InterceptorPlace: Hashable, Sendable {
-    /// The smaller, the further out; nil where it does not matter.
+    /// The order: smaller ranks belong further out; nil when the place does not matter.
     private let rank: Int?
-    /// Why nothing that belongs further out may stand within.
+    /// Why interceptors that belong further out must not be placed inside of this one.
     let reason: String
 
     private init(_ rank: Int?, because reason: String) {
@@ -109,13 +110,13 @@ public struct InterceptorPlace: Hashable, Sendable {
 
     /// Anywhere: it changes requests or answers, and holds nothing back. The default.
     public static let anywhere = InterceptorPlace(nil, because: "")
-    /// It answers in place of the server, from a store.
+    /// It answers from a store, in place of the server.
     public static let storing = InterceptorPlace(1, because: "it sees what the caller asks for")
-    /// It makes one exchange of several.
+    /// It combines several exchanges into one.
     public static let sharing = InterceptorPlace(2, because: "what is stored needs no exchange that could be shared")
-    /// It has requests wait for others to end, as `ConcurrencyLimit` does.
+    /// It makes requests wait until others end, as `ConcurrencyLimit` does.
     public static let waitingForOthers = InterceptorPlace(3, because: "what needs no exchange of its own needs no slot")
-    /// It has requests wait for the server's time, as `Pacing` does.
+    /// It makes requests wait for a time that the server sets, as `Pacing` does.
     public static let waitingForServer = InterceptorPlace(
         4,
         because: "while a request waits for something else, the server may ask for patience, and has to be heeded"
@@ -130,10 +131,10 @@ public struct InterceptorPlace: Hashable, Sendable {
         5,
         because: "what is waited for before the header is made is then subtracted"
     )
-    /// It stands for the network, as `Chaos` does.
+    /// It imitates the network, as `Chaos` does.
     public static let network = InterceptorPlace(6, because: "its trouble has to look like the network's")
 
-    /// Whether one of this place has to stand outside of one of `other`.
+    /// Whether an interceptor of this place belongs outside of one of the place `other`.
     func isOutside(of other: InterceptorPlace) -> Bool {
         guard let rank, let otherRank = other.rank else { return false }
         return rank < otherRank
@@ -141,9 +142,9 @@ public struct InterceptorPlace: Hashable, Sendable {
 }
 
 extension Collection where Element == any HttpInterceptor {
-    /// Asks all of them, and takes nothing unless all let it go.
+    /// Asks all interceptors, and takes nothing unless all admit the second send.
     ///
-    /// - Returns: The closure that gives everything back; or the type of the one that would hold it back.
+    /// - Returns: A closure that gives everything back; or the type of the interceptor that would hold the send back.
     func admitSecondSend(
         of request: HttpRequest,
         context: AttemptContext
@@ -162,7 +163,7 @@ extension Collection where Element == any HttpInterceptor {
     }
 }
 
-/// The interceptor that would hold a second send back.
+/// A refusal by an interceptor that would hold a second send back.
 struct SecondSendRefusal: Error {
     let interceptor: String
 }

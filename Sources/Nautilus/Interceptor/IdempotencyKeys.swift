@@ -1,6 +1,6 @@
 import Foundation
 
-/// Gives every request that is not idempotent a key, under which the server recognises its repetition.
+/// Gives every request that is not idempotent a key, by which the server recognises a repetition.
 ///
 /// ```swift
 /// var interceptors: [any HttpInterceptor] { [IdempotencyKeys()] }
@@ -8,13 +8,13 @@ import Foundation
 ///     BackoffRetrier.factory(.standard.with { $0.condition = .standard.retryingKeysInProgress() })
 /// }
 /// ```
-/// With a key, a POST counts as idempotent: retriers repeat it although it may have been executed. So use it only for an
-/// API which promises to heed `Idempotency-Key`, on every endpoint that the service calls; one that ignores it would
-/// execute a repeated POST twice.
+/// With a key, a POST counts as idempotent: retriers repeat it even if it may have been executed. So use this only for
+/// an API that promises to heed `Idempotency-Key` on every endpoint that the service calls; an API that ignores it
+/// would execute a repeated POST twice.
 ///
-/// One key per call, the same on all its attempts: the call keeps the first, with the body that it was sent with. GET,
-/// HEAD, PUT, DELETE, OPTIONS and TRACE need none, and a request's own key stays: a key that is stored with its purpose
-/// has a repetition recognised even after the app has been started anew.
+/// There is one key per call, the same in all its attempts: the call keeps the first key, with the body that it was
+/// sent with. GET, HEAD, PUT, DELETE, OPTIONS and TRACE need none. A request's own key stays: if the app stores a key
+/// with its purpose, the server recognises a repetition even after the app was restarted.
 ///
 /// Source: draft-ietf-httpapi-idempotency-key-header.
 public struct IdempotencyKeys: HttpInterceptor {
@@ -23,15 +23,15 @@ public struct IdempotencyKeys: HttpInterceptor {
     /// Creates the interceptor.
     ///
     /// - Parameter makeKey: Draws a key that has never been drawn before. Default: a random UUID, unquoted, as most
-    ///   APIs take it; the draft would have it in double quotes.
+    ///   APIs expect it; the draft wants it in double quotes.
     public init(makeKey: @escaping @Sendable () -> String = { UUID().uuidString }) {
         self.makeKey = makeKey
     }
 
-    /// True.
+    /// Returns true.
     public var addsIdempotencyKeys: Bool { true }
 
-    /// Adds a key where one is missing.
+    /// Adds a key if the request needs one and has none.
     public func intercept(
         _ request: HttpRequest,
         context: AttemptContext,

@@ -1,19 +1,19 @@
 import Foundation
 
-/// Tells the server how long its answer is waited for, so that it does not work in vain.
+/// Tells the server how long the client waits for its answer, so that it does not work in vain.
 ///
 /// ```swift
 /// var interceptors: [any HttpInterceptor] { [RequestTimeoutHeader()] }  // X-Request-Timeout: 1500
 /// ```
-/// The shorter one of the attempt's timeout and the time left until the call's deadline, in whole units, rounded down:
-/// the server gives up first. Anything positive is at least 1, since a zero means "no limit" to some servers. Without
-/// timeout and deadline nothing is added, and a field that the request has stays.
+/// The value is the shorter of the attempt's timeout and the time left until the call's deadline, in whole units,
+/// rounded down so that the server gives up first. It is at least 1, since zero means "no limit" to some servers.
+/// Without timeout and deadline nothing is added, and a field that the request already has stays.
 ///
-/// Put it last among the interceptors: the time that others wait before it is then subtracted.
+/// Put it last among the interceptors: then the time that the others wait before it is subtracted.
 public struct RequestTimeoutHeader: HttpInterceptor {
     /// The unit of the field.
     public enum Unit: Hashable, Sendable {
-        /// Thousandths of a second.
+        /// Milliseconds.
         case milliseconds
         /// Seconds.
         case seconds
@@ -27,13 +27,13 @@ public struct RequestTimeoutHeader: HttpInterceptor {
     /// - Parameters:
     ///   - name: The field's name. Default: `X-Request-Timeout`; there is no standard, so use the one that the server
     ///     reads.
-    ///   - unit: The field's unit. Default: milliseconds, since calls within calls have less than seconds left.
+    ///   - unit: The field's unit. Default: milliseconds, since nested calls often have less than a second left.
     public init(name: HttpHeader.Name = "X-Request-Timeout", unit: Unit = .milliseconds) {
         self.name = name
         self.unit = unit
     }
 
-    /// Within all interceptors that have requests wait.
+    /// Inside of all interceptors that make requests wait.
     public var place: InterceptorPlace { .tellingTime }
 
     /// Adds the field.
@@ -42,7 +42,7 @@ public struct RequestTimeoutHeader: HttpInterceptor {
         context: AttemptContext,
         next: Next
     ) async throws -> HttpResponse<Data> {
-        // The time left when the attempt began, and the time left now: there is no current call in a test.
+        // The time left when the attempt began, and the time left now, which in a test without a call is unknown.
         let limits = [context.timeout, context.remaining, CallDeadline.remaining].compactMap { $0 }
         guard let limit = limits.min(), request.header[name] == nil else { return try await next(request) }
         var request = request

@@ -75,7 +75,7 @@ extension BackoffRetrier.Configuration {
         return delay >= max(range.lowerBound, hint) && delay <= max(range.upperBound, latest)
     }
 
-    /// The longest span over which calls are spread that were told when to come back.
+    /// The longest span over which to spread calls that were told when to come back.
     private static let longestSpread = Duration.seconds(10)
 
     /// The delay after an answer that says when to come back; never shorter than that.

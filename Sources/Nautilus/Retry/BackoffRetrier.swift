@@ -128,7 +128,7 @@ public struct BackoffRetrier: Retrier {
         return nil
     }
 
-    /// Waits until the device is online; nil when it is already, or when that is unknown.
+    /// Waits until the device is online; nil when there is nothing to wait for, or no time left to wait.
     private mutating func waitForNetwork(after error: HttpError) async -> OfflineWait.Ending? {
         // A policy without retries should not make this kind of retry either.
         guard policy.maxAttempts > 1 else { return nil }

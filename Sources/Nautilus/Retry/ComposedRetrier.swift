@@ -2,7 +2,9 @@
 ///
 /// ```swift
 /// ComposedRetrier.factory(
-///     AuthorizationRetrier.factory(coordinator),
+///     coordinator.authorization { token, request in
+///         request.header[.authorization] = "Bearer \(token.accessToken)"
+///     },
 ///     BackoffRetrier.factory(.standard.with { $0.gate = coordinator })
 /// )
 /// ```

@@ -1,8 +1,8 @@
 /// A record, by origin, of how long successful requests took from their sending to the header of the answer; shared by
 /// all calls that are given the same object.
 ///
-/// As ``BackoffRetrier/Configuration/latencies`` it avoids retries that cannot finish: a request that usually takes 400
-/// ms is not sent when 100 ms are left until the call's deadline. The server would work on it for nothing.
+/// As ``BackoffRetrier/Configuration/latencies`` it avoids retries that cannot finish: a request that usually takes
+/// 400 ms is not sent when 100 ms are left until the call's deadline. The server would work on it for nothing.
 ///
 /// ```swift
 /// struct NotesService: HttpService {

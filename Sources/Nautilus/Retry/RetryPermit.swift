@@ -34,7 +34,7 @@ public final class RetryPermit: Sendable {
         if state.withLock({ $0 }) == .unused { giveBack() }
     }
 
-    /// Uses the permit, as a retry is sent now.
+    /// Uses the permit for a retry that is sent now.
     ///
     /// - Returns: Whether the retry may be sent: always true the first time. Calls that share one answer also share the
     ///   permit for its retry; if they send more than one retry after all, the budget has to pay again.

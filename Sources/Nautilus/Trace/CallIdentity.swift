@@ -1,24 +1,24 @@
-/// Which call it is: the same in its events, its trace, its errors and the contexts of its attempts.
+/// The identity of a call, the same in its events, its trace, its errors and the contexts of its attempts.
 ///
-/// Two calls of one request type are told apart by it, and a call that was made within another one, by an interceptor or
-/// a retrier of that one, names it.
+/// It distinguishes two calls of one request type; and if an interceptor or a retrier makes a call within another one,
+/// its identity names the outer call.
 public struct CallIdentity: Sendable, Hashable, CustomStringConvertible {
-    /// The call's number in this process, from 1; 0 for none, as in a context that a test has made.
+    /// The call's number in this process, from 1; 0 for no call, as in a context that a test has made.
     public let id: UInt64
-    /// The numbers of the calls within which this one was made, the innermost first: they wait for it. Those that had ended
-    /// by then are not among them.
+    /// The numbers of the calls within which this one was made and which wait for it, the innermost first; without
+    /// calls that had already ended then.
     public let ancestors: [UInt64]
     private let requestType: (any Any.Type)?
 
     /// The identity of no call.
     public static let none = CallIdentity(id: 0, ancestors: [], requestType: nil)
 
-    /// An identity of a call that never was, as a test of an observer needs it.
+    /// Creates the identity of a call that was never made, for the test of an observer.
     ///
     /// - Parameters:
     ///   - id: The call's number.
-    ///   - parent: The number of the call around it. Default: nil, none.
-    ///   - requestType: The type of its request.
+    ///   - parent: The number of the enclosing call. Default: nil, none.
+    ///   - requestType: The type of the call's request.
     public init(id: UInt64, parent: UInt64? = nil, requestType: any Any.Type) {
         self.init(id: id, ancestors: parent.map { [$0] } ?? [], requestType: .some(requestType))
     }
@@ -31,14 +31,14 @@ public struct CallIdentity: Sendable, Hashable, CustomStringConvertible {
         self.init(id: scope.id, ancestors: scope.ancestorIDs, requestType: scope.requestType)
     }
 
-    /// The number of the call within which this one was made; nil when it was made within none, or within one that had
-    /// ended by then.
+    /// The number of the call within which this one was made; nil when there is none, or when it had already ended
+    /// then.
     public var parent: UInt64? { ancestors.first }
 
     /// The name of the request's type; empty for no call.
     public var request: String { requestType.map { String(describing: $0) } ?? "" }
 
-    /// The request's type and the number, `GetNote #17`; with the call around it, `GetNote #18 in #17`.
+    /// The request's type and the number, `GetNote #17`; with the enclosing call, `GetNote #18 in #17`.
     public var description: String {
         "\(request) #\(id)" + (parent.map { " in #\($0)" } ?? "")
     }

@@ -6,7 +6,7 @@ import Foundation
 public protocol CallObserver: Sendable {
     /// Takes one event.
     func observe(_ event: CallEvent)
-    /// Whether events are wanted at all; false spares the making of them. Default: true.
+    /// Whether events are wanted at all; if not, they are not even created. Default: true.
     var isEnabled: Bool { get }
 }
 
@@ -15,17 +15,17 @@ extension CallObserver {
     public var isEnabled: Bool { true }
 }
 
-/// An observer that wants nothing: the default.
+/// An observer that wants no events: the default.
 public struct NilCallObserver: CallObserver {
     /// Creates the observer.
     public init() {}
-    /// Takes nothing.
+    /// Does nothing.
     public func observe(_ event: CallEvent) {}
     /// Events are not wanted.
     public var isEnabled: Bool { false }
 }
 
-/// Several observers as one: each event goes to all that want any, in order.
+/// Several observers as one: each event goes to all observers that want events, in order.
 ///
 /// ```swift
 /// var observer: any CallObserver { ComposedCallObserver(PrintingObserver(), metrics) }
@@ -33,22 +33,22 @@ public struct NilCallObserver: CallObserver {
 public struct ComposedCallObserver: CallObserver {
     private let observers: [any CallObserver]
 
-    /// Composes observers; none is an observer that wants nothing.
+    /// Composes observers; without any, the result wants no events.
     public init(_ observers: any CallObserver...) {
         self.init(observers)
     }
 
-    /// Composes observers; none is an observer that wants nothing.
+    /// Composes observers; without any, the result wants no events.
     public init(_ observers: [any CallObserver]) {
         self.observers = observers
     }
 
-    /// Gives the event to each that wants any.
+    /// Passes the event to each observer that wants events.
     public func observe(_ event: CallEvent) {
         for observer in observers where observer.isEnabled { observer.observe(event) }
     }
 
-    /// Whether any of them wants events.
+    /// Whether any of the observers wants events.
     public var isEnabled: Bool { observers.contains(where: \.isEnabled) }
 }
 
@@ -56,16 +56,16 @@ public struct ComposedCallObserver: CallObserver {
 public enum CallEvent: Sendable {
     /// An attempt begins.
     case attemptStarted(CallIdentity, number: Int)
-    /// A request goes out; its outcome is `unfinished`.
+    /// A request goes out; the exchange's outcome is still `unfinished`.
     case exchangeStarted(CallIdentity, CallTrace.Exchange)
-    /// A request that went out has ended; a send that has lost against its hedge may end after its call.
+    /// A request that went out has ended. The losing send of a hedge may end after its call.
     case exchangeEnded(CallIdentity, CallTrace.Exchange)
-    /// An attempt has ended, with the decision that followed where there was one.
+    /// An attempt has ended; includes the decision that followed, if there was one.
     case attemptEnded(CallIdentity, CallTrace.Attempt)
     /// A call has ended.
     case callEnded(CallIdentity, CallTrace)
-    /// A refresh begins; it would replace this generation.
+    /// A refresh begins, to replace this generation.
     case refreshStarted(generation: Int)
-    /// A refresh has ended: the new generation, or nil for a failure.
+    /// A refresh has ended, with the new generation, or nil if it failed.
     case refreshEnded(generation: Int?)
 }

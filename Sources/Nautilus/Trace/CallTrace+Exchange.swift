@@ -1,76 +1,79 @@
 extension CallTrace {
-    /// One request that went out, and its result: the record that retriers, budgets, latencies, interceptors and the
-    /// trace read.
+    /// One request that went out, and its result: the record used by retriers, budgets, latencies, interceptors and the
+    /// trace.
     public struct Exchange: Sendable, Hashable {
-        /// The part of an exchange in its attempt.
+        /// The role of an exchange in its attempt.
         public enum Role: String, Sendable, Hashable {
             /// The attempt's own request.
             case main
-            /// A request that an interceptor has made besides, by ``AttemptContext/send(_:)`` or with `next`.
+            /// An additional request by an interceptor, made by ``AttemptContext/send(_:)`` or with `next`.
             case side
             /// The second send of a slow attempt.
             case hedge
-            /// A hop that a redirect has led to.
+            /// A hop to which a redirect has led.
             case redirect
         }
 
-        /// How an exchange has ended.
+        /// How an exchange ended.
         public enum Outcome: Sendable, Hashable {
             /// With an answer of this status.
             case answered(status: Int)
-            /// Without one.
+            /// Without an answer.
             case failed(FailureKind)
-            /// Not yet: it was still under way when its attempt ended, as a send that has lost against its hedge.
+            /// Not yet: it was still under way when its attempt ended, like a send that has lost to the other.
             case unfinished
         }
 
-        /// The call that made it, as ``CallIdentity/id``: of an answer that several calls share, the one that asked.
+        /// The call that made the exchange, as ``CallIdentity/id``; if several calls share its answer, the call that
+        /// asked.
         public var call: UInt64 { fields.value.call }
-        /// Its number in the call, from 1. A number is missing where a retrier has refused to let a request go.
+        /// The exchange's number in the call, from 1. A number is missing if a retrier refused to let a request go.
         public var number: Int { fields.value.number }
-        /// The number of the exchange that it goes on with: for a redirect and a hedge, of the one that was sent first;
-        /// for any other, its own.
+        /// The number of the exchange that this one continues: for a redirect or a hedge, the exchange that was sent
+        /// first; for any other, its own number.
         public var root: Int { fields.value.root }
-        /// The number of the attempt that it belongs to, from 1.
+        /// The number of the attempt that the exchange belongs to, from 1.
         public var attempt: Int { fields.value.attempt }
-        /// Its part in the attempt.
+        /// The exchange's role in the attempt.
         public var role: Role { fields.value.role }
         /// The request that was sent, without header and query.
         public var request: RequestSummary { fields.value.request }
-        /// When it was sent, counted from the call's start.
+        /// When the request was sent, counted from the call's start.
         public var start: Duration { fields.value.start }
-        /// How long the server took to the answer's header, from the sending on and without the wait for a connection;
-        /// nil when there was no answer. Where a transport does not tell when the header came, the whole answer counts.
+        /// How long the server took from the sending to the answer's header, without the wait for a connection; nil
+        /// when there was no answer. If a transport does not report when the header arrived, the time of the whole
+        /// answer counts.
         public var latency: Duration? {
             get { fields.value.latency }
             set { fields.value.latency = newValue }
         }
-        /// How long it stood in line for a connection; zero where a transport does not tell.
+        /// How long the exchange waited for a connection; zero if the transport does not report it.
         public var connectionWait: Duration {
             get { fields.value.connectionWait }
             set { fields.value.connectionWait = newValue }
         }
-        /// How it came to its connection; nil where a transport does not tell.
+        /// How the exchange got its connection; nil if the transport does not report it.
         public var connection: Connection? {
             get { fields.value.connection }
             set { fields.value.connection = newValue }
         }
-        /// How long it took in all, the wait for a connection and the body included; of a streamed answer to its header.
+        /// How long the exchange took in all, including the wait for a connection and the body; for a streamed answer,
+        /// up to its header.
         public var duration: Duration {
             get { fields.value.duration }
             set { fields.value.duration = newValue }
         }
-        /// Where redirects have led on the way to it; nil but for a redirect.
+        /// Where redirects led on the way to this exchange; nil unless it is a redirect.
         public var redirects: RedirectSummary? {
             get { fields.value.redirects }
             set { fields.value.redirects = newValue }
         }
-        /// How it ended.
+        /// How the exchange ended.
         public var outcome: Outcome {
             get { fields.value.outcome }
             set { fields.value.outcome = newValue }
         }
-        /// How far the server may have gone with it.
+        /// How far the server may have got with the request.
         public var delivery: Delivery {
             get { fields.value.delivery }
             set { fields.value.delivery = newValue }
@@ -152,33 +155,33 @@ extension CallTrace.Exchange: CustomStringConvertible {
 }
 
 extension CallTrace.Exchange {
-    /// How an exchange has come to its connection, and how long each step took, one after the other.
+    /// How an exchange got its connection, and how long each step took, one after the other.
     public struct Connection: Sendable, Hashable {
-        /// How long the look-up of the host's name took; zero where there was none.
+        /// How long the look-up of the host's name took; zero when there was none.
         public let nameLookup: Duration
-        /// How long the connection took to the address, or to the proxy.
+        /// How long it took to connect to the address, or to the proxy.
         public let connect: Duration
-        /// How long it took until it was safe to send, by TLS and through a proxy's tunnel; zero without both.
+        /// How long it then took until sending was secure, by TLS and through a proxy's tunnel; zero without either.
         public let secure: Duration
-        /// Whether an earlier exchange has left it behind; then no step took any time.
+        /// Whether an earlier exchange left the connection behind; then no step took any time.
         public var isReused: Bool { self == .reused }
 
-        /// A kept connection.
+        /// A kept connection, reused.
         public static let reused = Connection()
 
         /// Creates the record of a new connection.
         ///
         /// - Parameters:
         ///   - nameLookup: How long the look-up of the host's name took. Default: zero.
-        ///   - connect: How long the connection took. Default: zero.
-        ///   - secure: How long it took until it was safe to send. Default: zero.
+        ///   - connect: How long it took to connect. Default: zero.
+        ///   - secure: How long it then took until sending was secure. Default: zero.
         public init(nameLookup: Duration = .zero, connect: Duration = .zero, secure: Duration = .zero) {
             self.nameLookup = nameLookup
             self.connect = connect
             self.secure = secure
         }
 
-        /// The steps that took time, behind how the exchange has ended; empty for a kept connection.
+        /// The steps that took time, to be appended to the exchange's ending; empty for a kept connection.
         fileprivate var addition: String {
             let steps = [("name", nameLookup), ("connection", connect), ("TLS", secure)].filter { $0.1 > .zero }
             guard !steps.isEmpty else { return "" }
@@ -188,19 +191,19 @@ extension CallTrace.Exchange {
 }
 
 extension CallTrace {
-    /// The result of a slow attempt's second send.
+    /// What became of a slow attempt's second send.
     public enum Hedge: Sendable, Hashable {
-        /// It was started this long after the first.
+        /// It was sent this long after the first.
         ///
-        /// - Parameter winner: The send whose answer the attempt has taken; nil when both have failed.
+        /// - Parameter winner: The send whose answer the attempt took; nil when both failed.
         case sent(after: Duration, winner: Sending?)
-        /// The attempt was slow enough for one, and none was started.
+        /// The attempt was slow enough for a second send, but none was made.
         case notSent(HedgeObstacle)
     }
 
     /// One of the two sends of a hedged attempt.
     public enum Sending: String, Sendable, Hashable {
-        /// The one that every attempt begins with.
+        /// The send that every attempt begins with.
         case first
         /// The hedge.
         case second
@@ -211,25 +214,25 @@ extension CallTrace {
 public enum HedgeObstacle: Sendable, Hashable {
     /// The request does not allow it.
     case notAllowed
-    /// Sent twice, it might act twice: the method is not idempotent, and there is no `Idempotency-Key`.
+    /// Sent twice, the request might act twice: its method is not idempotent, and it has no `Idempotency-Key`.
     case notIdempotent
-    /// The body comes in chunks, which only one send can have.
+    /// The body is a stream, which only one send can read.
     case streamedBody
-    /// It is part of a refresh: sent twice, it might spend a credential twice.
+    /// The request is part of a refresh: sent twice, it might spend a credential twice.
     case refresh
-    /// The session that it was stamped in is over.
+    /// The session in which the request was stamped is over.
     case sessionOver
-    /// Too few attempts have succeeded to know how long is slow.
+    /// Too few attempts have succeeded to tell what is slow.
     case tooFewSamples
     /// The attempt's timeout passes before the hedge's delay.
     case timeoutFirst(Duration)
     /// The time left until the timeout or the deadline is less than an attempt to the origin usually takes.
     case cannotFinish(remaining: Duration, usual: Duration)
-    /// The origin has ordered a pause, of which this is left.
+    /// The origin has ordered a pause, and this much of it is left.
     case pause(Duration)
     /// An interceptor of this type would have held back another request.
     case heldBack(by: String)
-    /// The retry budget that the calls to the origin share is used up.
+    /// The retry budget shared by the calls to the origin is used up.
     case budget
 }
 

@@ -1,6 +1,6 @@
 /// The record of a call: every attempt, every delay, and why each decision was taken.
 ///
-/// It holds no header, no body and no query, so it can be logged. Printed, it is a timeline.
+/// It holds no header, no body and no query, so it can be logged. When printed, it is a timeline.
 public struct CallTrace: Sendable, Hashable {
     /// One pass along the path of a call.
     public struct Attempt: Sendable, Hashable {
@@ -8,34 +8,36 @@ public struct CallTrace: Sendable, Hashable {
         public var number: Int
         /// When it began, counted from the call's start.
         public var start: Duration
-        /// How long it took, waiting for a credential or a network included, the delay after it not.
+        /// How long it took, including waits for a credential or a network, but not the delay after it.
         public var duration: Duration
         /// How it ended.
         public var outcome: Outcome
-        /// The decision after a failure; nil after a success, and when no retrier was asked.
+        /// The decision after a failure; nil after a success, or when no retrier was asked.
         public var decision: Decision?
-        /// The second send of an attempt that was slow; nil when it was not, or when the service does not hedge.
+        /// What became of the second send of a slow attempt; nil when it was not slow, or when the service does not
+        /// hedge.
         public var hedge: Hedge?
-        /// The requests that went out, in the order of their sending; empty when an interceptor answered by itself.
+        /// The requests that went out, in the order in which they were sent; empty when an interceptor answered by
+        /// itself.
         public var exchanges: [Exchange] = []
-        /// The source of a success's answer. The server, unless an interceptor made another of it.
+        /// The source of a success's answer: the server, unless an interceptor changed or made the answer.
         public var source: Source = .server
     }
 
     /// The source of the answer that an attempt has succeeded with.
     public enum Source: Sendable, Hashable {
-        /// The server's, to the last exchange.
+        /// The server's answer to the last exchange.
         case server
-        /// An interceptor's, a cache's above all: the status of the server's own answer, 304 for one that was
-        /// validated; nil when the attempt made no exchange of its own, or got no answer.
+        /// An interceptor, above all a cache. The status is that of the server's own answer, such as 304 for a stored
+        /// answer that was validated; nil when the attempt made no exchange of its own, or got no answer.
         case interceptor(serverStatus: Int?)
     }
 
     /// How an attempt ended.
     public enum Outcome: Sendable, Hashable {
-        /// An accepted status, and a decoded result.
+        /// A success: an accepted status, and a decoded result.
         case succeeded(status: Int)
-        /// A failure: where, what, and how far the request may have got.
+        /// A failure: the stage, the kind, and how far the request may have got.
         case failed(CallStage, FailureKind, Delivery)
     }
 
@@ -47,27 +49,27 @@ public struct CallTrace: Sendable, Hashable {
             case retry(after: Duration)
             /// The error surfaces.
             case stop
-            /// Another error surfaces in its place.
+            /// Another error surfaces instead.
             case fail
         }
 
-        /// The type of the retrier that decided; `Call` where the call itself overruled it.
+        /// The type of the retrier that decided; `Call` when the call itself overruled it.
         public var retrier: String
         /// The next step.
         public var action: Action
-        /// Why; nil when the retrier gives no reason.
+        /// The reason; nil when the retrier gives none.
         public var reason: RetryReason?
     }
 
-    /// Which call it was.
+    /// The identity of the call.
     public var call = CallIdentity.none
     /// The request, without header and query; nil when none could be built.
     public var request: RequestSummary?
     /// All attempts, in order.
     public var attempts: [Attempt] = []
-    /// Further facts worth knowing: nested retries.
+    /// Further facts worth knowing, such as nested retries.
     public var notes: [Note] = []
-    /// From `schedule(with:)` to the end.
+    /// The time from `schedule(with:)` to the end.
     public var duration: Duration = .zero
 
     /// Creates an empty trace.
@@ -76,10 +78,11 @@ public struct CallTrace: Sendable, Hashable {
     /// All requests that went out, in order.
     public var exchanges: [Exchange] { attempts.flatMap(\.exchanges) }
 
-    /// The retries: all attempts but the first.
+    /// The number of retries: all attempts but the first.
     public var retries: Int { max(0, attempts.count - 1) }
 
-    /// The delays that were decided on before the retries, in order; zero for a retry at once. Time limits are none.
+    /// The delays that were decided on before the retries, in order; zero for an immediate retry. Time limits do not
+    /// count.
     public var delays: [Duration] {
         attempts.compactMap { attempt in
             guard case .retry(let delay)? = attempt.decision?.action else { return nil }
@@ -100,7 +103,7 @@ extension CallTrace: CustomStringConvertible {
     ///   #3  at 521 ms     200 after 741 ms
     ///       hedged after 95 ms: the first answer came from the second send
     /// ```
-    /// An answer that is not the server's own says so: `200 after 0 ms, without an exchange`.
+    /// If the answer is not the server's own, the line says so: `200 after 0 ms, without an exchange`.
     public var description: String {
         let count = attempts.count == 1 ? "1 attempt" : "\(attempts.count) attempts"
         let head = "\(request?.description ?? "no request"): \(count) in \(duration.brief)"
@@ -112,7 +115,7 @@ extension CallTrace.Attempt {
     fileprivate var lines: [String] {
         let number = "#\(number)".padded(to: 4)
         let first = "  \(number)at \(start.brief.padded(to: 10)) \(outcome.text(after: duration))\(source.text)"
-        // The line itself tells of one exchange; a hedge has a line that says more.
+        // The first line already tells of the main exchange, and a hedge has a line of its own.
         let besides = exchanges.filter { $0.role == .side || $0.role == .redirect }.map(\.description)
         let details = besides + [hedge?.description, decision?.description].compactMap { $0 }
         return [first] + details.map { "      \($0)" }
@@ -162,21 +165,21 @@ extension String {
 }
 
 extension CallTrace {
-    /// A fact worth knowing of a call beside its attempts.
+    /// A fact worth knowing about a call, apart from its attempts.
     public enum Note: Sendable, Hashable {
         /// The call was made within an attempt of another one, and both retry, so that their attempts multiply. A
-        /// refresh by a ``RefreshCoordinator`` is part of no attempt, and may retry.
+        /// refresh by a ``RefreshCoordinator`` is not part of any attempt, so it may retry.
         ///
         /// - Parameters:
-        ///   - outer: The type of the other call's request.
-        ///   - outerAttempts: How often the other call may be attempted, each time with a call like this one.
+        ///   - outer: The type of the outer call's request.
+        ///   - outerAttempts: How often the outer call may be attempted, each time with a call like this one.
         ///   - attempts: How often this call may be attempted.
         case nestedRetries(within: String, outerAttempts: Int, attempts: Int)
     }
 }
 
 extension CallTrace.Note: CustomStringConvertible {
-    /// The note, with its remedy.
+    /// The note, and what to do about it.
     public var description: String {
         switch self {
         case .nestedRetries(let outer, let outerAttempts, let attempts):

@@ -10,24 +10,24 @@ public enum FailureKind: Hashable, Sendable {
     case transport(URLError.Code)
     /// One exchange took longer than the request's timeout.
     case timeout(Duration)
-    /// The call's deadline passed: this long after it began, its own limit, or the time left to the call around it.
+    /// The call's deadline passed, this long after the call began: its own limit, or what the enclosing call had left.
     case deadline(Duration)
     /// The status is not accepted.
     case status(Int)
-    /// A redirect leads somewhere it must not.
+    /// A redirect that is not followed.
     case redirect(RedirectRefusal)
     /// The response is larger than the transport takes, in bytes.
     case responseTooLarge(limit: Int)
-    /// The body is not what the request decodes.
+    /// The request could not decode the body.
     case decoding
-    /// Held back on this side: a circuit is open, or too many wait.
+    /// Held back on this side, for instance because a circuit is open, or too many requests are waiting.
     case refused(TrafficRefusal)
     /// The service has moved to another origin or path since the call began.
     case environmentChanged(EnvironmentChange)
-    /// There is no credential, or refreshing it failed; the error underneath tells which.
+    /// There is no credential, or refreshing it failed; the underlying error tells which.
     case authorization
-    /// A header, an interceptor, a hook or a retrier threw an error of its own, which lies underneath; the framework's,
-    /// URL loading's and cancellations keep their kind.
+    /// A header, an interceptor, a hook or a retrier threw an error of its own, which lies underneath. Errors of the
+    /// framework and of URL loading, and cancellations, keep their kind instead.
     case custom
 }
 
@@ -54,14 +54,14 @@ extension FailureKind: CustomStringConvertible {
 
 /// How far a failed request may have got: not sent, rejected, or maybe executed.
 public enum Delivery: String, Hashable, Sendable, Comparable {
-    /// Nothing of it reached the server: no connection, no name, connection refused, not built.
+    /// Nothing of the request reached the server: no connection, no name, connection refused, not built.
     case notSent
     /// The server says that it did nothing: 429, 503 with `Retry-After`, 307, 308, 401, 407, 421, 425.
     case rejected
-    /// The server may have acted on it: any other answer, a connection lost after sending, a timeout.
+    /// The server may have acted on the request: any other answer, a connection lost after sending, a timeout.
     case maybeExecuted
 
-    /// Orders by how much may have happened: a call that was once `maybeExecuted` stays so.
+    /// Orders by how much may have happened, so that a call that was once `maybeExecuted` stays so.
     public static func < (left: Delivery, right: Delivery) -> Bool {
         left.rank < right.rank
     }
@@ -74,13 +74,13 @@ public enum Delivery: String, Hashable, Sendable, Comparable {
         }
     }
 
-    /// The delivery that an answer with this status proves.
+    /// Creates the delivery that an answer with this status proves.
     ///
-    /// 307 and 308 have the same request sent elsewhere, so nothing has come of it here (RFC 9110 §15.4.8); 401 and 407 are
-    /// decided before anything runs (RFC 9110 §11.6); 425 refuses to process the request, 421 says that
-    /// another server is meant, 429 that the request was not let in. A 503 says so only when it names a time to come
-    /// back: a gateway's 503 may follow an execution. A 408 should come from a request that never arrived whole, but
-    /// some services answer it when the processing took too long.
+    /// 307 and 308 have the same request sent elsewhere, so nothing has come of it here (RFC 9110 §15.4.8); 401 and 407
+    /// are decided before anything runs (RFC 9110 §11.6); 425 refuses to process the request; 421 says that another
+    /// server is meant; 429, that the request was not let in. A 503 proves this only when it names a time to come back:
+    /// a gateway's 503 may follow an execution. A 408 should mean that the request never arrived whole, but some
+    /// services also send it when the processing took too long.
     ///
     /// - Parameters:
     ///   - status: The status of the answer.
@@ -96,19 +96,19 @@ public enum Delivery: String, Hashable, Sendable, Comparable {
 
 /// Why a request was held back on this side, before anything of it was sent.
 public enum TrafficRefusal: Error, Hashable, Sendable {
-    /// The origin has failed too often, and nothing is sent to it for now.
+    /// The origin has failed too often, so nothing is sent to it for now.
     ///
-    /// - Parameter nextProbe: How long until one request may go to see whether it has recovered; nil while one is under
-    ///   way.
+    /// - Parameter nextProbe: How long until one request may probe whether the origin has recovered; nil while a probe
+    ///   is under way.
     case circuitOpen(nextProbe: Duration?)
-    /// As many requests wait for the origin already as may.
+    /// The limit of requests that may wait for the origin is reached.
     case tooManyWaiting(limit: Int)
-    /// The wait that the server asks for is longer than any wait here.
+    /// The server asks for a longer wait than the limit here.
     case waitTooLong(Duration, limit: Duration)
     /// The wait that the server asks for would not end before the call's deadline.
     case waitPastDeadline(Duration, remaining: Duration)
 
-    /// The request wants nothing but a stored answer, and there is none that does.
+    /// The request accepts only a stored answer, and no stored answer suits it.
     case notStored
 
     /// How long until it makes sense to come back; nil when that is unknown.
@@ -138,9 +138,9 @@ extension TrafficRefusal: CustomStringConvertible {
 
 /// Why a redirect was not followed.
 public enum RedirectRefusal: Error, Hashable, Sendable, CustomStringConvertible {
-    /// More redirects than one attempt follows.
+    /// There were more redirects than one attempt follows.
     case tooMany(limit: Int)
-    /// It leads back to where the attempt has been.
+    /// It leads back to a place where the attempt has been.
     case loop
     /// It leads from `https` to `http`.
     case downgrade
@@ -148,11 +148,11 @@ public enum RedirectRefusal: Error, Hashable, Sendable, CustomStringConvertible 
     case invalidLocation
     /// It asks to send a one-shot body again.
     case bodySpent
-    /// It asks to send the body to another origin, and the request keeps its body where it was sent
+    /// It asks to send the body to another origin, but the request keeps its body at the origin that it was sent to
     /// (`Request.allowsBodyAcrossOrigins`).
     case bodyAcrossOrigins
 
-    /// The refusal, and its remedy where there is one.
+    /// The refusal, and its remedy if there is one.
     public var description: String {
         switch self {
         case .tooMany(let limit): "more than \(limit) redirects"
@@ -165,15 +165,15 @@ public enum RedirectRefusal: Error, Hashable, Sendable, CustomStringConvertible 
     }
 }
 
-/// A service that has moved to another origin, or to another path of the same one, while a call was under way, as one does
-/// whose base URL follows a switch.
+/// A move of a service to another origin, or to another path of the same one, while a call was under way; it happens to
+/// services whose base URL follows a switch.
 ///
-/// The call belongs to the place that it began with, and ends; nothing of it is sent to the other one. Calls that continue one
-/// another, such as those for a list's pages or an event stream's connections, belong together.
+/// The call belongs to the place where it began, and ends; nothing of it is sent to the other one. Calls that continue
+/// one another, such as those for a list's pages or an event stream's connections, count as one call here.
 public struct EnvironmentChange: Error, Hashable, Sendable {
-    /// Where the call began.
+    /// The origin where the call began.
     public let from: HttpOrigin
-    /// Where the service, or the request, is now.
+    /// The present origin of the service, or of the request.
     public let to: HttpOrigin
 
     /// Creates a change.
@@ -183,11 +183,11 @@ public struct EnvironmentChange: Error, Hashable, Sendable {
 }
 
 extension EnvironmentChange: PrintableError {
-    /// Both origins, and what to do.
+    /// Both origins, and what to do about it.
     public var description: String {
         "The service has moved from \(from) to \(place) while the call was under way; start it again for the present environment."
     }
 
-    /// Where the service is now, without its path, which is of no use to a reader.
+    /// Where the service is now, without the path, which would not help a reader.
     var place: String { from == to ? "another path of \(to)" : "\(to)" }
 }

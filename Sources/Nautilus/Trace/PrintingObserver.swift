@@ -1,5 +1,5 @@
-/// Prints what calls do, one line for each attempt with the decision that followed, one for each refresh, and one for a call
-/// that ends without an attempt.
+/// Prints what calls do: one line for each attempt with the decision that followed, one for each refresh, and one for a
+/// call that ends without an attempt.
 ///
 /// ```swift
 /// var observer: any CallObserver { PrintingObserver() }
@@ -8,15 +8,15 @@
 /// GetNote #17 #1: GET https://api.example.com/notes/7: status 503 after 12 ms (maybeExecuted); BackoffRetrier: retry in 450 ms (backoff, retry 1)
 /// GetNote #17 #2: GET https://api.example.com/notes/7: 200 after 9 ms
 /// ```
-/// No header, no query and no body is in a line. Meant for the console while an app is written; a log in production takes
-/// the events themselves, or a call's whole ``CallTrace``.
+/// No line contains a header, a query or a body. Meant for the console during development; for a log in production,
+/// take the events themselves, or a call's whole ``CallTrace``.
 public struct PrintingObserver: CallObserver {
     private let write: @Sendable (String) -> Void
 
     /// Creates an observer.
     ///
-    /// - Parameter write: Takes each line, without its end. It runs on a task of the call, so it has to return at once.
-    ///   Default: prints it to the standard output.
+    /// - Parameter write: Takes each line, without a line break at its end. It runs on a task of the call, so it has to
+    ///   return at once. Default: prints the line to the standard output.
     public init(write: @escaping @Sendable (String) -> Void = { print($0) }) {
         self.write = write
     }

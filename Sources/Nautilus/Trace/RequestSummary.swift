@@ -1,19 +1,20 @@
 import Foundation
 
-/// An error's summary of its request: enough to decide on a retry and to find it in a log, and no secret.
+/// A summary of a request, for errors and traces: enough to decide on a retry and to find the request in a log, but no
+/// secret.
 public struct RequestSummary: Hashable, Sendable, CustomStringConvertible {
     /// The method.
     public let method: HttpMethod
-    /// Where it was sent first, before redirects.
+    /// The origin that the request was sent to first, before redirects.
     public let origin: HttpOrigin
-    /// The path, without query, and percent-encoded: decoded, a component could break the line of a log.
+    /// The path, without query, and percent-encoded: a decoded component could break a log line.
     public let path: String
-    /// Whether it carries an `Idempotency-Key`.
+    /// Whether the request carries an `Idempotency-Key`.
     public let hasIdempotencyKey: Bool
-    /// Whether it went to the service's own origin: only then may the service's credential be on it.
+    /// Whether the request went to the service's own origin: only then may it carry the service's credential.
     public let isToServiceOrigin: Bool
 
-    /// Sums up `request`; nil when its URL has no origin.
+    /// Summarises `request`; nil when its URL has no origin.
     public init?(_ request: HttpRequest, serviceOrigin: HttpOrigin) {
         guard let origin = request.origin else { return nil }
         self.method = request.method
@@ -23,7 +24,7 @@ public struct RequestSummary: Hashable, Sendable, CustomStringConvertible {
         self.isToServiceOrigin = origin == serviceOrigin
     }
 
-    /// Whether sending it twice has the effect of sending it once: its method is idempotent, or it has a key.
+    /// Whether sending the request twice has the effect of sending it once: its method is idempotent, or it has a key.
     public var isIdempotent: Bool { method.isIdempotent || hasIdempotencyKey }
 
     /// Method and URL, without query.
@@ -32,35 +33,35 @@ public struct RequestSummary: Hashable, Sendable, CustomStringConvertible {
 
 /// Where the redirects of one exchange have led.
 public struct RedirectSummary: Hashable, Sendable {
-    /// How many were followed, at least 1.
+    /// How many redirects were followed; at least 1 once one was.
     public var count = 0
-    /// Whether one led to another origin, so that credentials were left behind, also when a later one led back.
+    /// Whether one led to another origin, so that credentials were left behind, even if a later one led back.
     public var leftOrigin = false
-    /// Whether one made a GET of another method: then the server has acted on the request, most probably.
+    /// Whether one turned another method into GET: then the server has most probably acted on the request.
     public var becameGet = false
 
-    /// Creates the summary of no redirect.
+    /// Creates a summary without any redirects.
     public init() {}
 }
 
-/// Where on the path of a call something failed.
+/// The stage of a call's path at which something failed.
 public enum CallStage: String, Hashable, Sendable {
     /// A hook threw before anything was built.
     case hook
-    /// Headers, URL and body did not make a request.
+    /// Headers, URL and body did not form a valid request.
     case build
     /// An interceptor threw.
     case intercept
-    /// The retrier's last look failed: no credential.
+    /// The retrier could not prepare the request: it had no credential, for instance.
     case prepare
     /// The exchange failed.
     case send
     /// A redirect was refused.
     case redirect
-    /// The status was not an accepted one.
+    /// The status was not accepted.
     case validate
     /// The body did not decode.
     case decode
-    /// Between two attempts: the retrier's decision, or the delay.
+    /// The failure came between two attempts, in the retrier's decision or the delay.
     case retry
 }

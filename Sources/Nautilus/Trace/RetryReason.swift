@@ -1,12 +1,12 @@
 /// Why a decision was taken, for the trace.
 public enum RetryReason: Hashable, Sendable, CustomStringConvertible {
-    /// The schedule's delay before this retry, counted from 1.
+    /// The schedule's delay before this retry, numbered from 1.
     case backoff(retry: Int)
     /// The server's `Retry-After` was longer than the schedule's delay.
     case retryAfter(Duration)
     /// The origin's circuit is open for longer than the schedule's delay.
     case circuitOpen(Duration)
-    /// A pause that the origin ordered, to this call or to another, was longer than both.
+    /// A pause ordered by the origin, whichever call was told of it, was longer than the delay otherwise.
     case gate(Duration)
     /// The device was offline for this long, and is online again.
     case online(after: Duration)
@@ -14,15 +14,15 @@ public enum RetryReason: Hashable, Sendable, CustomStringConvertible {
     case stillOffline(after: Duration)
     /// The credential was refreshed or replaced; the next attempt carries this generation.
     case credentialReplaced(generation: Int)
-    /// The failure is of a kind that another attempt does not mend.
+    /// Another attempt cannot overcome this kind of failure.
     case notRetryable(String)
     /// The server may have acted on the request, which is not idempotent and has no `Idempotency-Key`.
     case mayHaveExecuted
     /// The retrier's attempts are used up.
     case attemptsUsed(Int)
-    /// The retry budget that the calls to the origin share is used up.
+    /// The retry budget shared by the calls to the origin is used up.
     case budget
-    /// `Retry-After` asks for longer than the retrier's cap.
+    /// `Retry-After` is longer than the retrier's cap.
     case retryAfterOverCap(Duration, cap: Duration)
     /// The delay does not fit into the time left until the call's deadline.
     case deadline(remaining: Duration)
@@ -32,7 +32,7 @@ public enum RetryReason: Hashable, Sendable, CustomStringConvertible {
     case bodySpent
     /// The call was cancelled.
     case cancelled
-    /// The service's limit of attempts for any call.
+    /// The call has made as many attempts as the service allows any call.
     case ceiling(Int)
     /// A retrier's own words.
     case custom(String)
