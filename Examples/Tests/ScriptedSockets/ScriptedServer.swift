@@ -89,12 +89,13 @@ public final class ScriptedServer: Sendable {
     }
 
     /// Runs `body` with a server that refuses every connection: its port is taken, so that nobody else is given it, and
-    /// nothing listens there.
+    /// nothing listens there; until `body` starts a server at it, if it does.
     public static func whileRefusing<Result: Sendable>(
         _ body: @Sendable (ScriptedServer) async throws -> Result
     ) async throws -> Result {
         let socket = try Socket(domain: Int32(sa_family_t(AF_INET)), type: .stream)
         defer { try? socket.close() }
+        try socket.setValue(true, for: .localAddressReuse)
         try socket.bind(to: .inet(ip4: "127.0.0.1", port: 0))
         guard case .ip4(_, let port) = try socket.sockname() else { throw CancellationError() }
         return try await body(ScriptedServer(port: port))

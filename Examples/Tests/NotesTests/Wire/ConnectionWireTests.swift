@@ -8,29 +8,31 @@ import Testing
 struct ConnectionWireTests {
     @Test("A4: a POST to a server that is down is repeated once it is up: nothing of it was sent")
     func refused() async throws {
-        let port = try await unusedPort()
-        let upAtSecondAttempt = ServerAtAttempt(number: 2, port: port)
-        let service = AnyHttpService(
-            apiUrl: "http://127.0.0.1:\(port)",
-            interceptors: [upAtSecondAttempt],
-            retrierFactory: BackoffRetrier.factory(
-                .standard.with {
-                    $0.backoff = .constant(.zero)
-                    $0.maxAttempts = 2
-                    $0.budget = .unlimited
-                }
+        try await ScriptedServer.whileRefusing { down in
+            let port = down.port
+            let upAtSecondAttempt = ServerAtAttempt(number: 2, port: port)
+            let service = AnyHttpService(
+                apiUrl: "http://127.0.0.1:\(port)",
+                interceptors: [upAtSecondAttempt],
+                retrierFactory: BackoffRetrier.factory(
+                    .standard.with {
+                        $0.backoff = .constant(.zero)
+                        $0.maxAttempts = 2
+                        $0.budget = .unlimited
+                    }
+                )
             )
-        )
-        let response = try await Probe(method: .post, body: .json(["a": 1])).response(with: service)
-        #expect(response.trace.attempts.count == 2)
-        guard case .failed(.send, _, .notSent)? = response.trace.attempts.first?.outcome else {
-            Issue.record("the first attempt ended otherwise: \(response.trace)")
-            return
+            let response = try await Probe(method: .post, body: .json(["a": 1])).response(with: service)
+            #expect(response.trace.attempts.count == 2)
+            guard case .failed(.send, _, .notSent)? = response.trace.attempts.first?.outcome else {
+                Issue.record("the first attempt ended otherwise: \(response.trace)")
+                return
+            }
+            let requests = await upAtSecondAttempt.requests
+            #expect(requests.map(\.method) == ["POST"])
+            #expect(requests.map(\.body) == [Data(#"{"a":1}"#.utf8)])
+            await upAtSecondAttempt.stop()
         }
-        let requests = await upAtSecondAttempt.requests
-        #expect(requests.map(\.method) == ["POST"])
-        #expect(requests.map(\.body) == [Data(#"{"a":1}"#.utf8)])
-        await upAtSecondAttempt.stop()
     }
 
     @Test("A5: a POST whose connection closes after its bytes were read is not repeated")
@@ -105,13 +107,6 @@ struct ConnectionWireTests {
             #expect(error?.delivery == .notSent)
             #expect(error?.trace.attempts.count == 1)
         }
-    }
-
-    /// A port on which nothing listens: one that the system has just given out and taken back.
-    private func unusedPort() async throws -> UInt16 {
-        let server = try await StubServer.start(answering: .status(200))
-        await server.stop()
-        return server.port
     }
 }
 
