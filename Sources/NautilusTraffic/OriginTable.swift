@@ -80,7 +80,7 @@ struct OriginTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 }
 
-/// What would be lost if the value of an origin were forgotten.
+/// The loss if the value of an origin were forgotten.
 enum OriginWorth: Comparable, Sendable {
     case nothing
     /// Something would be lost; values with a larger number are kept longer.

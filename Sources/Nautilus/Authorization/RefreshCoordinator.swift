@@ -256,7 +256,7 @@ extension RefreshCoordinator {
         pauses.close(origin, for: pause)
     }
 
-    /// What is left of the pause that `origin` ordered; zero when there is none. Refreshes do not count.
+    /// The rest of the pause that `origin` ordered; zero when there is none. Refreshes do not count.
     public func remainingPause(of origin: HttpOrigin) -> Duration {
         pauses.remainingPause(of: origin)
     }

@@ -61,7 +61,7 @@ struct HedgedExchange: Sendable {
     /// The outcome that the attempt takes, and its cost.
     struct Ending: Sendable {
         let outcome: Outcome
-        /// What became of the second send; nil when the first was quick.
+        /// The result of the second send; nil when the first was quick.
         var hedge: CallTrace.Hedge?
         /// The permit that paid for a second send; nil when there was none, or when it was free.
         var permit: RetryPermit?

@@ -26,7 +26,7 @@ public struct StreamConnections<R: Request, S: HttpService> {
     private let request: R
     /// The service; if it has a selection, the service that was selected when the stream began.
     private let service: AnyHttpService<S.RequestError>
-    /// What keeps the stream going; nil before the first connection is open.
+    /// The state that keeps the stream going; nil before the first connection is open.
     private var reconnection: StreamReconnection<R, AnyHttpService<S.RequestError>>?
     /// The end that the next connection follows; nil for the first one.
     private var end: StreamEnd?

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a page is fetched by: a request that the author has made, or a URL that the server has named.
+/// The way to fetch a page: a request that the author has made, or a URL that the server has named.
 enum PageTarget<R: PaginatedRequest>: Sendable {
     case request(R)
     case link(LinkedRequest<R>)

@@ -28,7 +28,7 @@ public struct HttpResponse<Body: Sendable>: Sendable {
     /// and after the last redirect. It is for interceptors, which have seen it before these changes. Nil wherever
     /// ``exchange`` is nil.
     public var request: HttpRequest? { origins?.request }
-    /// What all calls that were given this same answer agree by; nil if it was given to only one call.
+    /// The agreement of all calls that were given this same answer; nil if it was given to only one call.
     public var sharedAnswer: SharedAnswer? {
         get { origins?.sharedAnswer }
         set { origins = ResponseOrigins(origins, sharedAnswer: newValue) }

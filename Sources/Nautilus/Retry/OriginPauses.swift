@@ -65,7 +65,7 @@ public final class OriginPauses: RetryGate {
         table.withLock { $0.close(origin, until: now + pause.clampedToCentury, span: span, at: now) }
     }
 
-    /// What is left of the pause that `origin` ordered; zero when there is none. Turns do not count.
+    /// The rest of the pause that `origin` ordered; zero when there is none. Turns do not count.
     public func remainingPause(of origin: HttpOrigin) -> Duration {
         let now = stopwatch.elapsed
         return table.withLock { max(.zero, ($0.openings[origin]?.end ?? now) - now) }
@@ -148,7 +148,7 @@ public protocol RetryGate: Sendable {
     /// Holds back all retries to `origin` for at least `pause`; a longer pause that is already running stays.
     func close(_ origin: HttpOrigin, for pause: Duration)
 
-    /// What is left of the pause that `origin` ordered; zero when there is none.
+    /// The rest of the pause that `origin` ordered; zero when there is none.
     func remainingPause(of origin: HttpOrigin) -> Duration
 
     /// The gate for calls that need no credential, with the same pauses but without waits for a refresh. Default: this

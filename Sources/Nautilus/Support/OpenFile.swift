@@ -121,7 +121,7 @@ package func repeating<Count: SignedInteger>(_ operation: String, _ call: () -> 
     }
 }
 
-/// What the system knows about a file without reading it.
+/// The facts that the system knows about a file without reading it.
 package struct FileStatus {
     private let status: stat
 

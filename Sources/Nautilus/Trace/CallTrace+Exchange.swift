@@ -191,7 +191,7 @@ extension CallTrace.Exchange {
 }
 
 extension CallTrace {
-    /// What became of a slow attempt's second send.
+    /// The result of a slow attempt's second send.
     public enum Hedge: Sendable, Hashable {
         /// It was sent this long after the first.
         ///

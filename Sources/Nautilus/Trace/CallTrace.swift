@@ -14,7 +14,7 @@ public struct CallTrace: Sendable, Hashable {
         public var outcome: Outcome
         /// The decision after a failure; nil after a success, or when no retrier was asked.
         public var decision: Decision?
-        /// What became of the second send of a slow attempt; nil when it was not slow, or when the service does not
+        /// The result of the second send of a slow attempt; nil when it was not slow, or when the service does not
         /// hedge.
         public var hedge: Hedge?
         /// The requests that went out, in the order in which they were sent; empty when an interceptor answered by

@@ -35,7 +35,7 @@ final class URLSessionExchange: Sendable {
     let context: AttemptContext
     /// The most bytes of a body that is not streamed.
     private let responseLimit: Int
-    /// What the exchange needs to stream its bodies; nil if it does not stream.
+    /// The parts that the exchange needs to stream its bodies; nil if it does not stream.
     private let streams: ExchangeStreams?
     private let state = Locked(State())
 
@@ -149,7 +149,7 @@ extension URLSessionExchange {
     }
 }
 
-/// What an exchange needs to stream its bodies.
+/// The parts that an exchange needs to stream its bodies.
 struct ExchangeStreams: Sendable {
     /// Where the response's body goes.
     let download: DownloadPipe

@@ -74,7 +74,7 @@ public struct WebSocketsUnavailable: WebSocketTransport, Error, CustomStringConv
         throw self
     }
 
-    /// What is missing, why, and the remedy.
+    /// Says what is missing, why, and the remedy.
     public var description: String {
         "Foundation has no web sockets on this platform\(reason.map { ", and \($0)" } ?? ""); give the service a "
             + "webSocketTransport that is built on another client."

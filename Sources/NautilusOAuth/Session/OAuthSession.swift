@@ -137,7 +137,7 @@ extension HttpResponse<Data> {
 }
 
 extension HttpError {
-    /// What the credential lacks, according to the service's own origin: a scope (RFC 6750 §3.1), or an authentication
+    /// The right that the credential lacks, by the service's own origin: a scope (RFC 6750 §3.1), or an authentication
     /// of the user (RFC 9470 §3); nil when the failure is a different one.
     var lack: OAuthError.Kind? {
         guard let request = exchange?.request ?? request, request.isToServiceOrigin else { return nil }

@@ -209,7 +209,7 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
     /// slower look may show a user who has signed in since.
     private static var lookLimit: Duration { .milliseconds(250) }
 
-    /// What a call that began at a given moment goes on with, now that the store has been looked at.
+    /// The session with which a call that began at a given moment goes on, now that the store has been looked at.
     enum Belonging: Equatable {
         /// The session that was found, which had begun before the call.
         case found(Coordinator.Session)

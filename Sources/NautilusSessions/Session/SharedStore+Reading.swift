@@ -1,7 +1,7 @@
 import Foundation
 import Nautilus
 
-/// What is known of how promptly a store can be read.
+/// The knowledge of how promptly a store can be read.
 struct OverdueReading: Sendable {
     /// Whether the last look was given up, and none has ended since.
     var isOverdue = false

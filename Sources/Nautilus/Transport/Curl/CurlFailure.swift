@@ -10,7 +10,7 @@ struct CurlFailure {
     let code: Int32
     /// libcurl's own message; never shown, since it may name the URL.
     let text: String
-    /// What is wrong with the certificate, as a number of OpenSSL; 0 for nothing.
+    /// The fault of the certificate, as a number of OpenSSL; 0 for nothing.
     let verification: Int
     /// Whether anything of the request was written.
     let isSent: Bool
