@@ -33,6 +33,8 @@ extension URLError.Code {
         case let error as HTTPClientError where error == .invalidURL || error == .emptyHost: self = .badURL
         case let error as HTTPClientError where error == .emptyScheme: self = .unsupportedURL
         case let error as HTTPClientError where error == .tlsHandshakeTimeout: self = .secureConnectionFailed
+        // A kept connection that the server has closed meanwhile.
+        case let error as HTTPClientError where error == .remoteConnectionClosed: self = .networkConnectionLost
         case let error as NIOConnectionError where error.connectionErrors.isEmpty: self = .cannotFindHost
         case NIOSSLError.handshakeFailed(let error) where "\(error)".contains("CERTIFICATE_VERIFY_FAILED"):
             self = .serverCertificateUntrusted

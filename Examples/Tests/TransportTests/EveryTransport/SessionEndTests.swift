@@ -15,9 +15,11 @@ struct SessionEndTests {
     func signedOut() async throws {
         let (released, release) = AsyncStream.makeStream(of: Void.self)
         try await ScriptedServer.run { connection in
-            let request = try await connection.readRequest()
-            if request.path == "/slow" { for await _ in released.prefix(1) {} }
-            try await connection.respond()
+            while true {
+                let request = try await connection.readRequest()
+                if request.path == "/slow" { for await _ in released.prefix(1) {} }
+                try await connection.respond()
+            }
         } whileOpen: { server in
             let coordinator = RefreshCoordinator(credential: "anna") { $0 }
             let service = AnyHttpService(
