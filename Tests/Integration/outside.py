@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Builds an app outside of the repository as a newcomer does, and compares what is said of near misses.
+"""Builds an app and a module outside of the repository as a newcomer does, and compares what is said of near misses.
 
     Tests/Integration/outside.py            in a new folder, which is removed
     Tests/Integration/outside.py --keep D   in the folder D, which stays
 
 The package depends on a clone of the repository, as it is in the work tree, by the snippet that the README has for it, and
-the app has the settings of Xcode 26 and the README's first call: all three are read where they stand. A near miss is a
-property that looks like a rule and is none; `near-misses.md` has a table of them, and who has to say what of each.
+the app has the settings of Xcode 26 and the README's first call: all three are read where they stand. So is the whole module
+of the guides, and its tests are run. A near miss is a property that looks like a rule and is none; `near-misses.md` has a
+table of them, and who has to say what of each.
 """
 
 import argparse
@@ -30,10 +31,14 @@ let package = Package(
     platforms: [.macOS(.v13)],
     {install}
 )
-let nautilus = Target.Dependency.product(name: "Nautilus", package: "nautilus")
+func product(_ name: String) -> Target.Dependency {{ .product(name: name, package: "nautilus") }}
 package.targets += [
-    .executableTarget(name: "App", dependencies: [nautilus], swiftSettings: settingsOfXcode26),
-    .executableTarget(name: "NearMisses", dependencies: [nautilus]),
+    .executableTarget(name: "App", dependencies: [product("Nautilus")], swiftSettings: settingsOfXcode26),
+    .executableTarget(name: "NearMisses", dependencies: [product("Nautilus")]),
+    .target(
+        name: "Shop", dependencies: [product("Nautilus"), product("NautilusSessions"), product("NautilusStreams")]
+    ),
+    .testTarget(name: "ShopTests", dependencies: ["Shop", product("NautilusTesting"), product("NautilusTestTraits")]),
 ]
 """
 
@@ -56,8 +61,13 @@ def main():
 def check(folder):
     rows = table(HERE / "near-misses.md")
     make(folder, rows)
-    run("swift", "build", "--package-path", folder)
+    run("swift", "build", "--build-tests", "--package-path", folder)
     print("the package of the README builds, and its first call, in an app with the settings of Xcode 26", flush=True)
+    tested = run("swift", "test", "--skip-build", "--package-path", folder)
+    count = (folder / "Tests/ShopTests/ShopTests.swift").read_text().count("@Test func")
+    if f"Test run with {count} tests" not in tested:
+        sys.exit(f"error: the {count} tests of the guides' module did not run\n{tested}")
+    print(f"the whole module of the guides passes its {count} tests", flush=True)
     heard = {
         "compiler": compiler(folder, rows),
         "compiler, in an app of Xcode 26": compiler(folder, rows, "-default-isolation", "MainActor"),
@@ -96,6 +106,11 @@ def make(folder, rows):
     # An API module has no statements: only what the first call declares.
     declarations = first_call[: first_call.index("let service")]
     write(folder / "Sources/NotesAPI/NotesAPI.swift", declarations)
+
+    guide = (ROOT / "Guides/WholeModule.md").read_text()
+    for name, code in re.findall(r"^```swift\n// (\w+\.swift)\n(.*?)^```", guide, re.MULTILINE | re.DOTALL):
+        target = "Tests/ShopTests" if name.endswith("Tests.swift") else "Sources/Shop"
+        write(folder / target / name, code)
 
     lines = ["import Foundation", "import Nautilus", ""]
     for row in rows:

@@ -22,6 +22,8 @@ public struct AttemptContext: Sendable {
     public var call: CallIdentity { fixed.value.call }
     /// The facts that the parts of the service noted when the call began.
     public var facts: CallFacts { fixed.value.facts }
+    /// The way in which the service writes and reads JSON, for an interceptor or a transport that does so, too.
+    public var coders: JsonCoders { fixed.value.coders?.coders ?? .standard }
     /// The number of the exchange that is being prepared or sent, as in ``CallTrace/Exchange/number``; nil for an
     /// interceptor, which may make several.
     public private(set) var exchange: Int?
@@ -48,6 +50,8 @@ public struct AttemptContext: Sendable {
         let facts: CallFacts
         /// The sequence of calls that the attempt is part of; nil in a context that a test has made.
         let sequence: CallSequence?
+        /// The service's coders; nil for the standard ones.
+        let coders: JsonCoders.Carried?
     }
 
     /// Creates a context, as a test of an interceptor or a transport does.
@@ -96,7 +100,8 @@ public struct AttemptContext: Sendable {
         acceptedStatusCodes: HttpStatusCodes,
         call: CallIdentity,
         facts: CallFacts,
-        sequence: CallSequence? = nil
+        sequence: CallSequence? = nil,
+        coders: JsonCoders.Carried? = nil
     ) {
         fixed = Boxed(
             Fixed(
@@ -108,7 +113,8 @@ public struct AttemptContext: Sendable {
                 acceptedStatusCodes: acceptedStatusCodes,
                 call: call,
                 facts: facts,
-                sequence: sequence
+                sequence: sequence,
+                coders: coders
             )
         )
     }

@@ -23,7 +23,8 @@ extension Call {
                 acceptedStatusCodes: request.acceptedStatusCodes,
                 call: book.identity,
                 facts: scope.facts,
-                sequence: sequence
+                sequence: sequence,
+                coders: carriedCoders
             )
             return (built, context)
         } catch {

@@ -130,6 +130,18 @@ public struct ItemSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, 
         Iterator(pages: pages.makeAsyncIterator(), request: pages.first)
     }
 
+    /// Reads all items, for a list that fits into memory; the sequence's `pageLimit` bounds how much is read.
+    ///
+    /// ```swift
+    /// let notes = try await ListNotes().items(with: service, pageLimit: 20).collected()
+    /// ```
+    /// - Throws: The errors of the pages, after which nothing of what was read is returned.
+    public func collected() async throws(Failure) -> [Element] {
+        var (items, reader) = ([Element](), makeAsyncIterator())
+        while let item = try await reader.next() { items.append(item) }
+        return items
+    }
+
     /// A reader of items; a value that may be used on any actor, by one task at a time.
     public struct Iterator: AsyncIteratorProtocol, Sendable {
         private var pages: PageSequence<R, Failure>.Iterator

@@ -135,7 +135,7 @@ extension JsonCoders {
 
     /// Coders in a reference, carried by a value that is copied often, such as an error, an event or a stream.
     package final class Carried: Sendable {
-        fileprivate let coders: JsonCoders
+        let coders: JsonCoders
 
         fileprivate init(_ coders: JsonCoders) {
             self.coders = coders

@@ -14,6 +14,7 @@ public struct ScriptedReply: Sendable {
 
     indirect enum Step: Sendable {
         case respond(status: Int, header: HttpHeader, body: ScriptedBody)
+        case json(status: Int, header: HttpHeader, encode: @Sendable (JsonCoders) throws -> Data)
         case fail(any Error)
         case delay(Duration, then: Step)
         case hang
@@ -79,20 +80,16 @@ public struct ScriptedReply: Sendable {
     ///   - status: The status code. Default: 200, as most answers of a script have.
     ///   - header: Fields in addition to `Content-Type`, which is `application/json` unless this header has one.
     ///     Default: none.
-    ///   - coders: The form of dates and names, like a service's coders. Default: as Swift declares them, like a
-    ///     request's own.
+    ///   - coders: The form of dates and names. Default: nil, that of the service that asks.
     public static func json(
         _ value: some Encodable & Sendable,
         status: Int = 200,
         header: HttpHeader = [:],
-        coders: JsonCoders = .standard
+        coders: JsonCoders? = nil
     ) -> ScriptedReply {
-        do {
-            let header = HttpHeader([.init(name: .contentType, value: "application/json")]).merging(header)
-            return .reply(status: status, header: header, body: try coders.encoder().encode(value))
-        } catch {
-            return .fail(error)
-        }
+        let header = HttpHeader([.init(name: .contentType, value: "application/json")]).merging(header)
+        let step = Step.json(status: status, header: header) { try (coders ?? $0).encoder().encode(value) }
+        return ScriptedReply(step: step)
     }
 
     /// No response, because the network fails.

@@ -147,6 +147,9 @@ public final class ScriptedTransport: HttpTransport {
         switch step {
         case .respond(let status, let header, let body):
             return HttpResponse(status: status, header: header, body: body.stream(on: clock), url: request.url)
+        case .json(let status, let header, let encode):
+            let reply = ScriptedReply.reply(status: status, header: header, body: try encode(context.coders))
+            return try await perform(reply.step, request, context)
         case .fail(let error):
             throw error
         case .delay(let duration, let then):

@@ -75,6 +75,16 @@ struct ServiceCodersTests {
         #expect(bodies == [Self.text, Self.text])
     }
 
+    @Test("a scripted reply is written with those of the service that asks, unless it names others")
+    func scripted() async throws {
+        let (service, transport) = Self.service(.json(Self.meeting))
+        #expect(try await GetMeeting().schedule(with: service) == Self.meeting)
+        let plain = AnyHttpService(apiUrl: "api.example.com", transport: transport)
+        #expect(try await GetMeeting().schedule(with: plain) == Self.meeting)
+        let (other, _) = Self.service(.json(Self.meeting, coders: .standard))
+        #expect(await fails { try await GetMeeting().schedule(with: other) })
+    }
+
     @Test("a request's own coders win, and outside of a call they are the standard ones")
     func ownCoders() async throws {
         let (service, _) = Self.service(.reply(text: #"{"a_b":0}"#))

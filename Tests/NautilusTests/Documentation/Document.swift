@@ -38,11 +38,14 @@ struct Document: Sendable, CustomTestStringConvertible {
 
     var swiftBlocks: [Block] { blocks.filter { $0.language == "swift" } }
 
-    /// The document as a Swift script: everything but its Swift code is blank, so that every line keeps its number.
+    /// The document as a Swift script: everything but its Swift code is blank, so that every line keeps its number, and
+    /// so is the import of a module that the document itself declares.
     var script: String {
         var script = Array(repeating: "", count: lines.count)
         for block in swiftBlocks {
-            for (offset, line) in block.code.enumerated() { script[block.fence + offset] = line }
+            for (offset, line) in block.code.enumerated() where !line.hasPrefix("@testable import ") {
+                script[block.fence + offset] = line
+            }
         }
         script[0] = "#sourceLocation(file: \"\(path)\", line: 2)"
         return script.joined(separator: "\n")

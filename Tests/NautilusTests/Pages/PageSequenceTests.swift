@@ -49,6 +49,20 @@ struct PageSequenceTests {
         #expect(transport.attempts.map { $0.request.query("cursor") } == [nil, "a/b c", "b", "c"])
     }
 
+    @Test("all items at once are an array, or the error of the page that failed")
+    func collected() async throws {
+        let service = PageService(transport: Self.numbered(pages: 2))
+        #expect(try await NumberedPages().items(with: service).collected() == [10, 11, 20, 21])
+        #expect(try await NumberedPages().items(with: service, pageLimit: 1).collected() == [10, 11])
+        let broken = PageService(transport: ScriptedTransport(.json(NumberPage(numbers: [1])), .status(500)))
+        do throws(PageFailure) {
+            _ = try await NumberedPages().items(with: broken).collected()
+            Issue.record("the second page has failed")
+        } catch {
+            #expect(error.error.status == 500)
+        }
+    }
+
     @Test("empty pages for ever end the wait for an item after a thousand", arguments: [false, true])
     func onlyEmptyPages(isPrefetching: Bool) async throws {
         let transport = ScriptedTransport { request, _ in
