@@ -1,7 +1,8 @@
 import Foundation
 import Nautilus
 
-/// The processor time from the end of one refresh until all calls that waited for it have gone on.
+/// The processor time from the end of one refresh until all calls that waited for it have gone on: beside that of tasks
+/// which wait for one task, and beside the least that the runtime takes to wake so many.
 struct ReleaseTime: Measurable {
     let group = CoordinatorSuite.group
     let count: Int
@@ -9,12 +10,16 @@ struct ReleaseTime: Measurable {
     var name: String { "release of \(count) waiters, processor time" }
 
     func lines(_ effort: Effort) async throws -> [Line] {
-        var (values, references): ([Double], [Double]) = ([], [])
+        var (values, tasks, floors): ([Double], [Double], [Double]) = ([], [], [])
         for _ in 0..<effort.rounds {
-            references.append(try await taskValue().nanoseconds)
+            tasks.append(try await taskValue().nanoseconds)
             values.append(try await coordinator().nanoseconds)
+            floors.append(try await continuations().nanoseconds)
         }
-        return [Line(group: group, name: name, unit: "ns", values, against: references, baseline: "await of one Task")]
+        return [
+            Line(group: group, name: name, unit: "ns", values, against: tasks, baseline: "await of one Task"),
+            Line(group: group, name: name, unit: "ns", values, against: floors, baseline: "unsafe continuations"),
+        ]
     }
 
     private func coordinator() async throws -> Duration {
@@ -36,6 +41,19 @@ struct ReleaseTime: Measurable {
         return try await time(from: start) { _ = await task.value }
     }
 
+    /// Tasks that cannot be cancelled and throw nothing, resumed one after the other.
+    private func continuations() async throws -> Duration {
+        let start = Start(count)
+        let waiting = Continuations()
+        let resuming = Task {
+            await start.whenAllWait()
+            waiting.resumeAll()
+        }
+        let time = try await time(from: start) { await waiting.wait() }
+        await resuming.value
+        return time
+    }
+
     private func time(from start: Start, _ wait: @escaping @Sendable () async throws -> Void) async throws -> Duration {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<count {
@@ -47,6 +65,22 @@ struct ReleaseTime: Measurable {
             try await group.waitForAll()
         }
         return start.sinceRelease
+    }
+}
+
+/// Tasks that wait.
+private final class Continuations: @unchecked Sendable {
+    // Unchecked: the list is only touched under the lock.
+    private let lock = NSLock()
+    private var waiting: [UnsafeContinuation<Void, Never>] = []
+
+    func wait() async {
+        await withUnsafeContinuation { continuation in lock.withLock { waiting.append(continuation) } }
+    }
+
+    func resumeAll() {
+        let all = lock.withLock { waiting }
+        for continuation in all { continuation.resume() }
     }
 }
 
