@@ -47,4 +47,70 @@
             self.init { call.cancel() }
         }
     }
+
+    /// One subscriber's share in a call.
+    private final class CallSubscription<Output: Sendable, Failure: Error>: Subscription, Sendable {
+        private let call: SharedCall<Output, Failure>
+        private let subscriber: SubscriberBox<Output, Failure>
+
+        init(_ call: SharedCall<Output, Failure>, _ subscriber: SubscriberBox<Output, Failure>) {
+            self.call = call
+            self.subscriber = subscriber
+            call.join(ObjectIdentifier(self)) { [self] in receive($0) }
+        }
+
+        func request(_ demand: Subscribers.Demand) {
+            // Any positive demand will do, since there is only one value.
+            guard demand > .none else { return }
+            call.ask(ObjectIdentifier(self))
+        }
+
+        func cancel() {
+            _ = subscriber.take()
+            call.leave(ObjectIdentifier(self))
+        }
+
+        private func receive(_ outcome: Result<Output, Failure>) {
+            guard let downstream = subscriber.take() else { return }
+            switch outcome {
+            case .success(let value):
+                _ = downstream.receive(value)
+                downstream.complete(.finished)
+            case .failure(let error):
+                downstream.complete(.failure(error))
+            }
+        }
+    }
+
+    /// A subscriber, until it is released.
+    final class SubscriberBox<Input: Sendable, Failure: Error>: Sendable {
+        /// The closures that hand a subscriber its value and its completion.
+        struct Downstream: @unchecked Sendable {  // Unchecked: Combine calls it from any thread, once at a time.
+            let receive: (Input) -> Subscribers.Demand
+            let complete: (Subscribers.Completion<Failure>) -> Void
+        }
+
+        private let held: Locked<Downstream?>
+
+        init<S: Subscriber>(_ subscriber: S) where S.Input == Input, S.Failure == Failure {
+            let downstream = Downstream(
+                receive: { subscriber.receive($0) },
+                complete: { subscriber.receive(completion: $0) }
+            )
+            held = Locked(downstream)
+        }
+
+        /// The subscriber; nil once it has been released.
+        var downstream: Downstream? { held.withLock { $0 } }
+
+        /// Releases the subscriber, and returns it.
+        ///
+        /// - Returns: Nil if it had been released before.
+        func take() -> Downstream? {
+            held.withLock { held in
+                defer { held = nil }
+                return held
+            }
+        }
+    }
 #endif

@@ -1,0 +1,60 @@
+/// A sleep that ended far too late because the process was suspended, with the phone in a pocket or by a signal.
+///
+/// All calls whose delays ended meanwhile wake at the same moment, however their delays were spread.
+struct LateWakeup {
+    /// The lateness above which a sleep counts as too late. Timers are usually late by milliseconds, and by a second
+    /// when they save power or the machine is busy.
+    static let threshold = Duration.seconds(2)
+    /// The longest span: the user who has taken the phone out of the pocket is waiting.
+    static let longestSpan = Duration.seconds(10)
+    /// The shortest span: even retries with short delays must not all come at once.
+    static let shortestSpan = Duration.seconds(1)
+
+    /// - Returns: Nil if the sleep ended in time.
+    init?(by lateness: Duration) {
+        guard lateness > Self.threshold else { return nil }
+    }
+
+    /// The span over which the retries are spread: their original delay, within the bounds above.
+    ///
+    /// - Parameter remaining: The time until the call's deadline; half of it is left for the attempt.
+    /// - Returns: Zero when no time is left.
+    func span(after delay: Duration, remaining: Duration?) -> Duration {
+        let span = min(max(delay, Self.shortestSpan), Self.longestSpan)
+        return remaining.map { max(.zero, min(span, $0 / 2)) } ?? span
+    }
+}
+
+extension LateWakeup {
+    /// Sleeps before a retry, and longer if the process was suspended meanwhile, since then all sleeping calls wake at
+    /// once.
+    ///
+    /// - Parameters:
+    ///   - delay: How long to sleep.
+    ///   - stopwatch: Measures the time since the call began, on the clock of the sleep.
+    ///   - deadline: How long the call may take, by the stopwatch; nil for no limit.
+    ///   - nap: Sleeps for a duration. If it returns early, the whole sleep ends.
+    ///   - spread: Draws a random part of a span.
+    /// - Throws: `CancellationError`, also when the deadline has passed.
+    static func sleep(
+        for delay: Duration,
+        _ stopwatch: Stopwatch,
+        deadline: Duration?,
+        nap: (Duration) async throws -> Void,
+        spread: (Duration) -> Duration
+    ) async throws {
+        var left = delay.clampedToCentury
+        while left > .zero {
+            let due = stopwatch.elapsed + left
+            try await nap(left)
+            let now = stopwatch.elapsed
+            guard let span = LateWakeup(by: now - due)?.span(after: delay, remaining: deadline.map { $0 - now }) else {
+                break
+            }
+            // No time is left; the deadline's timer rings as late as this sleep ended, and may come second.
+            if span <= .zero { throw CancellationError() }
+            left = min(span, max(.zero, spread(span)))
+        }
+        try Task.checkCancellation()
+    }
+}

@@ -1,0 +1,145 @@
+#if canImport(Network)
+    import Dispatch
+    import Network
+#endif
+
+/// Whether the device has a network, and when it has one again.
+///
+/// ``SystemConnectivity`` asks the system, ``AlwaysOnline`` always assumes a network, and a ``ConnectivitySwitch`` is
+/// set from outside: by a test, or by a monitor of the network.
+public protocol Connectivity: Sendable {
+    /// Whether requests can leave the device; true when unknown.
+    var isOnline: Bool { get }
+
+    /// Returns when the device is online; at once when it is already.
+    ///
+    /// - Throws: `CancellationError`, at once, when the task is or becomes cancelled.
+    func waitUntilOnline() async throws
+}
+
+/// Connectivity as the system reports it: on Apple's platforms, whether there is a path by which data can leave the
+/// device; elsewhere ``AlwaysOnline``.
+///
+/// One monitor serves the whole process, started when the first value of this type is created. Wi-Fi without internet
+/// access counts as online: only requests can tell how far it reaches.
+public struct SystemConnectivity: Connectivity {
+    #if canImport(Network)
+        private static let path: any Connectivity = PathConnectivity()
+    #else
+        private static let path: any Connectivity = AlwaysOnline()
+    #endif
+
+    /// Creates the connectivity; all instances are alike.
+    public init() {
+        // The monitor takes a moment for its first report; started here, it has made it by the first failure.
+        _ = Self.path
+    }
+
+    /// Whether there is a path; always true in a simulation, which has no device.
+    public var isOnline: Bool { Self.isSimulated || Self.path.isOnline }
+
+    /// Returns when there is a path; at once when there is one already.
+    ///
+    /// - Throws: `CancellationError`, at once, when the task is or becomes cancelled.
+    public func waitUntilOnline() async throws {
+        if Self.isSimulated { return try Task.checkCancellation() }
+        try await Self.path.waitUntilOnline()
+    }
+
+    private static var isSimulated: Bool { BackgroundTask.starter != nil }
+}
+
+/// Connectivity that is always there: for systems that do not report it, and where no device's network is used.
+public struct AlwaysOnline: Connectivity {
+    /// Creates the connectivity; all instances are alike.
+    public init() {}
+
+    /// True.
+    public var isOnline: Bool { true }
+
+    /// Returns at once.
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled.
+    public func waitUntilOnline() async throws {
+        try Task.checkCancellation()
+    }
+}
+
+/// Connectivity that is set from outside: by a test, or by a network monitor of your own.
+///
+/// ```swift
+/// let connectivity = ConnectivitySwitch(isOnline: false)
+/// connectivity.set(isOnline: true)  // every call that waits for it goes on
+/// ```
+public final class ConnectivitySwitch: Connectivity {
+    private struct State {
+        var isOnline: Bool
+        var waiters = WaitingLine<Waiter<Void>>()
+    }
+
+    private let state: Locked<State>
+
+    /// Creates a switch.
+    ///
+    /// - Parameter isOnline: The initial state. Default: true, so that a switch that is never set holds up no call.
+    public init(isOnline: Bool = true) {
+        state = Locked(State(isOnline: isOnline))
+    }
+
+    /// The state as it was last set.
+    public var isOnline: Bool { state.withLock { $0.isOnline } }
+
+    /// How many calls are waiting.
+    public var waitingCount: Int { state.withLock { $0.waiters.count } }
+
+    /// Sets the state; when it is true, all waiting calls go on.
+    public func set(isOnline: Bool) {
+        let waiters = state.withLock { state in
+            state.isOnline = isOnline
+            return isOnline ? state.waiters.removeAll() : []
+        }
+        waiters.forEach { $0.resume() }
+    }
+
+    /// Returns when the state is set to online; at once when it is already.
+    ///
+    /// - Throws: `CancellationError`, at once, when the task is or becomes cancelled.
+    public func waitUntilOnline() async throws {
+        try await state.wait { state, waiter in
+            if !state.isOnline { state.waiters.append(waiter) }
+            return state.isOnline
+        } joined: { isOnline, waiter in
+            if isOnline { waiter.resume() }
+        } leave: { state, id in
+            state.waiters.remove(id)
+        }
+    }
+}
+
+#if canImport(Network)
+    /// Connectivity as Apple's systems see it: whether there is a path by which anything can leave the device.
+    final class PathConnectivity: Connectivity, @unchecked Sendable {  // Unchecked: used by `init` and `deinit` alone.
+        private let monitor = NWPathMonitor()
+        /// Online until the monitor's first report, a moment later.
+        private let told = ConnectivitySwitch()
+
+        init() {
+            monitor.pathUpdateHandler = { [told] path in
+                // A path that requires a connection, such as a VPN on demand, gets it by being used: a call that waited
+                // for it would wait forever.
+                told.set(isOnline: path.status != .unsatisfied)
+            }
+            monitor.start(queue: DispatchQueue(label: "nautilus.path-connectivity"))
+        }
+
+        deinit {
+            monitor.cancel()
+        }
+
+        var isOnline: Bool { told.isOnline }
+
+        func waitUntilOnline() async throws {
+            try await told.waitUntilOnline()
+        }
+    }
+#endif
