@@ -57,13 +57,13 @@ struct RefreshMachine: Sendable {
     /// When the next refresh of `session` may start; nil while two refreshes of its credential are running. If a
     /// refresh outlasts both its cancellation and its grace, a second may start beside it and may get through. If both
     /// hang, a third would hang as well.
-    func nextStart(of session: RefreshSession, notBefore earliest: Duration) -> Duration? {
+    private func nextStart(of session: RefreshSession, notBefore earliest: Duration) -> Duration? {
         guard running.count(where: { $0.generation == session.grant.generation }) < 2 else { return nil }
         return max(earliest, windowOpening)
     }
 
     /// Notes that a refresh has ended, in whichever way.
-    mutating func noteEnd(of flight: RefreshFlight) {
+    private mutating func noteEnd(of flight: RefreshFlight) {
         running.removeAll { $0.id == flight.id }
     }
 
@@ -102,7 +102,7 @@ extension RefreshMachine {
     }
 
     /// Starts a refresh unless one is in flight; throws when none may start.
-    mutating func begin(_ session: RefreshSession, at now: Duration) throws(RefreshError) -> [Action] {
+    private mutating func begin(_ session: RefreshSession, at now: Duration) throws(RefreshError) -> [Action] {
         var (failures, previousCoolDown) = (0, Duration.zero)
         switch state {
         case .refreshing, .signedOut:
@@ -165,89 +165,123 @@ extension RefreshState {
     }
 }
 
+// MARK: - How a refresh ends
+
 extension RefreshMachine {
-    /// An input of the machine.
-    enum Input: Sendable {
-        /// A call asks for a credential.
-        case ask(Question)
-        /// The app signs in; the lifetime counts from now.
-        case signIn(any ErasedCredential, lifetime: Duration?)
-        /// The app signs out.
-        case signOut
-        /// A credential of this generation has been refreshed elsewhere.
-        case replace(generation: Int, any ErasedCredential, lifetime: Duration?)
-        /// The store that processes share has changed; ignored if anything has happened here since `epoch`.
-        case adopt(Adoption, since: Int)
-        /// A refresh has ended with a credential.
-        case refreshSucceeded(RefreshFlight, any ErasedCredential, lifetime: Duration?)
-        /// A refresh has ended with an error.
-        case refreshFailed(RefreshFlight, Failure)
-        /// A refresh has reached its time limit; `coolDown` follows if it is still in flight.
-        case timeLimitReached(RefreshFlight, coolDown: Duration)
-        /// A cool-down has ended, and calls have waited for it.
-        case coolDownEnded
+    private mutating func succeed(
+        _ flight: RefreshFlight,
+        with credential: any ErasedCredential,
+        lifetime: Duration?,
+        at now: Duration
+    ) -> [Action] {
+        noteEnd(of: flight)
+        // The generation decides, not the slot: a late success has spent the old token, so to drop it would end the
+        // session.
+        guard let session = state.session, session.grant.generation == flight.generation else {
+            return [.announce(.call(.refreshEnded(generation: nil)))]
+        }
+        return publish(credential, lifetime: lifetime, in: session, endOf: flight, at: now)
+            + [.announce(.call(.refreshEnded(generation: lastGeneration)))]
     }
 
-    /// A change of the session by another process.
-    enum Adoption: Sendable {
-        /// The other process has refreshed.
-        case replacement(any ErasedCredential, lifetime: Duration?)
-        /// Somebody has signed in.
-        case session(any ErasedCredential, lifetime: Duration?)
-        /// The user has signed out.
-        case nothing
-        /// A refresh has failed for good.
-        case expiry(any Error)
-    }
-
-    /// How a refresh failed.
-    enum Failure: Sendable {
-        /// It failed for now: the next refresh may start after the cool-down. `passes` tells whether it may succeed
-        /// without any change.
-        case transient(any Error, coolDown: Duration, passes: Bool = true)
-        /// It failed for good.
-        case terminal(any Error)
-    }
-
-    /// A call's question.
-    struct Question: Sendable {
-        /// The generation that the server has rejected; nil when the call has not been sent.
-        var rejected: Int?
-        /// The generation that the call was last stamped with; nil when it never was.
-        var stamp: Int?
-
-        /// Whether the call was stamped in a session before `session`.
-        func isOlder(than session: RefreshSession) -> Bool {
-            stamp.map { $0 < session.firstGeneration } ?? false
+    private mutating func fail(
+        _ flight: RefreshFlight,
+        with error: any Error,
+        coolDown: Duration,
+        passes: Bool,
+        at now: Duration
+    ) -> [Action] {
+        noteEnd(of: flight)
+        let ended = Action.announce(.call(.refreshEnded(generation: nil)))
+        switch state {
+        case .refreshing(let session, flight):
+            state = .coolingDown(session, flight.coolDown(of: coolDown, after: error, passes: passes, at: now))
+            let start = nextStart
+            let failure = error.asRecursion ?? .failed(remaining: (start ?? now) - now, underlying: error)
+            return failWaiters(with: failure, until: passes ? start : nil, of: session) + [ended]
+        case .coolingDown(let session, var coolDown) where coolDown.overdue?.flight == flight:
+            coolDown.overdue = nil
+            state = .coolingDown(session, coolDown)
+            return [ended]
+        default:
+            // Another refresh or another session has replaced it.
+            return [ended]
         }
     }
 
-    /// An action to take after a transition, outside of the lock.
-    enum Action: Sendable {
-        /// Answer the call that asked.
-        case answer(Result<ErasedGrant, RefreshError>)
-        /// Let the call that asked wait with the others.
-        case wait
-        /// Let the call that asked wait for the next refresh, which starts at `until`; fail the call if it has no time.
-        case waitOut(RefreshError, until: Duration)
-        /// Resume all waiting calls and retries.
-        case resumeWaiters(Result<ErasedGrant, RefreshError>)
-        /// Let waiting calls wait for the next refresh, which starts at `until`; fail the calls that have no time, and
-        /// all of them when `until` is nil.
-        case failWaiters(RefreshError, until: Duration?)
-        /// Run the refresh and its timer.
-        case startRefresh(RefreshFlight, any ErasedCredential)
-        /// Cancel a refresh; it still reports its end.
-        case cancelRefresh(RefreshFlight)
-        /// Notify the event subscribers or the observer.
-        case announce(Announcement)
+    private mutating func expire(_ flight: RefreshFlight, with error: any Error) -> [Action] {
+        noteEnd(of: flight)
+        let ended = Action.announce(.call(.refreshEnded(generation: nil)))
+        // If another refresh has replaced this one, it may have failed because of that.
+        guard state.session != nil, state.flight == flight else { return [ended] }
+        return expire(with: error, endOf: flight) + [ended]
     }
 
-    /// A notification of the event subscribers or the observer.
-    enum Announcement: Sendable {
-        /// For the subscribers of ``RefreshCoordinator/events``.
-        case session(RefreshEvent)
-        /// For the observer.
-        case call(CallEvent)
+    /// Ends the session for good, if there is one; if not, calls are told from now on why there is none.
+    mutating func expire(with error: any Error, endOf flight: RefreshFlight? = nil) -> [Action] {
+        let session = state.session
+        let failure = RefreshError.sessionExpired(underlying: error)
+        let released = release(resumingWith: .failure(failure), endOf: flight)
+        state = .signedOut(expiredBy: error)
+        epoch += 1
+        guard let session else { return released }
+        expiredMark = mark
+        mark.number += 1
+        return released + [.announce(.session(.sessionExpired(generation: session.grant.generation, failure)))]
+    }
+
+    private mutating func overrun(_ flight: RefreshFlight, coolDown: Duration, at now: Duration) -> [Action] {
+        guard case .refreshing(let session, flight) = state else { return [] }
+        let freedAt = now + limits.grace
+        let start = nextStart(of: session, notBefore: max(freedAt, now + coolDown.clampedToCentury))
+        let failure = RefreshError.timedOut(limit: limits.timeLimit, remaining: start.map { $0 - now })
+        var pause = flight.coolDown(of: coolDown, after: failure, passes: true, at: now)
+        pause.overdue = .init(flight: flight, freedAt: freedAt)
+        state = .coolingDown(session, pause)
+        return [.cancelRefresh(flight)] + failWaiters(with: failure, until: start, of: session)
+    }
+
+    /// Starts the refresh that calls wait for, when its time has come.
+    private mutating func endCoolDown(at now: Duration) -> [Action] {
+        guard case .coolingDown(let session, _) = state else { return [] }
+        do throws(RefreshError) {
+            return try begin(session, at: now)
+        } catch .coolingDown {
+            // Too early: the refresh will be asked for again.
+            return []
+        } catch {
+            return [.failWaiters(error, until: nil)]
+        }
+    }
+
+    private func failWaiters(with error: RefreshError, until start: Duration?, of session: RefreshSession) -> [Action] {
+        [
+            .failWaiters(error, until: start),
+            .announce(.session(.refreshFailed(generation: session.grant.generation, error))),
+        ]
+    }
+}
+
+extension Error {
+    /// The error itself if it is ``RefreshError/recursive``, which does not pass with time; nil for any other.
+    var asRecursion: RefreshError? {
+        if case RefreshError.recursive = self as any Error { .recursive } else { nil }
+    }
+}
+
+extension RefreshFlight {
+    fileprivate func coolDown(
+        of length: Duration,
+        after cause: any Error,
+        passes: Bool,
+        at now: Duration
+    ) -> RefreshCoolDown {
+        RefreshCoolDown(
+            end: now + length.clampedToCentury,
+            length: length,
+            failures: failures + 1,
+            cause: cause,
+            isTransient: passes
+        )
     }
 }

@@ -135,3 +135,92 @@ struct RefreshCoolDown: Sendable {
     /// The refresh that still holds the slot; nil when it is known to have ended.
     var overdue: Overdue?
 }
+
+// MARK: - What the machine is told, and what it says
+
+extension RefreshMachine {
+    /// An input of the machine.
+    enum Input: Sendable {
+        /// A call asks for a credential.
+        case ask(Question)
+        /// The app signs in; the lifetime counts from now.
+        case signIn(any ErasedCredential, lifetime: Duration?)
+        /// The app signs out.
+        case signOut
+        /// A credential of this generation has been refreshed elsewhere.
+        case replace(generation: Int, any ErasedCredential, lifetime: Duration?)
+        /// The store that processes share has changed; ignored if anything has happened here since `epoch`.
+        case adopt(Adoption, since: Int)
+        /// A refresh has ended with a credential.
+        case refreshSucceeded(RefreshFlight, any ErasedCredential, lifetime: Duration?)
+        /// A refresh has ended with an error.
+        case refreshFailed(RefreshFlight, Failure)
+        /// A refresh has reached its time limit; `coolDown` follows if it is still in flight.
+        case timeLimitReached(RefreshFlight, coolDown: Duration)
+        /// A cool-down has ended, and calls have waited for it.
+        case coolDownEnded
+    }
+
+    /// A change of the session by another process.
+    enum Adoption: Sendable {
+        /// The other process has refreshed.
+        case replacement(any ErasedCredential, lifetime: Duration?)
+        /// Somebody has signed in.
+        case session(any ErasedCredential, lifetime: Duration?)
+        /// The user has signed out.
+        case nothing
+        /// A refresh has failed for good.
+        case expiry(any Error)
+    }
+
+    /// How a refresh failed.
+    enum Failure: Sendable {
+        /// It failed for now: the next refresh may start after the cool-down. `passes` tells whether it may succeed
+        /// without any change.
+        case transient(any Error, coolDown: Duration, passes: Bool = true)
+        /// It failed for good.
+        case terminal(any Error)
+    }
+
+    /// A call's question.
+    struct Question: Sendable {
+        /// The generation that the server has rejected; nil when the call has not been sent.
+        var rejected: Int?
+        /// The generation that the call was last stamped with; nil when it never was.
+        var stamp: Int?
+
+        /// Whether the call was stamped in a session before `session`.
+        func isOlder(than session: RefreshSession) -> Bool {
+            stamp.map { $0 < session.firstGeneration } ?? false
+        }
+    }
+
+    /// An action to take after a transition, outside of the lock.
+    enum Action: Sendable {
+        /// Answer the call that asked.
+        case answer(Result<ErasedGrant, RefreshError>)
+        /// Let the call that asked wait with the others.
+        case wait
+        /// Let the call that asked wait for the next refresh, which starts at `until`; fail the call if it has no time.
+        case waitOut(RefreshError, until: Duration)
+        /// Resume all waiting calls and retries.
+        case resumeWaiters(Result<ErasedGrant, RefreshError>)
+        /// Let waiting calls wait for the next refresh, which starts at `until`; fail the calls that have no time, and
+        /// all of them when `until` is nil.
+        case failWaiters(RefreshError, until: Duration?)
+        /// Run the refresh and its timer.
+        case startRefresh(RefreshFlight, any ErasedCredential)
+        /// Cancel a refresh; it still reports its end.
+        case cancelRefresh(RefreshFlight)
+        /// Notify the event subscribers or the observer.
+        case announce(Announcement)
+    }
+
+    /// A notification of the event subscribers or the observer.
+    enum Announcement: Sendable {
+        /// For the subscribers of ``RefreshCoordinator/events``.
+        case session(RefreshEvent)
+        /// For the observer.
+        case call(CallEvent)
+    }
+}
