@@ -15,6 +15,9 @@ extension Call {
                 return try await attempt.proceed(with: request, context, past: 0) { request in
                     try await self.exchange(request, context)
                 }
+            } catch is CancellationError {
+                // An interceptor that only waits has sent nothing; the book knows what was sent before or besides.
+                throw self.failure(CancellationError(), in: .intercept, delivery: .notSent)
             } catch {
                 throw self.failure(error, in: .intercept)
             }

@@ -1,6 +1,7 @@
 import Foundation
 import Nautilus
 import NautilusTesting
+import TestSupport
 import Testing
 
 @Suite("What an attempt may have done, no later failure undoes")
@@ -119,6 +120,29 @@ struct DeliveryFloorTests {
         #expect(outcome.error?.request?.method == .post)
         #expect(outcome.error?.delivery == .maybeExecuted)
         #expect(transport.count == 1)
+    }
+
+    @Test(
+        "a POST that waits in an interceptor when its time is over was not sent, unless it was before",
+        arguments: [(false, Delivery.notSent), (true, .maybeExecuted)]
+    )
+    func timeOverInInterceptor(isSentBefore: Bool, delivery: Delivery) async throws {
+        let outcome = try await simulate { simulation in
+            let clock = simulation.clock
+            let waiting = Closure { request, next in
+                if isSentBefore { _ = try? await next(request) }
+                try await clock.sleep(for: .seconds(60))
+                return try await next(request)
+            }
+            let service = AnyHttpService(
+                apiUrl: "api.example.com",
+                interceptors: [waiting],
+                transport: ScriptedTransport(.fail(.networkConnectionLost))
+            )
+            return await Ping(method: .post, deadline: .seconds(1)).result(with: service)
+        }
+        #expect(outcome.error?.kind == .deadline(.seconds(1)))
+        #expect(outcome.error?.delivery == delivery)
     }
 
     @Test("the surfaced error tells the most that any attempt may have done")
