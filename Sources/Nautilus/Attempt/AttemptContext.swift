@@ -184,33 +184,6 @@ public struct AttemptIsOver: Error, Sendable, CustomStringConvertible {
     }
 }
 
-/// An attempt under way, as its context sees it.
-protocol OngoingAttempt: Sendable {
-    /// Whether there is a real call, which can be made again.
-    var isReal: Bool { get }
-    var exchanges: [CallTrace.Exchange] { get }
-    var isFollowed: Bool { get }
-    /// - Parameter depth: How many interceptors, from the outermost, the request skips.
-    func send(_ request: HttpRequest, past depth: Int) async throws -> HttpResponse<Data>
-    func callAgain() async
-    func verdict(on response: HttpResponse<Data>) -> AnswerVerdict
-    func follow(_ handler: @escaping AttemptFollowers.Handler)
-    func tell(_ event: AttemptEvent)
-}
-
-private struct AttemptOfATest: OngoingAttempt {
-    let onSend: @Sendable (HttpRequest) async throws -> HttpResponse<Data>
-
-    var isReal: Bool { false }
-    var exchanges: [CallTrace.Exchange] { [] }
-    var isFollowed: Bool { false }
-    func send(_ request: HttpRequest, past depth: Int) async throws -> HttpResponse<Data> { try await onSend(request) }
-    func callAgain() async {}
-    func verdict(on response: HttpResponse<Data>) -> AnswerVerdict { .taken }
-    func follow(_ handler: @escaping AttemptFollowers.Handler) {}
-    func tell(_ event: AttemptEvent) {}
-}
-
 // MARK: - For transports
 
 extension AttemptContext {
