@@ -1,3 +1,5 @@
+import Foundation
+
 /// An event of an attempt that an interceptor cannot see: further in, or after the interceptor has returned.
 ///
 /// An interceptor that keeps or shares answers gets these events by ``AttemptContext/follow(_:)``: the answer to its
