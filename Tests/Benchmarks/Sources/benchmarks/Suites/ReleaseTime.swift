@@ -45,7 +45,8 @@ struct ReleaseTime: Measurable {
     private func continuations() async throws -> Duration {
         let start = Start(count)
         let waiting = Continuations()
-        let resuming = Task {
+        let resuming = Task { [count] in
+            while waiting.count < count { await Task.yield() }
             await start.whenAllWait()
             waiting.resumeAll()
         }
@@ -73,6 +74,8 @@ private final class Continuations: @unchecked Sendable {
     // Unchecked: the list is only touched under the lock.
     private let lock = NSLock()
     private var waiting: [UnsafeContinuation<Void, Never>] = []
+
+    var count: Int { lock.withLock { waiting.count } }
 
     func wait() async {
         await withUnsafeContinuation { continuation in lock.withLock { waiting.append(continuation) } }
