@@ -20,7 +20,7 @@ import Nautilus
 ///
 /// A request holds its slot from here until its answer, including redirects and the wait for a credential. Requests
 /// that the exchange itself needs from the same origin, in particular a refresh, take no slot: they would wait for a
-/// slot that only the end of the exchange frees. A second send (`Hedging`) takes a free slot, or is not made. The wait
+/// slot that only the end of the exchange frees. Nor does a session's sign-in, which ends such waits. A second send (`Hedging`) takes a free slot, or is not made. The wait
 /// counts towards the call's deadline, but not towards the request's timeout. Waiting requests go by higher
 /// `RequestPriority` first, then by order of arrival; low ones may wait for as long as others keep coming.
 public final class ConcurrencyLimit: HttpInterceptor {
@@ -58,8 +58,8 @@ public final class ConcurrencyLimit: HttpInterceptor {
         context: AttemptContext,
         next: Next
     ) async throws -> HttpResponse<Data> {
-        // The requests that hold the slots may wait for the refresh, or for the exchange around this request.
-        guard let origin = request.origin, !context.isPartOfRefresh, !TrafficScope.contains(self, origin) else {
+        // The requests that hold the slots may wait for the credential, or for the exchange around this request.
+        guard let origin = request.origin, !context.isForCredential, !TrafficScope.contains(self, origin) else {
             return try await next(request)
         }
         // Decided here without suspending: nearly always there is a slot.

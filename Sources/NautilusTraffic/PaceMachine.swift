@@ -4,13 +4,13 @@ import Nautilus
 struct PaceAsker: Sendable {
     /// The time that was left until the call's deadline when the request came; nil when there is no deadline.
     let remaining: Duration?
-    /// Whether the request goes to the front of the line, because it is part of a refresh that others may wait for.
+    /// Whether the request goes to the front of the line, because others may wait for the credential that it brings.
     let isUrgent: Bool
 }
 
 extension PaceAsker {
     init(_ context: AttemptContext) {
-        self.init(remaining: context.remaining, isUrgent: context.isPartOfRefresh)
+        self.init(remaining: context.remaining, isUrgent: context.isForCredential)
     }
 }
 

@@ -76,7 +76,8 @@ enum RefreshScope {
     }
 }
 
-/// Work whose requests may carry a credential in their bodies: no redirect takes such a body to another origin.
+/// Work that brings, renews or revokes a credential. Its requests may carry one in their bodies, so no redirect takes
+/// such a body to another origin.
 package enum CredentialWork {
     @TaskLocal private static var isMarked = false
 
@@ -102,8 +103,12 @@ extension Error {
 
 extension AttemptContext {
     /// Whether the request is part of a running refresh, of any coordinator.
-    ///
-    /// Other requests wait for a refresh. So an interceptor that makes one request wait for another has to let this one
-    /// pass: the other request may itself be waiting for the refresh.
     public var isPartOfRefresh: Bool { RefreshScope.isActive }
+
+    /// Whether the request brings, renews or revokes a credential: it is part of a running refresh, or of a session's
+    /// sign-in or revocation.
+    ///
+    /// Other requests wait for a refresh, and a sign-in ends that wait. So an interceptor that makes one request wait
+    /// for another has to let this one pass: the other request may itself be waiting for it.
+    public var isForCredential: Bool { CredentialWork.isActive }
 }

@@ -27,9 +27,11 @@ public struct BearerToken: Hashable, Sendable {
     /// - Parameters:
     ///   - accessToken: The token that authorizes a request.
     ///   - refreshToken: The token that the next renewal spends. Default: nil, there is none.
-    ///   - expires: When the access token expires. Default: nil, unknown.
+    ///   - expires: When the access token expires. A date before 1970 counts as 1970, and one after the year 9999 as
+    ///     unknown, as they do when they are stored. Default: nil, unknown.
     public init(accessToken: String, refreshToken: String? = nil, expires: Date? = nil) {
-        (self.accessToken, self.refreshToken, self.expires) = (accessToken, refreshToken, expires)
+        (self.accessToken, self.refreshToken) = (accessToken, refreshToken)
+        self.expires = expires.flatMap { Self.date(max(0, $0.timeIntervalSince1970)) }
     }
 
     /// Creates a token from an answer with names of its own, which counts from now.

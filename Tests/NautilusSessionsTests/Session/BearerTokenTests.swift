@@ -54,6 +54,20 @@ struct BearerTokenTests {
         }
     }
 
+    @Test("that expired long ago is renewed before it is sent, also when it comes from a store")
+    func expiredLongAgo() async throws {
+        let token = BearerToken(accessToken: "old", refreshToken: "r", expires: .distantPast)
+        let stored = try JSONDecoder().decode(BearerToken.self, from: JSONEncoder().encode(token))
+        #expect(stored == token)
+        #expect(BearerToken(accessToken: "b", expires: Date(timeIntervalSince1970: 1e12)).expires == nil)
+        try await World.run { world in
+            world.server.on(.post, "/renew", .reply(text: #"{"access_token": "b"}"#))
+            try await world.session.signIn(token)
+            #expect(try await world.call() == "Bearer b")
+            #expect(world.server.count(of: .get, "/notes") == 1)
+        }
+    }
+
     @Test("is read under the names that servers use, and made from others with its lifetime")
     func names() async throws {
         try await World.run { world in

@@ -47,6 +47,40 @@ struct RenewalUnderTrafficTests {
         }
     }
 
+    @Test(
+        "a sign-in and a revocation need no slot of a limit whose holders wait for a renewal without an answer",
+        arguments: [true, false]
+    )
+    func signInDuringRenewal(byRequest: Bool) async throws {
+        try await LoginWorld.run { world in
+            world.server
+                .on(.post, "/renew", .hang)
+                .on(.post, "/login", .reply(text: #"{"access_token": "new"}"#))
+                .on(.get, "/things", .status(401))
+            let limit = ConcurrencyLimit(1)
+            let service = world.service.with { $0.interceptors = [limit] }
+            try await world.session.signIn(BearerToken(accessToken: "old", refreshToken: "spent"))
+            let get = AnyRequest(.get, ["things"], as: String.self)
+            async let rejected = get.result(with: service)
+            try await world.sleep(.seconds(1))
+            async let waiting = get.result(with: service)
+            try await world.sleep(.seconds(1))
+            let origin = try #require(world.server.attempts.first?.request.origin)
+            #expect(limit.underWayCount(to: origin) == 1)
+            let start = world.clock.now.offset
+            let login = AnyRequest(.post, ["login"], as: BearerToken.self)
+            if byRequest {
+                try await world.session.signIn(by: login, with: service)
+            } else {
+                try await world.session.signIn { try await login.schedule(with: service.signedOut) }
+            }
+            #expect(world.clock.now.offset - start < .seconds(1))
+            #expect(world.user == "new")
+            #expect(await rejected.error?.isSuperseded == true)
+            #expect(await waiting.error?.isSuperseded == true)
+        }
+    }
+
     @Test("twelve calls under a limit of six are served by one renewal")
     func limitedAsBrowsersAre() async throws {
         try await TokenWorld.run { world in
