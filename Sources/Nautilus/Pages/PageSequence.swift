@@ -119,16 +119,21 @@ public struct PageSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, 
 /// ```
 /// Pages without items are skipped. After 1 000 of them in a row a ``PaginationError`` is thrown, since otherwise a
 /// server that sends empty pages for ever would never release its reader. Everything else is as in ``PageSequence``.
-public struct ItemSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, Sendable {
-    /// An item of a page.
-    public typealias Element = R.Item
+///
+/// Its type names the items and the error, and not the request, so that an API module need not publish its requests:
+///
+/// ```swift
+/// public func notes() -> ItemSequence<Note, NotesError> { ListNotes().items(with: self) }
+/// ```
+public struct ItemSequence<Element: Sendable, Failure: Error>: AsyncSequence, Sendable {
+    private let makeReader: @Sendable () -> any ItemReader<Element, Failure>
 
-    let pages: PageSequence<R, Failure>
+    init<R: PaginatedRequest>(pages: PageSequence<R, Failure>) where R.Item == Element {
+        makeReader = { PagedItems(pages: pages.makeAsyncIterator(), request: pages.first) }
+    }
 
     /// Creates a reader that begins with the first page.
-    public func makeAsyncIterator() -> Iterator {
-        Iterator(pages: pages.makeAsyncIterator(), request: pages.first)
-    }
+    public func makeAsyncIterator() -> Iterator { Iterator(reader: makeReader()) }
 
     /// Reads all items, for a list that fits into memory; the sequence's `pageLimit` bounds how much is read.
     ///
@@ -144,44 +149,57 @@ public struct ItemSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, 
 
     /// A reader of items; a value that may be used on any actor, by one task at a time.
     public struct Iterator: AsyncIteratorProtocol, Sendable {
-        private var pages: PageSequence<R, Failure>.Iterator
-        private let request: R
-        private var items: ArraySlice<R.Item> = []
-        /// How many pages without items have come in a row.
-        private var emptyCount = 0
-
-        /// The most pages without items in a row: more than a filtered list has.
-        private static var maxEmptyCount: Int { 1_000 }
-
-        init(pages: PageSequence<R, Failure>.Iterator, request: R) {
-            self.pages = pages
-            self.request = request
-        }
+        fileprivate var reader: any ItemReader<Element, Failure>
 
         /// Returns the next item; nil when there is none, and after an error.
         ///
         /// - Throws: The errors of the pages, and the service's own error for a ``PaginationError`` after too many
         ///   pages without items.
-        public mutating func next() async throws(Failure) -> R.Item? {
-            while true {
-                if !items.isEmpty {
-                    do throws(Failure) {
-                        try pages.checkSession()
-                    } catch {
-                        items = []
-                        pages.end()
-                        throw error
-                    }
+        public mutating func next() async throws(Failure) -> Element? { try await reader.next() }
+    }
+}
+
+/// A reader of the items of some request's pages.
+private protocol ItemReader<Item, Failure>: Sendable {
+    associatedtype Item: Sendable
+    associatedtype Failure: Error
+    mutating func next() async throws(Failure) -> Item?
+}
+
+private struct PagedItems<R: PaginatedRequest, Failure: Error>: ItemReader {
+    private var pages: PageSequence<R, Failure>.Iterator
+    private let request: R
+    private var items: ArraySlice<R.Item> = []
+    /// How many pages without items have come in a row.
+    private var emptyCount = 0
+
+    /// The most pages without items in a row: more than a filtered list has.
+    private static var maxEmptyCount: Int { 1_000 }
+
+    init(pages: PageSequence<R, Failure>.Iterator, request: R) {
+        self.pages = pages
+        self.request = request
+    }
+
+    mutating func next() async throws(Failure) -> R.Item? {
+        while true {
+            if !items.isEmpty {
+                do throws(Failure) {
+                    try pages.checkSession()
+                } catch {
+                    items = []
+                    pages.end()
+                    throw error
                 }
-                if let item = items.popFirst() { return item }
-                // Releases the page that was read, before the next one arrives.
-                items = []
-                guard let page = try await pages.next() else { return nil }
-                items = request.items(of: page.body)[...]
-                emptyCount = items.isEmpty ? emptyCount + 1 : 0
-                if emptyCount >= Self.maxEmptyCount, pages.hasMore {
-                    throw pages.end(.onlyEmptyPages(count: emptyCount), after: page)
-                }
+            }
+            if let item = items.popFirst() { return item }
+            // Releases the page that was read, before the next one arrives.
+            items = []
+            guard let page = try await pages.next() else { return nil }
+            items = request.items(of: page.body)[...]
+            emptyCount = items.isEmpty ? emptyCount + 1 : 0
+            if emptyCount >= Self.maxEmptyCount, pages.hasMore {
+                throw pages.end(.onlyEmptyPages(count: emptyCount), after: page)
             }
         }
     }

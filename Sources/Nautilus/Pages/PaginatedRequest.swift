@@ -71,7 +71,7 @@ extension PaginatedRequest {
         with service: S,
         pageLimit: Int? = nil,
         prefetching: Bool = false
-    ) -> ItemSequence<Self, S.RequestError> {
+    ) -> ItemSequence<Item, S.RequestError> {
         ItemSequence(pages: pages(with: service, pageLimit: pageLimit, prefetching: prefetching))
     }
 }

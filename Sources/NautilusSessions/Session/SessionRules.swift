@@ -94,6 +94,19 @@ public enum RenewalFailure: Hashable, Sendable {
             }
     }
 
+    /// As ``init(_:)``, but answers with certain statuses end the session as well.
+    ///
+    /// ```swift
+    /// SessionRules.bearer(classify: { RenewalFailure($0, endedBy: [400, 403]) }, renew: renew)
+    /// ```
+    /// - Parameters:
+    ///   - error: The failure of a renewal.
+    ///   - statuses: The statuses by which the renewal's own server says that only a sign-in can help.
+    public init(_ error: any Error, endedBy statuses: Set<Int>) {
+        let status = HttpError.behind(error)?.status
+        self = status.map(statuses.contains) == true ? .ended : RenewalFailure(error)
+    }
+
     private init(of error: HttpError) {
         switch error.kind {
         case .cancelled: self = error.delivery == .notSent ? .notRenewed : .unclear

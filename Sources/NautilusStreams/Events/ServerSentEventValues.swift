@@ -16,7 +16,7 @@ extension ServerSentEvents {
     public func values<Value: Decodable & Sendable>(
         of type: Value.Type = Value.self,
         from eventType: String? = nil
-    ) -> Values<Value> {
+    ) -> ServerSentEventValues<Value, Failure> {
         values { event in eventType == nil || event.type == eventType ? try event.decode(as: Value.self) : nil }
     }
 
@@ -35,48 +35,66 @@ extension ServerSentEvents {
     ///   service's own error, of kind `decoding`. Only after such an error can the next value still be read.
     public func values<Value: Sendable>(
         _ decode: @escaping @Sendable (_ event: ServerSentEvent) throws -> Value?
-    ) -> Values<Value> {
-        Values(events: self, decode: decode)
+    ) -> ServerSentEventValues<Value, Failure> {
+        ServerSentEventValues(events: self, decode: decode)
+    }
+}
+
+/// The values made of an endpoint's events.
+///
+/// The sequence throws `Failure`, the service's own error: `next()` is typed so everywhere, a loop only where the
+/// system's sequences can be (macOS 15, iOS 18 and Linux). Its type does not name the request, so that an API module
+/// need not publish it.
+public struct ServerSentEventValues<Value: Sendable, Failure: Error>: AsyncSequence, Sendable {
+    /// A value.
+    public typealias Element = Value
+
+    private let makeReader: @Sendable () -> any ValueReader<Value, Failure>
+
+    init<R: Request>(
+        events: ServerSentEvents<R, Failure>,
+        decode: @escaping @Sendable (ServerSentEvent) throws -> Value?
+    ) {
+        makeReader = { EventValues(events: events.makeAsyncIterator(), decode: decode, service: events.service) }
     }
 
-    /// The values made of an endpoint's events.
-    ///
-    /// The sequence throws `Failure`, the service's own error: `next()` is typed so everywhere, a loop only where the
-    /// system's sequences can be (macOS 15, iOS 18 and Linux).
-    public struct Values<Value: Sendable>: AsyncSequence, Sendable {
-        /// A value.
-        public typealias Element = Value
+    /// Connects when the first value is asked for.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reader: makeReader()) }
 
-        let events: ServerSentEvents
-        let decode: @Sendable (ServerSentEvent) throws -> Value?
+    /// An iterator over the values, one after the other.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        fileprivate var reader: any ValueReader<Value, Failure>
 
-        /// Connects when the first value is asked for.
-        public func makeAsyncIterator() -> AsyncIterator {
-            AsyncIterator(events: events.makeAsyncIterator(), decode: decode, service: events.service)
-        }
+        /// The next value; nil when there are no more, and after an error that has ended the events.
+        ///
+        /// - Throws: The service's own error, made by `HttpService/mapError(_:)`: either the error of the events, or one
+        ///   of kind `decoding` for data that is not a value.
+        public mutating func next() async throws(Failure) -> Value? { try await reader.next() }
+    }
+}
 
-        /// An iterator over the values, one after the other.
-        public struct AsyncIterator: AsyncIteratorProtocol {
-            var events: ServerSentEvents.AsyncIterator
-            let decode: @Sendable (ServerSentEvent) throws -> Value?
-            let service: AnyHttpService<Failure>
+/// A reader of the values of some request's events.
+private protocol ValueReader<Value, Failure> {
+    associatedtype Value: Sendable
+    associatedtype Failure: Error
+    mutating func next() async throws(Failure) -> Value?
+}
 
-            /// The next value; nil when there are no more, and after an error that has ended the events.
-            ///
-            /// - Throws: The service's own error, made by `HttpService/mapError(_:)`: either the error of the events,
-            ///   or one of kind `decoding` for data that is not a value.
-            public mutating func next() async throws(Failure) -> Value? {
-                while let event = try await events.next() {
-                    do {
-                        if let value = try decode(event) { return value }
-                    } catch {
-                        var failure = HttpError(.decoding, stage: .decode, underlying: error)
-                        failure.call = CallIdentity(id: 0, requestType: R.self)
-                        throw service.mapped(failure)
-                    }
-                }
-                return nil
+private struct EventValues<R: Request, Value: Sendable, Failure: Error>: ValueReader {
+    var events: ServerSentEvents<R, Failure>.AsyncIterator
+    let decode: @Sendable (ServerSentEvent) throws -> Value?
+    let service: AnyHttpService<Failure>
+
+    mutating func next() async throws(Failure) -> Value? {
+        while let event = try await events.next() {
+            do {
+                if let value = try decode(event) { return value }
+            } catch {
+                var failure = HttpError(.decoding, stage: .decode, underlying: error)
+                failure.call = CallIdentity(id: 0, requestType: R.self)
+                throw service.mapped(failure)
             }
         }
+        return nil
     }
 }

@@ -56,7 +56,7 @@ struct FeedErrorTests {
 
     /// Compiles only if the error of values is known by its type.
     private func next(
-        _ values: inout ServerSentEvents<Status, ShopError>.Values<Stock>.AsyncIterator
+        _ values: inout ServerSentEventValues<Stock, ShopError>.AsyncIterator
     ) async throws(ShopError) -> Stock? {
         try await values.next()
     }

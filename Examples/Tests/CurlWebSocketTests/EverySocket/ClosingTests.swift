@@ -92,6 +92,36 @@ struct ClosingTests {
         }
     }
 
+    @Test(
+        "what has come before the connection ended is heard, though a sender finds that out first",
+        arguments: [true, false]
+    )
+    func endFoundBySender(isClosed: Bool) async throws {
+        let (isWritten, messages) = (Signal(), (0..<100).map { "\($0) " + String(repeating: "x", count: 1000) })
+        try await ScriptedServer.run { connection in
+            try await connection.acceptSocket()
+            for message in messages { try await connection.write(RawFrame.text(message)) }
+            if isClosed { try await connection.write(RawFrame.close(1000)) }
+            await connection.close()
+            isWritten.fire()
+        } whileOpen: { server in
+            let connection = try await openSocket(server.socketUrl)
+            await isWritten.wait()
+            // The first that comes to a connection that has ended may still be taken by the system.
+            var failures: [any Error] = []
+            for _ in 0..<1000 where failures.isEmpty {
+                do { try await connection.send(.text("a")) } catch { failures.append(error) }
+            }
+            #expect(failures.count == 1)
+            for message in messages { #expect(try await connection.receive() == .text(message)) }
+            if isClosed {
+                await #expect(throws: WebSocketClosure(1000)) { try await connection.receive() }
+            } else {
+                #expect(try await failed { try await connection.receive() }?.code == .networkConnectionLost)
+            }
+        }
+    }
+
     @Test("a server that resets the connection right behind its 101 leaves nobody waiting")
     func reset() async throws {
         try await ScriptedServer.run { connection in

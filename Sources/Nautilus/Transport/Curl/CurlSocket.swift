@@ -48,6 +48,8 @@
         /// How often a socket reads before others have their turn: 64 times the size of a TLS record make a megabyte.
         private static let readsAtOnce = 64
         private static let bufferSize = 16_384
+        /// How many megabytes a connection may have brought when it ends: more than Linux buffers (6, by default).
+        private static let turnsForRest = 8
 
         init(
             _ request: WebSocketOpeningRequest,
@@ -108,13 +110,15 @@
             if case .over = stage { return .end }
             if !caller.wantsSocket { return .end }
             var canWrite = write()
-            var isAtEnd = canWrite == nil
-            // A connection that accepts no more bytes may still have brought the reason.
-            let hasMore = read(&isAtEnd)
-            if !isAtEnd, canWrite == true {
+            var (isAtEnd, hasMore) = (false, false)
+            if canWrite != nil {
+                hasMore = read(&isAtEnd)
                 // Reading may have made answers due.
-                canWrite = write()
-                isAtEnd = canWrite == nil
+                if !isAtEnd, canWrite == true { canWrite = write() }
+            }
+            if canWrite == nil {
+                readRest()
+                isAtEnd = true
             }
             if case .over = stage { return .end }
             if isAtEnd {
@@ -174,15 +178,26 @@
             }
         }
 
+        /// Reads what a connection that accepts nothing more has brought already: messages, and the reason. All of it,
+        /// though there be no room, since it is in the system's buffer and would be lost.
+        private func readRest() {
+            var isAtEnd = false
+            for _ in 0..<Self.turnsForRest where !isAtEnd {
+                guard read(&isAtEnd, beyondRoom: true) else { return }
+            }
+        }
+
         /// Reads as long as there is room.
         ///
-        /// - Parameter isAtEnd: Becomes true if the connection brings nothing more.
+        /// - Parameters:
+        ///   - isAtEnd: Becomes true if the connection brings nothing more.
+        ///   - beyondRoom: Whether to read on without room. Default: false.
         /// - Returns: Whether there may be more to read at once.
-        private func read(_ isAtEnd: inout Bool) -> Bool {
+        private func read(_ isAtEnd: inout Bool, beyondRoom: Bool = false) -> Bool {
             withUnsafeTemporaryAllocation(byteCount: Self.bufferSize, alignment: 16) { buffer in
                 guard let start = buffer.baseAddress else { return false }
                 for _ in 0..<Self.readsAtOnce {
-                    guard wantsInput, !isSettled else { return false }
+                    guard beyondRoom || wantsInput, !isSettled else { return false }
                     var count = 0
                     let code = nautilus_easy_receive(handle.easy, start, buffer.count, &count)
                     if code == NAUTILUS_CURL_AGAIN.rawValue { return false }
