@@ -47,8 +47,11 @@ public final class Pacing: HttpInterceptor {
     ///
     /// - Parameters:
     ///   - rate: How many requests go in a time, for a server that documents its limits elsewhere, or refuses without
-    ///     reporting them. No more are sent to one partition within any such time, though clocks and networks may bring
-    ///     them closer together and redirects are not counted. Default: nil, as many as the server accepts.
+    ///     reporting them. No more are handed to the transport for one partition within any such time; redirects are
+    ///     not counted, and clocks and networks may bring requests closer together. So may a transport in which they
+    ///     wait for a connection, until a slow server answers: a ``ConcurrencyLimit`` before the pacing, of as many as
+    ///     the transport has connections to a host, six by default, keeps that line empty. Default: nil, as many as the
+    ///     server accepts.
     ///   - maxWaiting: How many requests may wait for one partition; more fail at once. Less than 0 counts as 0.
     ///     Default: nil, 100: behind a hundred others a request is of no use to its caller any more. With a `rate`, as
     ///     many as may go within the longest wait, if those are more.

@@ -103,8 +103,11 @@ public enum RenewalFailure: Hashable, Sendable {
     ///   - error: The failure of a renewal.
     ///   - statuses: The statuses by which the renewal's own server says that only a sign-in can help.
     public init(_ error: any Error, endedBy statuses: Set<Int>) {
-        let status = HttpError.behind(error)?.status
-        self = status.map(statuses.contains) == true ? .ended : RenewalFailure(error)
+        if case .status(let status)? = HttpError.behind(error)?.kind, statuses.contains(status) {
+            self = .ended
+        } else {
+            self.init(error)
+        }
     }
 
     private init(of error: HttpError) {

@@ -40,6 +40,15 @@ struct RenewalFailureTests {
         #expect(await Self.failure(reply, retrier: NilRetrier.factory()) == failure)
     }
 
+    @Test("answers with statuses that the rules name end it as well, and no others")
+    func namedStatuses() {
+        func failure(_ status: Int) -> RenewalFailure {
+            RenewalFailure(HttpError(.status(status), stage: .validate, delivery: .rejected), endedBy: [400, 403])
+        }
+        #expect([400, 403, 404, 502].map(failure) == [.ended, .ended, .notRenewed, .unclear])
+        #expect(RenewalFailure(TerminalRefreshFailure("over"), endedBy: []) == .ended)
+    }
+
     @Test("of errors that are no call's, only the terminal one ends a session, and none is taken for harmless")
     func others() {
         #expect(RenewalFailure(TerminalRefreshFailure("over")) == .ended)
