@@ -9,15 +9,15 @@ struct CircuitMachine: Sendable {
     enum State: Sendable {
         case closed
         case open(until: Duration)
-        /// The number of the probe under way; nil when there is none.
-        case halfOpen(probe: Int?)
+        /// How many probes are under way, and when the latest has begun.
+        case halfOpen(probes: Int, latest: Duration)
     }
 
     /// A request that was let through.
     struct Permit: Hashable, Sendable {
         /// Counts the states. A request that was let through in an earlier state says nothing about the present one.
         let epoch: Int
-        /// Whether this request alone decides.
+        /// Whether this request decides, alone or with others if it takes long.
         let isProbe: Bool
         /// How often in a row the circuit had opened by then.
         let openings: Int
@@ -80,14 +80,21 @@ struct CircuitMachine: Sendable {
             return (.go(permit(isProbe: false)), nil)
         case .open(let end) where now < end:
             return (.refuse(nextProbe: end - now), nil)
-        case .halfOpen(probe: .some):
+        case .halfOpen(let probes, let latest) where probes > 0 && now - latest < patience:
             return (.refuse(nextProbe: nil), nil)
-        case .open, .halfOpen(probe: nil):
+        case .halfOpen(let probes, _):
+            state = .halfOpen(probes: probes + 1, latest: now)
+            return (.go(permit(isProbe: true)), .probed)
+        case .open:
             epoch += 1
-            state = .halfOpen(probe: epoch)
+            state = .halfOpen(probes: 1, latest: now)
             return (.go(permit(isProbe: true)), .probed)
         }
     }
+
+    /// How long a probe alone decides: as long as the pause before it. A probe may be a large upload, or a question that
+    /// the server answers late on purpose.
+    private var patience: Duration { max(.seconds(1), previousPause) }
 
     /// Notes that a request that was let through has ended.
     mutating func end(_ permit: Permit, _ outcome: Outcome, at now: Duration) -> CircuitEvent.Change? {
@@ -99,8 +106,9 @@ struct CircuitMachine: Sendable {
         case (.nothing, false):
             return nil
         case (.nothing, true):
-            epoch += 1
-            state = .halfOpen(probe: nil)
+            guard case .halfOpen(let probes, let latest) = state else { return nil }
+            if probes == 1 { epoch += 1 }
+            state = .halfOpen(probes: probes - 1, latest: latest)
             return nil
         case (.success, false):
             window.count(isFailure: false, at: now)
@@ -146,7 +154,7 @@ extension CircuitMachine {
         case .closed: .closed
         case .open(let end) where now < end: .open(remaining: end - now)
         case .open: .halfOpen(isProbing: false)
-        case .halfOpen(let probe): .halfOpen(isProbing: probe != nil)
+        case .halfOpen(let probes, _): .halfOpen(isProbing: probes > 0)
         }
     }
 }

@@ -6,7 +6,8 @@ public enum CircuitState: Hashable, Sendable {
     case closed
     /// No request goes for the rest of the pause.
     case open(remaining: Duration)
-    /// The pause is over. One request goes, to see whether the origin has recovered, and decides for all.
+    /// The pause is over. One request goes, to see whether the origin has recovered, and decides for all. If it takes
+    /// longer than the pause, another goes beside it, and the first that ends decides.
     case halfOpen(isProbing: Bool)
 }
 

@@ -79,9 +79,9 @@ struct PaceCore<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Send
     /// Counts a request that has ended without an informative answer.
     ///
     /// - Returns: Whether any request waits.
-    mutating func ended(_ lane: PaceLane, mayCount: Bool) -> Bool {
+    mutating func ended(_ lane: PaceLane, mayCount: Bool, answered number: Int?) -> Bool {
         guard let place = lanes.place(of: lane) else { return false }
-        lanes[place].ended(mayCount: mayCount)
+        lanes[place].ended(mayCount: mayCount, answered: number)
         return lanes[place].waiting > 0
     }
 

@@ -51,6 +51,10 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
     private var blockEnd = Duration.zero
     /// When the next turn may begin, apart from blocks.
     private var nextTurn = Duration.zero
+    /// When the server last said anything of its limits, or was asked in spite of them.
+    private var lastWord = Duration.zero
+    /// The request that was sent in spite of the server's word; nil when there is none.
+    private var probe: Int?
     /// The moment, from 0 to 1, within its turn at which the first in line is released.
     private var draw = 0.0
     /// When the present alarm rings; nil when none is set.
@@ -82,7 +86,12 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
         let (block, ahead) = (updateBlock(at: now), asker.isUrgent ? 0 : waiting)
         guard ahead > 0 || block != nil else { return .go(number: begin(at: now)) }
         let wait = waitEnd(ahead: ahead, at: now) - now
-        if let refusal = rules.refusal(of: wait, remaining: asker.remaining) { return .refuse(refusal) }
+        if let refusal = rules.refusal(of: wait, remaining: asker.remaining) {
+            guard mayProbe(at: now) else { return .refuse(refusal) }
+            let number = begin(at: now)
+            (probe, lastWord) = (number, now)
+            return .go(number: number)
+        }
         return ahead < rules.maxWaiting ? .wait : .refuse(.tooManyWaiting(limit: rules.maxWaiting))
     }
 
@@ -129,6 +138,8 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
         at now: Duration
     ) -> [(waiter: Waiter, refusal: TrafficRefusal)] {
         underWay -= 1
+        endProbe(by: number)
+        if retryAfter != nil || !reports.isEmpty { lastWord = now }
         if let retryAfter { pauseEnd = max(pauseEnd ?? .zero, now + retryAfter.clampedToCentury) }
         // If a response has both, `Retry-After` takes precedence (draft-11 §7).
         let reports = retryAfter.map { hint in reports.map { $0.resetting(in: hint) } } ?? reports
@@ -139,11 +150,14 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
     /// Notes that a request is under way that will not be sent, until it ends.
     mutating func takePlace() { underWay += 1 }
 
-    /// Notes that a request has ended without an answer.
+    /// Notes that a request has ended without an answer, or by one that says nothing of limits.
     ///
-    /// - Parameter mayCount: Whether the server may have counted it.
-    mutating func ended(mayCount: Bool) {
+    /// - Parameters:
+    ///   - mayCount: Whether the server may have counted it.
+    ///   - number: The request that was answered; nil, the default, when none was.
+    mutating func ended(mayCount: Bool, answered number: Int? = nil) {
         underWay -= 1
+        if let number { endProbe(by: number) }
         if mayCount { limits.charge() }
     }
 }
@@ -166,6 +180,19 @@ extension PaceMachine {
         // The block ended when it was due or, if an answer has reported more than was known, just now.
         blockEnd = block ?? min(blockEnd, now)
         return block
+    }
+
+    /// Forgets what the server was believed to have said, once it has answered the request that asked in spite of that.
+    private mutating func endProbe(by number: Int) {
+        if number == probe { (probe, pauseEnd, limits) = (nil, nil, PaceLimits()) }
+    }
+
+    /// Whether a request may ask in spite of the server's word, since that goes beyond the longest wait, and may be a
+    /// mistake: once in that time, or in a minute if that is longer.
+    private func mayProbe(at now: Duration) -> Bool {
+        guard waiting == 0, starts?.turn(ahead: 0, at: now) ?? now <= now else { return false }
+        let end = max(pauseEnd ?? now, limits.blockedUntil(underWay: 0, at: now) ?? now)
+        return end - now > rules.maxWait && now - lastWord >= max(rules.maxWait, .seconds(60))
     }
 
     /// The time until which a request that comes now would certainly wait.

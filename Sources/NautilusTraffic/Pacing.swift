@@ -56,7 +56,9 @@ public final class Pacing: HttpInterceptor {
     ///     Default: nil, 100: behind a hundred others a request is of no use to its caller any more. With a `rate`, as
     ///     many as may go within the longest wait, if those are more.
     ///   - maxWait: The longest wait; a request that would have to wait longer fails at once. Default: 60 s, like the
-    ///     cap of a backoff, since a caller would rather know. It also limits what a server can order by mistake.
+    ///     cap of a backoff, since a caller would rather know. It also limits what a server can order by mistake, or a
+    ///     wrong clock can make of a date: one request goes all the same each time that long has passed, or a minute if
+    ///     that is longer, and its answer counts in place of what was believed.
     ///   - interval: The mean time between two releases after a wait. Default: 20 ms, fifty a second: a server that has
     ///     just asked for patience does not get the whole line at once, and the last of a hundred waits two seconds
     ///     longer. Limits apply in addition, and a faster `rate` shortens the interval.
@@ -159,10 +161,12 @@ extension Pacing {
     /// Notes the limits that an answer reports.
     func heed(_ response: HttpResponse<Data>, to request: HttpRequest, _ number: Int, _ lane: PaceLane) {
         let retryAfter = response.status >= 400 ? response.header.retryAfter() : nil
-        guard retryAfter != nil || response.header.hasRateLimits else { return end(lane, mayCount: true) }
         // If a redirect led elsewhere, these are the other origin's limits.
         if response.url != request.url, response.isFromElsewhere(than: lane.origin) {
             return end(lane, mayCount: true)
+        }
+        guard retryAfter != nil || response.header.hasRateLimits else {
+            return end(lane, mayCount: true, answered: number)
         }
         let (limits, now) = (response.header.rateLimits(), stopwatch.elapsed)
         let (turnedAway, hasWaiters) = core.withLock {
@@ -173,9 +177,11 @@ extension Pacing {
     }
 
     /// Notes that a request has ended without reporting limits.
-    func end(_ lane: PaceLane, mayCount: Bool) {
+    ///
+    /// - Parameter number: The request that the server has answered; nil, the default, when it has answered none.
+    func end(_ lane: PaceLane, mayCount: Bool, answered number: Int? = nil) {
         // Releases requests that wait only for others to end.
-        if core.withLock({ $0.ended(lane, mayCount: mayCount) }) { release(lane) }
+        if core.withLock({ $0.ended(lane, mayCount: mayCount, answered: number) }) { release(lane) }
     }
 
     /// Releases the requests that are due, and makes sure that the next one is released in time.

@@ -46,3 +46,6 @@ extension ForwardingRequest {
     /// The wrapped request's.
     public var allowsBodyAcrossOrigins: Bool { forwarded.allowsBodyAcrossOrigins }
 }
+
+/// A request whose URL the server has named, and not its author.
+protocol ServerNamedRequest: Request {}

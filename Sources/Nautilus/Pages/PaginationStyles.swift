@@ -104,7 +104,7 @@ extension LinkPaginatedRequest {
 }
 
 /// A request at a URL that a server has named.
-struct LinkedRequest<Base: Request>: ForwardingRequest {
+struct LinkedRequest<Base: Request>: ForwardingRequest, ServerNamedRequest {
     typealias Result = Base.Result
 
     let base: Base
@@ -117,9 +117,8 @@ struct LinkedRequest<Base: Request>: ForwardingRequest {
     var url: (any UrlConvertible)? { target }
     var route: HttpRoute { [] }
     var query: HttpQuery { [:] }
-    // The builder leaves out the service's sensitive fields by itself, but would take the request's own fields for
-    // deliberate.
-    var header: HttpHeader { isTrusted ? base.header : base.header.withoutSensitiveFields }
+    // The builder leaves out the service's fields by itself, but would take the request's own fields for deliberate.
+    var header: HttpHeader { isTrusted ? base.header : base.header.crossingOrigins(with: base.method) }
 
     func decode(_ data: Data) throws -> Base.Result { try base.decode(data) }
     func decode(_ response: HttpResponse<Data>) throws -> Base.Result { try base.decode(response) }

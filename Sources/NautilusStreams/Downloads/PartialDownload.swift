@@ -105,9 +105,9 @@ final class PartialDownload: Sendable {
         return state.withLock { state in
             guard range.first == state.received, state.validator?.matches(response.header) == true else { return nil }
             if let total = state.total, let other = range.total, total != other { return nil }
-            state.total = state.total ?? range.total
-            state.end = state.total ?? range.last + 1
-            state.partEnd = min(state.end ?? .max, range.last + 1)
+            // A server may send less than all of the rest (RFC 9110 §15.3.7): without a total, nobody knows its end.
+            guard let total = state.total ?? range.total else { return nil }
+            (state.total, state.end, state.partEnd) = (total, total, min(total, range.last + 1))
             return state.file
         }
     }

@@ -45,6 +45,28 @@ struct CircuitMachineTests {
         permit.flatMap { machine.end($0, outcome, at: now) }
     }
 
+    @Test("a probe that takes longer than the pause decides no longer alone: the first of two that ends does")
+    func slowProbe() throws {
+        for outcome in [Machine.Outcome.success, .failure(pause: Self.pause), .nothing] {
+            var (machine, _, slow, _) = Self.machine(.probing)
+            #expect(machine.ask(at: .milliseconds(10_999)).answer == .refuse(nextProbe: nil))
+            guard case .go(let second) = machine.ask(at: .seconds(11)).answer else {
+                Issue.record("another probe goes")
+                return
+            }
+            #expect(machine.ask(at: .seconds(12)).answer == .refuse(nextProbe: nil))
+            Self.end(&machine, second, outcome, .seconds(12))
+            switch outcome {
+            case .success: #expect(machine.visibleState(at: .seconds(12)) == .closed)
+            case .failure: #expect(machine.visibleState(at: .seconds(12)) == .open(remaining: Self.pause))
+            case .nothing: #expect(machine.visibleState(at: .seconds(12)) == .halfOpen(isProbing: true))
+            }
+            Self.end(&machine, slow, .success, .seconds(13))
+            let state = machine.visibleState(at: .seconds(13))
+            #expect(state == (outcome == .failure(pause: Self.pause) ? .open(remaining: .seconds(4)) : .closed))
+        }
+    }
+
     @Test("every state answers every input as the table says", arguments: Start.allCases)
     func everyTransition(start: Start) {
         let (asked, regular, probe, now) = Self.machine(start)

@@ -77,6 +77,30 @@ struct PacingTests {
         transport.attempts.map { String($0.request.url.path(percentEncoded: true).dropFirst("/things/".count)) }
     }
 
+    @Test(
+        "a server that names a far future is asked once a minute, and what it says then counts",
+        arguments: [
+            [.retryAfter: "99999999999"], ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "99999999999"],
+            [.retryAfter: "Fri, 01 Jan 2199 00:00:00 GMT"],
+        ] as [HttpHeader]
+    )
+    func farFuture(header: HttpHeader) async throws {
+        try await simulate { simulation in
+            let clock = simulation.clock
+            let world = World(clock) { _, number in number <= 2 ? .status(429, header: header) : .status(200) }
+            let service = world.service()
+            var statuses: [Int?] = []
+            // Every 15 s, for three minutes.
+            for _ in 0..<12 {
+                let result = await Ping.get.result(with: service)
+                statuses.append(result.error == nil ? 200 : result.error?.status)
+                try await clock.sleep(for: .seconds(15))
+            }
+            // Refused without being sent: nil.
+            #expect(statuses == [429, nil, nil, nil, 429, nil, nil, nil, 200, 200, 200, 200])
+        }
+    }
+
     @Test("C17: Retry-After of one answer holds back all calls, which then go in order and in turns, never early")
     func retryAfter() async throws {
         try await simulate { simulation in
