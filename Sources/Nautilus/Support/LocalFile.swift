@@ -131,8 +131,8 @@ package enum AbandonedFiles {
 
     /// The queue on which folders are searched, one after the other, since a large folder takes long.
     static let queue = BlockingQueue(label: "nautilus.abandoned-files")
-    /// The folders that this process has searched, by purpose.
-    private static let visited = Locked<Set<String>>([])
+    /// When this process has last searched a folder, by purpose.
+    private static let visited = Locked<[String: ContinuousClock.Instant]>([:])
     private static let maxVisited = 1_000
 
     /// Marks a file as in use until it is closed.
@@ -144,13 +144,17 @@ package enum AbandonedFiles {
     }
 
     /// Removes the files left in a folder, later and on another thread. Does nothing if this process has done so
-    /// before; it remembers up to a thousand folders.
+    /// within the last ``patience``; it remembers up to a thousand folders.
     package static func collect(_ purpose: Purpose, in folder: URL) {
-        let isFirst = visited.withLock { visited in
+        let now = ContinuousClock.now
+        let isDue = visited.withLock { visited in
             if visited.count >= maxVisited { visited.removeAll() }
-            return visited.insert("\(purpose) \(folder.path)").inserted
+            let place = "\(purpose) \(folder.path)"
+            if let last = visited[place], now - last < patience { return false }
+            visited[place] = now
+            return true
         }
-        guard isFirst else { return }
+        guard isDue else { return }
         queue.begin { remove(purpose, in: folder, at: Date()) }
     }
 

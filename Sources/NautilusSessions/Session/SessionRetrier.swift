@@ -24,6 +24,9 @@ struct SessionRetrier<Credential: Codable & Sendable & Equatable>: Retrier {
                 self.look = nil
             }
             try await lease.stamp(&httpRequest, context: context, with: rules.stamp)
+        } catch let error as SessionError where error.kind == .cancelled {
+            // The caller has left, or the deadline has passed.
+            throw CancellationError()
         } catch let error as any RefreshFailure where !(error is RefreshError || error is HttpError) {
             // An error of the store or of the stamp; the call already knows the coordinator's own errors.
             throw HttpError(

@@ -121,6 +121,22 @@ struct HangingStoreTests {
         }
     }
 
+    @Test("a deadline that passes in a look at the store is the deadline, and the call was not sent")
+    func deadline() async throws {
+        try await TokenWorld.run { world in
+            let store = HangingStore(world.store, clock: world.clock)
+            try await world.process().signIn(world.server.signIn("anna", at: world.date))
+            store.hang([.load, .version])
+            let session = world.process(store: store)
+            let service = world.api.with { $0.retrierFactory = session.retrierFactory }
+            let watch = Stopwatch(world.clock)
+            let error = await GetNotes().with { $0.deadline = .seconds(2) }.result(with: service).error
+            #expect(watch.elapsed == .seconds(2))
+            #expect(error?.kind == .deadline(.seconds(2)))
+            #expect(error?.delivery == .notSent)
+        }
+    }
+
     @Test(
         "once the store works again, the first call goes by what it says",
         arguments: [HangingStore.Operation.version, .load],
