@@ -92,8 +92,8 @@ struct CircuitMachine: Sendable {
         }
     }
 
-    /// How long a probe alone decides: as long as the pause before it. A probe may be a large upload, or a question that
-    /// the server answers late on purpose.
+    /// How long a probe alone decides: as long as the pause before it. A probe may be a large upload, or a question
+    /// that the server answers late on purpose.
     private var patience: Duration { max(.seconds(1), previousPause) }
 
     /// Notes that a request that was let through has ended.

@@ -20,9 +20,10 @@ import Nautilus
 ///
 /// A request holds its slot from here until its answer, including redirects and the wait for a credential. Requests
 /// that the exchange itself needs from the same origin, in particular a refresh, take no slot: they would wait for a
-/// slot that only the end of the exchange frees. Nor does a session's sign-in, which ends such waits. A second send (`Hedging`) takes a free slot, or is not made. The wait
-/// counts towards the call's deadline, but not towards the request's timeout. Waiting requests go by higher
-/// `RequestPriority` first, then by order of arrival; low ones may wait for as long as others keep coming.
+/// slot that only the end of the exchange frees. Nor does a session's sign-in, which ends such waits. A second send
+/// (`Hedging`) takes a free slot, or is not made. The wait counts towards the call's deadline, but not towards the
+/// request's timeout. Waiting requests go by higher `RequestPriority` first, then by order of arrival; low ones may
+/// wait for as long as others keep coming.
 public final class ConcurrencyLimit: HttpInterceptor {
     private let core: Locked<SlotCore<Waiter<Void>>>
 

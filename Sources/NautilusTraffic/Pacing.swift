@@ -25,8 +25,8 @@ import Nautilus
 /// - Waiting requests are released in the order of arrival, in turns as long as the interval of
 ///   ``init(rate:maxWaiting:maxWait:interval:partition:clock:random:)``, each at a random moment of its turn, and never
 ///   before the time that the server has given.
-/// - Requests of a refresh, a sign-in or a revocation by a session go to the front of the line, since others may wait for
-///   the credential.
+/// - Requests of a refresh, a sign-in or a revocation by a session go to the front of the line, since others may wait
+///   for the credential.
 /// - A cancelled call leaves at once. A call fails at once if its wait would exceed its deadline or the longest wait.
 ///   The wait counts towards the call's deadline, but not towards the request's timeout.
 ///

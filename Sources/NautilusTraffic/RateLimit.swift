@@ -36,8 +36,8 @@ extension HttpHeader {
     /// The limits that the server reports, one for each policy and partition; empty when none is valid.
     ///
     /// The first of these that is present and readable counts:
-    /// - `RateLimit`, with `RateLimit-Policy` for quota and window, as lists (draft-ietf-httpapi-ratelimit-headers-08 to
-    ///   -11). A quota in another unit than requests counts only when it is used up.
+    /// - `RateLimit`, with `RateLimit-Policy` for quota and window, as lists (draft-ietf-httpapi-ratelimit-headers-08
+    ///   to -11). A quota in another unit than requests counts only when it is used up.
     /// - `RateLimit` as a dictionary with `limit`, `remaining` and `reset` (drafts -04 to -07).
     /// - `RateLimit-Limit`, `-Remaining`, `-Reset` (drafts -00 to -03), then `X-RateLimit-…`, then `X-Rate-Limit-…`.
     ///

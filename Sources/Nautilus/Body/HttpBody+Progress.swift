@@ -4,7 +4,7 @@ extension HttpBody {
     /// This body, with a report of how much of it has been sent.
     ///
     /// - Parameter progress: Called after each part, on a thread of the transport that must not be blocked; never
-    ///   concurrently within an attempt. A new attempt, or a redirect that takes the body along, begins at 0 again. A
+    ///   concurrently within an attempt. A new attempt, or a redirect that takes the body along, counts anew. A
     ///   transport that reads the body chunk by chunk counts the bytes that it has taken; for files and bytes in
     ///   memory, `URLSession` counts the bytes that it has sent.
     public func reporting(_ progress: @escaping @Sendable (HttpProgress) -> Void) -> HttpBody {

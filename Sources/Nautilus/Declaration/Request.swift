@@ -59,7 +59,8 @@ public protocol Request<Result>: Sendable {
     /// call has left. A task that a call starts without waiting for it is not bound by this, and a refresh that calls
     /// share has a limit of its own, ``RefreshLimits/timeLimit``.
     ///
-    /// Default: the service's, ``HttpService/deadline``, unless the response's body is read as it arrives; nil for no limit.
+    /// Default: the service's, ``HttpService/deadline``, unless the response's body is read as it arrives; nil for no
+    /// limit.
     var deadline: Duration? { get }
 
     /// Whether the body is read as it arrives, by ``decode(_:)-(HttpResponse<HttpBodyStream>)``, rather than once all

@@ -106,7 +106,8 @@ extension URL {
 }
 
 extension HttpRequest {
-    /// Whether sending it twice has the effect of sending it once: its method is idempotent, or it has an `Idempotency-Key`.
+    /// Whether sending it twice has the effect of sending it once: its method is idempotent, or it has an
+    /// `Idempotency-Key`.
     public var isIdempotent: Bool { method.isIdempotent || header[.idempotencyKey] != nil }
 
     /// Refuses a request that must not be sent.

@@ -55,11 +55,12 @@ public protocol HttpService<RequestError>: Sendable {
     ///
     /// Default: 60 s, as in URL loading systems, since a silent server must not hold a call for ever.
     var timeout: Duration? { get }
-    /// How long a whole call may take, with all its attempts and delays, if its request declares no ``Request/deadline`` of
-    /// its own. It does not apply to a request whose body is read as it arrives, such as a download or a feed.
+    /// How long a whole call may take, with all its attempts and delays, if its request declares no
+    /// ``Request/deadline`` of its own. It does not apply to a request whose body is read as it arrives, such as a
+    /// download or a feed.
     ///
-    /// Default: nil, no limit, since most callers end a call by cancelling it. With the default timeout and four attempts, a
-    /// server that is silent holds a call for four minutes.
+    /// Default: nil, no limit, since most callers end a call by cancelling it. With the default timeout and four
+    /// attempts, a server that is silent holds a call for four minutes.
     var deadline: Duration? { get }
     /// How JSON is written and read in bodies, results, events, messages and the refusals that
     /// ``HttpError/responseBody(as:decoder:)`` reads. Read once for each call. Default: ``JsonCoders/standard``.

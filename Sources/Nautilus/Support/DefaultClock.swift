@@ -13,10 +13,11 @@ public enum DefaultClock {
 }
 
 extension Duration {
-    /// The time from now, by ``DefaultClock/date``, until `date`: the lifetime of a credential whose server names its end.
+    /// The time from now, by ``DefaultClock/date``, until `date`: the lifetime of a credential whose server names its
+    /// end.
     ///
-    /// Negative for a date in the past. At most a hundred years in either direction, since `Duration.seconds(_:)` traps on a
-    /// date that is far enough off, and servers send all kinds of dates; zero for a date that is not a number.
+    /// Negative for a date in the past. At most a hundred years in either direction, since `Duration.seconds(_:)` traps
+    /// on a date that is far enough off, and servers send all kinds of dates; zero for a date that is not a number.
     public static func until(_ date: Date) -> Duration {
         let seconds = date.timeIntervalSince(DefaultClock.date)
         guard !seconds.isNaN else { return .zero }

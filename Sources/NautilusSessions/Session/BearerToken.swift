@@ -10,16 +10,17 @@ import Nautilus
 /// let session = Session(key: CredentialKey(issuer: "https://api.example.com"), rules: rules, store: store)
 /// ```
 /// It is decoded from what the server answers, and stored as well: `access_token` or `token`, `refresh_token`, and
-/// `expires_in`, a number of seconds from now, or `expires_at`, seconds or milliseconds since 1970 or a date as the service's coders read it.
-/// Names in camel case are read, too. For other names, have the request's `decode` make the token; for what else an answer
-/// brings, write a `Codable` type of your own.
+/// `expires_in`, a number of seconds from now, or `expires_at`, seconds or milliseconds since 1970 or a date as the
+/// service's coders read it. Names in camel case are read, too. For other names, have the request's `decode` make the
+/// token; for what else an answer brings, write a `Codable` type of your own.
 public struct BearerToken: Hashable, Sendable {
     /// The token that authorizes a request.
     public let accessToken: String
-    /// The token that the next renewal spends; nil when the server has given none: then only a sign-in brings another one.
+    /// The token that the next renewal spends; nil when the server has given none: then only a sign-in brings another
+    /// one.
     public let refreshToken: String?
-    /// When the access token expires, by this device's clock; nil when the server does not say: then it serves until it is
-    /// rejected.
+    /// When the access token expires, by this device's clock; nil when the server does not say: then it serves until it
+    /// is rejected.
     public let expires: Date?
 
     /// Creates a token, as from another library's storage.
@@ -48,8 +49,8 @@ public struct BearerToken: Hashable, Sendable {
     /// The value of `Authorization`, for requests that the session does not stamp, such as its own revocation.
     public var authorization: String { "Bearer \(accessToken)" }
 
-    /// The rest of the lifetime; zero or less when it is over. Nil for no expiry, and where nothing could renew it: no clock
-    /// ends a session.
+    /// The rest of the lifetime; zero or less when it is over. Nil for no expiry, and where nothing could renew it: no
+    /// clock ends a session.
     var lifetime: Duration? {
         guard refreshToken != nil, let expires else { return nil }
         return .until(expires)
@@ -59,14 +60,16 @@ public struct BearerToken: Hashable, Sendable {
 }
 
 extension SessionRules where Credential == BearerToken {
-    /// The rules of a bearer token: `Authorization: Bearer …`, its lifetime, and a renewal that spends its refresh token.
+    /// The rules of a bearer token: `Authorization: Bearer …`, its lifetime, and a renewal that spends its refresh
+    /// token.
     ///
     /// - Parameters:
     ///   - spendsCredential: As in ``SessionRules``. Default: true.
     ///   - classify: As in ``SessionRules``. Default: ``RenewalFailure/init(_:)``.
     ///   - revoke: Has the server forget a token, as in ``SessionRules``. Default: nil, the server is not told.
-    ///   - renew: Brings the token that takes the place of one, as in ``SessionRules``. An answer without a refresh token
-    ///     leaves the one that was spent in place (RFC 6749 §6). Not called for a token without one: the session ends.
+    ///   - renew: Brings the token that takes the place of one, as in ``SessionRules``. An answer without a refresh
+    ///     token leaves the one that was spent in place (RFC 6749 §6). Not called for a token without one: the session
+    ///     ends.
     public static func bearer(
         spendsCredential: Bool = true,
         classify: @escaping @Sendable (_ error: any Error) -> RenewalFailure = { RenewalFailure($0) },

@@ -96,8 +96,8 @@ extension Session {
 
     /// Signs out as ``signOut()`` does, and throws the error of a service.
     ///
-    /// - Throws: The service's error, made of an `HttpError` with the ``SessionError`` underneath. The user is signed out
-    ///   all the same.
+    /// - Throws: The service's error, made of an `HttpError` with the ``SessionError`` underneath. The user is signed
+    ///   out all the same.
     public func signOut<S: HttpService>(with service: S) async throws(S.RequestError) {
         do throws(SessionError) {
             try await signOut()

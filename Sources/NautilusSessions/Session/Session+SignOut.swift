@@ -9,11 +9,11 @@ extension Session {
     /// rest of the work, and a damaged record is removed. A user who signs in while this runs stays signed in.
     ///
     /// From here on, no request with the credential is handed to a transport, and one that waits in a transport for a
-    /// connection is not written: transports ask `AttemptContext.endOfSession(of:)`. Two kinds of requests still go out.
-    /// A request already handed to Foundation's `URLSession`, the default on Apple's platforms, is sent if it is queued or
-    /// its connection is being made there. And another process looks before each attempt, so that a request already
-    /// handed to its transport is sent. The answer to a request already sent still reaches its caller: what the server has
-    /// done is done.
+    /// connection is not written: transports ask `AttemptContext.endOfSession(of:)`. Two kinds of requests still go
+    /// out. A request already handed to Foundation's `URLSession`, the default on Apple's platforms, is sent if it is
+    /// queued or its connection is being made there. And another process looks before each attempt, so that a request
+    /// already handed to its transport is sent. The answer to a request already sent still reaches its caller: what the
+    /// server has done is done.
     ///
     /// If the session is already over, signed out or expired, here or elsewhere, nothing is left to end; a user who has
     /// signed in elsewhere since, unknown to this process, is not affected. A process that has not read the store yet

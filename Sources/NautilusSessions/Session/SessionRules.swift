@@ -38,14 +38,15 @@ public struct SessionRules<Credential: Sendable>: Sendable {
     ///     then lies under the call's, which is of kind `authorization`. Nil for a failure that is about something
     ///     else. Default: always nil. Only asked of failures that no renewal can mend.
     ///   - revoke: Has the server forget a credential, when its user signs out; tried again later while its error is
-    ///     transient, see `RefreshFailure`, and when it has not ended within a minute. Default: nil, the server is not told.
+    ///     transient, see `RefreshFailure`, and when it has not ended within a minute. Default: nil, the server is not
+    ///     told.
     ///   - renew: Brings the credential that takes the place of one. One renewal at a time runs it, among all
     ///     processes. Its request must not wait for the session's own credential: send it through the service's
     ///     `signedOut`, and with a short timeout, since a request without an answer is sent again within the grace that
     ///     servers give. An error that conforms to `RefreshFailure` says when to try again. It has to end when it is
-    ///     cancelled, as a call does: other processes wait for the store's lock until it has. Where it sends several requests
-    ///     through a service with an error of its own, let it throw what it has caught: an error of that type which it makes
-    ///     itself is taken for that of the failure before, which may have been a 401 of something else.
+    ///     cancelled, as a call does: other processes wait for the store's lock until it has. Where it sends several
+    ///     requests through a service with an error of its own, let it throw what it has caught: an error of that type
+    ///     which it makes itself is taken for that of the failure before, which may have been a 401 of something else.
     public init(
         stamp: @escaping @Sendable (_ credential: Credential, _ request: inout HttpRequest) throws -> Void,
         lifetime: @escaping @Sendable (_ credential: Credential) -> Duration? = { _ in nil },
@@ -82,9 +83,9 @@ public enum RenewalFailure: Hashable, Sendable {
     /// renewal's own server rejects what was sent; a 400 or 403 may be about anything, so name those of your server
     /// yourself.
     ///
-    /// - `HttpError`, and an error that a service's `mapError(_:)` has made of one: a lost answer when any attempt was sent
-    ///   without one; unclear for 502 and 504, in which a gateway has lost the answer, for a success that does not decode,
-    ///   and for a call that was cancelled once it was sent; not renewed for all others.
+    /// - `HttpError`, and an error that a service's `mapError(_:)` has made of one: a lost answer when any attempt was
+    ///   sent without one; unclear for 502 and 504, in which a gateway has lost the answer, for a success that does not
+    ///   decode, and for a call that was cancelled once it was sent; not renewed for all others.
     /// - Any other error: unclear, so that nothing is taken for unspent which may be spent.
     public init(_ error: any Error) {
         self =

@@ -67,8 +67,8 @@ public struct ServerSentEventValues<Value: Sendable, Failure: Error>: AsyncSeque
 
         /// The next value; nil when there are no more, and after an error that has ended the events.
         ///
-        /// - Throws: The service's own error, made by `HttpService/mapError(_:)`: either the error of the events, or one
-        ///   of kind `decoding` for data that is not a value.
+        /// - Throws: The service's own error, made by `HttpService/mapError(_:)`: either the error of the events, or
+        ///   one of kind `decoding` for data that is not a value.
         public mutating func next() async throws(Failure) -> Value? { try await reader.next() }
     }
 }

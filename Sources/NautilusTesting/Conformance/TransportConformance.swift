@@ -17,12 +17,14 @@ import Nautilus
 /// | path | answer |
 /// |---|---|
 /// | `/status/{code}` | that status and the text `status {code}`; no body for 204 and 304 |
-/// | `/echo` | 200 and the request's body; `Echo-Method` and `Echo-Target` say what was asked, and every request field `X-…`, `Cookie` and `Authorization` comes back as `Echo-{name}` |
+/// | `/echo` | 200 and the request's body; `Echo-Method` and `Echo-Target` say what was asked, and every request field
+/// `X-…`, `Cookie` and `Authorization` comes back as `Echo-{name}` |
 /// | `/redirect` | 302, `Location: /echo`, and the text `moved` |
 /// | `/headers` | 200, with the fields of ``responseFields`` |
 /// | `/large/{count}` | 200 and `count` bytes; the byte at index `i` is `i % 251` |
 /// | `/cookie` | 200, `Set-Cookie: session=secret; Path=/` |
-/// | `/cached/{name}` | 200, `Cache-Control: max-age=3600` and `ETag: "1"`; the body is how often this very path was asked for |
+/// | `/cached/{name}` | 200, `Cache-Control: max-age=3600` and `ETag: "1"`; the body is how often this very path was
+/// asked for |
 /// | `/basic-401` | 401, `WWW-Authenticate: Basic realm="conformance"` and the text `who are you` |
 /// | `/drop` | reads the request and closes the connection |
 /// | `/truncated` | `Content-Length: 100`, ten bytes, and closes the connection |

@@ -8,8 +8,8 @@
 ///   - count: How many times; less than 1 counts as 0.
 ///   - work: The work, with its number, from 0.
 /// - Returns: What each has returned, in the order of their numbers.
-/// - Throws: The error of the first, in the same order, that has failed; once all have ended, so that what they have done can
-///   be counted.
+/// - Throws: The error of the first, in the same order, that has failed; once all have ended, so that what they have
+///   done can be counted.
 @discardableResult
 public func concurrently<Value: Sendable>(
     _ count: Int,

@@ -75,8 +75,8 @@ public final class ScriptedTransport: HttpTransport {
     /// - Parameters:
     ///   - method: The method.
     ///   - path: The whole path of the URL, percent-encoded as it is sent: `/v1/notes/7`. A component `*` stands for
-    ///     any one component. With a host before it, `staging.example.com/v1/notes/7`, it fits requests to that one only.
-    ///     When several routes fit, the one added last is taken.
+    ///     any one component. With a host before it, `staging.example.com/v1/notes/7`, it fits requests to that one
+    ///     only. When several routes fit, the one added last is taken.
     ///   - replies: One for each attempt, in order.
     ///   - afterLast: The answer to an attempt beyond them. Default: an error.
     /// - Returns: The transport itself, to add the next route.
@@ -223,7 +223,8 @@ extension ScriptedTransport {
     /// The most attempts that were in flight at the same time.
     public var maxInFlightCount: Int { state.withLock { $0.maxInFlight } }
 
-    /// The attempts at one route, in the order of their starts; in `path`, a component `*` stands for any one component.
+    /// The attempts at one route, in the order of their starts; in `path`, a component `*` stands for any one
+    /// component.
     public func attempts(at method: HttpMethod, _ path: String) -> [RecordedAttempt] {
         let route = ScriptRoute(method: method, path: path)
         return attempts.filter { route.matches($0.request) }
@@ -234,7 +235,8 @@ extension ScriptedTransport {
         attempts(at: method, path).count
     }
 
-    /// Returns once at least `count` attempts were started, without any real time passing: then cancel, sign out, answer.
+    /// Returns once at least `count` attempts were started, without any real time passing: then cancel, sign out,
+    /// answer.
     ///
     /// A test that waits in vain says for what after 5 s, on standard error, and goes on waiting.
     ///
