@@ -13,14 +13,16 @@ final class ExchangeWatch: Sendable {
     }
 
     private let account: CallAccount
+    private let appFields: Set<HttpHeader.Name>
     private let role: CallTrace.Exchange.Role
     private let state = Locked(State())
 
     /// - Parameters:
     ///   - account: The account that the answer is meant for.
     ///   - context: The context of the attempt, or of the side request.
-    init(_ account: CallAccount, _ context: AttemptContext) {
-        self.account = account
+    ///   - appFields: Fields that are no user's, whatever their names say.
+    init(_ account: CallAccount, _ context: AttemptContext, appFields: Set<HttpHeader.Name>) {
+        (self.account, self.appFields) = (account, appFields)
         role = context.isSideRequest ? .side : .main
     }
 
@@ -29,7 +31,7 @@ final class ExchangeWatch: Sendable {
     /// - Returns: Whether it is the watched request itself, and not one that an interceptor sends in addition.
     @discardableResult
     func note(_ request: HttpRequest, _ role: CallTrace.Exchange.Role) -> Bool {
-        let (isOwn, hasCredential) = (role == self.role, request.hasCredential)
+        let (isOwn, hasCredential) = (role == self.role, request.hasCredential(besides: appFields))
         // Check the account as soon as the request is stamped. Side requests may be meant for any account.
         let hasChanged = isOwn && !account.isCurrent
         state.withLock { state in

@@ -17,7 +17,7 @@ extension HttpCache {
     ) async throws -> HttpResponse<Data> {
         let fetch = core.withLock { $0.begin(question.target, question.partition) }
         defer { core.withLock { $0.end(fetch) } }
-        let (watch, requestTime) = (ExchangeWatch(question.account, question.context), now)
+        let (watch, requestTime) = (ExchangeWatch(question.account, question.context, appFields: appFields), now)
         question.context.follow { event in
             if case .sending(let request, let role) = event { watch.note(request, role) }
         }

@@ -42,6 +42,7 @@ import Nautilus
 /// case.
 public final class HttpCache: HttpInterceptor {
     let accounts: CacheAccounts
+    let appFields: Set<HttpHeader.Name>
     let core: Locked<CacheCore>
     let disk: CacheDisk?
     private let heuristicCap: Int64
@@ -60,6 +61,9 @@ public final class HttpCache: HttpInterceptor {
     ///     responses on disk stay there after the user has signed out, unless ``removeAll(ofAccount:)`` is called.
     ///   - accounts: How answers to different users are kept apart. Default: answers to requests with a credential are
     ///     not stored, the only safe way while their accounts are unknown.
+    ///   - appFields: Fields that say which app is calling and not which user, such as `X-Api-Key`: without a user's
+    ///     credential besides, their answers are stored as a guest's. Default: none, since such names mostly stand for
+    ///     a user's secret.
     ///   - heuristicCap: The longest time for which a response is fresh if it does not say how long: a tenth of the
     ///     time since `Last-Modified`, up to this cap. Default: 24 hours (RFC 9111 §4.2.2 leaves it open); with zero,
     ///     such responses are always validated.
@@ -73,11 +77,13 @@ public final class HttpCache: HttpInterceptor {
         maxResponseBytes: Int? = nil,
         folder: CacheFolder? = nil,
         accounts: CacheAccounts = .anonymousOnly,
+        appFields: Set<HttpHeader.Name> = [],
         heuristicCap: Duration = .seconds(86_400),
         staleIfError: Duration = .zero,
         wallClock: @escaping @Sendable () -> Date = { DefaultClock.date }
     ) {
         self.accounts = accounts
+        self.appFields = appFields
         self.core = Locked(CacheCore(limit: maxBytes, maxResponse: maxResponseBytes ?? maxBytes / 8))
         self.disk = folder.map(CacheDisk.init)
         self.heuristicCap = heuristicCap.clampedToCentury.components.seconds
@@ -114,7 +120,7 @@ public final class HttpCache: HttpInterceptor {
         // The call began for another account, or its account is unknown.
         guard let account, account.isCurrent else { return try await next(request) }
         // The request has a credential, but no account to which its answer could belong.
-        if account.partition.account == nil, request.hasCredential { return try await next(request) }
+        if account.partition.account == nil, request.hasCredential(besides: appFields) { return try await next(request) }
         return try await answer(CacheQuestion(request, target, account, context), next)
     }
 

@@ -45,6 +45,7 @@ public final class RequestCoalescing: HttpInterceptor {
     typealias Core = CoalescingCore<CoalescingKey, Outcome, Waiter<Verdict>>
 
     private let accounts: CacheAccounts
+    private let appFields: Set<HttpHeader.Name>
     let ignoredNames: Set<HttpHeader.Name>
     private let core = Locked(Core())
 
@@ -53,10 +54,15 @@ public final class RequestCoalescing: HttpInterceptor {
     /// - Parameters:
     ///   - accounts: How answers to different users are kept apart. Default: as soon as a request turns out to carry a
     ///     credential, the others go on alone, since nothing says that they belong to the same user.
+    ///   - appFields: As for ``HttpCache``. Default: none.
     ///   - ignoredNames: Fields that may differ between identical requests, such as a field with a number for each
     ///     request. Default: none, since any field may decide about the answer.
-    public init(accounts: CacheAccounts = .anonymousOnly, ignoring ignoredNames: Set<HttpHeader.Name> = []) {
-        (self.accounts, self.ignoredNames) = (accounts, ignoredNames)
+    public init(
+        accounts: CacheAccounts = .anonymousOnly,
+        appFields: Set<HttpHeader.Name> = [],
+        ignoring ignoredNames: Set<HttpHeader.Name> = []
+    ) {
+        (self.accounts, self.appFields, self.ignoredNames) = (accounts, appFields, ignoredNames)
     }
 
     /// How many exchanges are under way here now.
@@ -84,7 +90,7 @@ public final class RequestCoalescing: HttpInterceptor {
             return try await next(request)
         }
         let partition = account.partition
-        if partition.account == nil, request.hasCredential { return try await next(request) }
+        if partition.account == nil, request.hasCredential(besides: appFields) { return try await next(request) }
         let key = CoalescingKey(request, target, partition, context, ignoring: ignoredNames)
         let visit = Core.Visit(key: key, urgency: request.priority.rawValue, call: context.call)
         // Decided here without suspending, since mostly no other call asks for the same.
@@ -165,7 +171,7 @@ extension RequestCoalescing {
         _ next: Next
     ) async throws -> HttpResponse<Data> {
         let (key, call) = (visit.key, visit.call.id)
-        let watch = ExchangeWatch(account, context)
+        let watch = ExchangeWatch(account, context, appFields: appFields)
         context.follow { [core, ignoredNames] event in
             switch event {
             case .sending(let sent, let role):

@@ -49,6 +49,34 @@ struct CacheAccountsTests {
         #expect(world.transport.count == 4)
     }
 
+    @Test("a field that names the app keeps no guest's answer from being stored and shared, and gives no user's away")
+    func appFields() async throws {
+        let user = Locked<String?>(nil)
+        let cache = HttpCache(appFields: ["X-Api-Key"])
+        let transport = ScriptedTransport { request, _ in
+            let text = request.header[.authorization] ?? "nobody"
+            return .reply(header: ["Cache-Control": "max-age=60"], text: text)
+        }
+        let service = AnyHttpService<HttpError>(
+            apiUrl: "api.example.com",
+            interceptors: [cache, RequestCoalescing(appFields: ["X-Api-Key"])],
+            retrierFactory: UserStamp.factory(user),
+            transport: transport
+        ).with { $0.header = ["X-Api-Key": "app"] }
+        for _ in 1...2 { #expect(try await Ping.get.schedule(with: service) == "nobody") }
+        #expect((transport.count, cache.responseCount) == (1, 1))
+        for name in ["anna", "bert"] {
+            user.withLock { $0 = name }
+            let fresh = Ping(header: ["Cache-Control": "no-cache"])
+            #expect(try await fresh.schedule(with: service) == "Bearer \(name)")
+        }
+        #expect((transport.count, cache.responseCount) == (3, 1))
+        // Another field is a user's, as ever.
+        user.withLock { $0 = nil }
+        for _ in 1...2 { _ = try await Ping(header: ["X-Session-Token": "a"]).schedule(with: service) }
+        #expect((transport.count, cache.responseCount) == (5, 1))
+    }
+
     @Test("each account has its own answers, nobody signed in has none of theirs, and signing out forgets one's own")
     func separate() async throws {
         let user = Locked<String?>(nil)
