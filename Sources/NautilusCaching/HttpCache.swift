@@ -120,7 +120,9 @@ public final class HttpCache: HttpInterceptor {
         // The call began for another account, or its account is unknown.
         guard let account, account.isCurrent else { return try await next(request) }
         // The request has a credential, but no account to which its answer could belong.
-        if account.partition.account == nil, request.hasCredential(besides: appFields) { return try await next(request) }
+        if account.partition.account == nil, request.hasCredential(besides: appFields) {
+            return try await next(request)
+        }
         return try await answer(CacheQuestion(request, target, account, context), next)
     }
 
