@@ -47,8 +47,9 @@ public protocol HttpService<RequestError>: Sendable {
     /// The clock that measures time and sleeps. Default: `ContinuousClock`, which keeps running while the machine
     /// sleeps.
     var clock: any Clock<Duration> { get }
-    /// The most attempts of any call, whatever its retrier says. Default: 100, far above sensible retriers and far
-    /// below an endless loop.
+    /// The most attempts of any call, whatever its retrier says. The repetition after a refresh is an attempt, too, so
+    /// with 1 an expired credential is a failure. Default: 100, far above sensible retriers and far below an endless
+    /// loop.
     var maxAttempts: Int { get }
     /// How long one exchange may take if its request declares no ``Request/timeout`` of its own; nil for no limit. Read
     /// again for every attempt.
@@ -57,7 +58,7 @@ public protocol HttpService<RequestError>: Sendable {
     var timeout: Duration? { get }
     /// How long a whole call may take, with all its attempts and delays, if its request declares no
     /// ``Request/deadline`` of its own. It does not apply to a request whose body is read as it arrives, such as a
-    /// download or a feed.
+    /// download or a feed, nor to web sockets.
     ///
     /// Default: nil, no limit, since most callers end a call by cancelling it. With the default timeout and four
     /// attempts, a server that is silent holds a call for four minutes.
