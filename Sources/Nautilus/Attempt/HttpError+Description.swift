@@ -91,7 +91,7 @@ extension DecodingError {
     /// The error with its place, but without the value at that place.
     fileprivate var withoutValues: String {
         switch self {
-        case .keyNotFound(let key, let context): "no value for '\(key.stringValue)' at \(context.place)"
+        case .keyNotFound(let key, let context): "no value for '\([key].place)' at \(context.place)"
         case .valueNotFound(let type, let context): "null in place of \(type) at \(context.place)"
         case .typeMismatch(let type, let context): "expected \(type) at \(context.place)"
         case .dataCorrupted(let context): "unreadable data at \(context.place)"

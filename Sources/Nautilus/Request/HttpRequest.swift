@@ -158,6 +158,8 @@ public enum InvalidRequest: Error, Hashable, Sendable, CustomStringConvertible {
     case baseUrl(reason: String)
     /// A component of the route, counted from 0, is empty.
     case emptyRouteComponent(index: Int)
+    /// A component of the route, counted from 0, is `.` or `..`.
+    case dotRouteComponent(index: Int)
     /// The method is not a token (RFC 9110 §5.6.2): letters, digits, hyphens and a few other signs.
     case method
     /// A field name is not a token (RFC 9110 §5.6.2): letters, digits, hyphens and a few other signs.
@@ -183,6 +185,9 @@ public enum InvalidRequest: Error, Hashable, Sendable, CustomStringConvertible {
         case .emptyRouteComponent(let index):
             "Component \(index) of the route is empty, which would address another resource; "
                 + "check the identifier, or ask for a trailing slash with HttpRoute(_:trailingSlash:)."
+        case .dotRouteComponent(let index):
+            "Component \(index) of the route is . or .., which servers take for a step within the path; check the "
+                + "identifier."
         case .method:
             "The method is not a token (RFC 9110 §5.6.2): letters, digits, hyphens and a few other signs."
         case .headerName:

@@ -3,7 +3,7 @@
 /// ```swift
 /// var route: HttpRoute { ["users", userId, "notes", 7] }
 /// ```
-/// A component is data, never a path: `/`, `%`, Unicode, and a component `.` or `..` are percent-encoded.
+/// A component is data, never a path: `/`, `%` and Unicode are percent-encoded, and a component `.` or `..` is refused.
 public struct HttpRoute: Hashable, Sendable, ExpressibleByArrayLiteral {
     /// The components as they were given, before encoding.
     public let components: [String]
@@ -14,7 +14,7 @@ public struct HttpRoute: Hashable, Sendable, ExpressibleByArrayLiteral {
     ///
     /// - Parameters:
     ///   - components: The components, not encoded. An empty one is refused when the request is built, since `/users/`
-    ///     addresses something else than `/users/{id}`.
+    ///     addresses something else than `/users/{id}`; and so is one of one or two dots.
     ///   - trailingSlash: Whether the path ends in `/`. Default: false, since with a slash most servers see another
     ///     resource.
     public init(_ components: [String], trailingSlash: Bool = false) {
@@ -29,25 +29,18 @@ public struct HttpRoute: Hashable, Sendable, ExpressibleByArrayLiteral {
 
     /// The path, with `/` before every component; empty for no components.
     ///
-    /// - Throws: ``InvalidRequest/emptyRouteComponent(index:)``.
+    /// - Throws: ``InvalidRequest/emptyRouteComponent(index:)``, ``InvalidRequest/dotRouteComponent(index:)``.
     func encoded() throws(InvalidRequest) -> String {
         var path = ""
         for (index, component) in components.enumerated() {
             guard !component.isEmpty else { throw .emptyRouteComponent(index: index) }
+            // Encoded or not, it is a step within the path to most servers (RFC 3986 §6.2.2).
+            guard component != ".", component != ".." else { throw .dotRouteComponent(index: index) }
             path += "/"
-            path += Self.encode(component)
+            path += component.percentEncoded
         }
         if hasTrailingSlash { path += "/" }
         return path
-    }
-
-    private static func encode(_ component: String) -> String {
-        // A dot is unreserved, but a component of one or two dots would be resolved as a relative path.
-        switch component {
-        case ".": "%2E"
-        case "..": "%2E%2E"
-        default: component.percentEncoded
-        }
     }
 }
 

@@ -177,8 +177,19 @@ extension JSONDecoder {
 }
 
 extension [any CodingKey] {
-    /// The place in a JSON value, for an error: names and indices, separated by dots.
+    /// The place in a JSON value, for an error: the names that types declare, and indices, separated by dots. A key of a
+    /// dictionary is part of the body, perhaps a mail address or a token; there is a star for it.
     var place: String {
-        isEmpty ? "the top level" : map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".")
+        isEmpty ? "the top level" : map(\.placeName).joined(separator: ".")
+    }
+}
+
+extension CodingKey {
+    /// The key as an error names it.
+    fileprivate var placeName: String {
+        if let intValue { return String(intValue) }
+        // The keys of dictionaries are of types of Foundation and of the standard library.
+        let type = String(reflecting: type(of: self))
+        return ["Swift.", "Foundation", "Combine."].contains { type.hasPrefix($0) } ? "*" : stringValue
     }
 }

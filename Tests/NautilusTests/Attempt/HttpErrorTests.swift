@@ -153,6 +153,19 @@ struct HttpErrorTests {
         #expect(error.description == "A request failed: the body does not decode; \(words)")
     }
 
+    @Test("a decoding error names no key of a dictionary, which is part of the body")
+    func dictionaryKeys() throws {
+        struct Rates: Decodable { let rates: [String: [String: Int]] }
+        let json = #"{"rates":{"secret@example.com":{"also secret":"x"}}}"#
+        for decoder in [JSONDecoder(), JsonCoders(dates: .iso8601, keys: .snakeCase).decoder()] {
+            let thrown = try #require(throws: DecodingError.self) {
+                try decoder.decode(Rates.self, from: Data(json.utf8))
+            }
+            let error = HttpError(.decoding, stage: .decode, underlying: thrown)
+            #expect(error.description == "A request failed: the body does not decode; expected Int at rates.*.*")
+        }
+    }
+
     @Test(
         "a body that is no JSON is named",
         arguments: [
