@@ -135,8 +135,8 @@ void nautilus_loop_destroy(struct nautilus_loop *loop) {
     free(loop);
 }
 
-int32_t nautilus_loop_wait(struct nautilus_loop *loop) {
-    int count = epoll_wait(loop->sockets.epoll, loop->events, events_at_once, -1);
+int32_t nautilus_loop_wait(struct nautilus_loop *loop, int32_t blocks) {
+    int count = epoll_wait(loop->sockets.epoll, loop->events, events_at_once, blocks ? -1 : 0);
     return count < 0 ? 0 : count;
 }
 

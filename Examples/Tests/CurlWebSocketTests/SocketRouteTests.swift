@@ -76,6 +76,39 @@ struct SocketRouteTests {
         }
     }
 
+    @Test("beside exchanges of the same transport, though its server sends without end")
+    func flood() async throws {
+        let (isFlooding, isOver) = (Signal(), Counted())
+        try await ScriptedServer.run { connection in
+            let request = try await connection.readHead()
+            guard request.values(of: "Upgrade").isEmpty else {
+                try await connection.write(Data(try await request.acceptance().utf8))
+                // A message without end, in fragments of no byte: more work to read than to write.
+                let fragments = Data(repeating: 0, count: 1 << 20)
+                try await connection.write(RawFrame.text("", isLast: false).bytes)
+                isFlooding.fire()
+                for _ in 0..<16 { try await connection.write(fragments) }
+                await isOver.add()
+                return
+            }
+            try await connection.respond(body: Data("b".utf8))
+        } whileOpen: { server in
+            let transport = CurlTransport()
+            let socket = try await openSocket(server.socketUrl, through: CurlWebSocketTransport(over: transport))
+            let reading = Task { try await socket.receive() }
+            await isFlooding.wait()
+            for _ in 0..<3 {
+                let request = HttpRequest(url: server.url)
+                let origin = try #require(request.origin)
+                let response = try await transport.send(request, context: .init(serviceOrigin: origin))
+                #expect(response.body == Data("b".utf8))
+            }
+            #expect(await isOver.count == 0)
+            reading.cancel()
+            _ = await reading.result
+        }
+    }
+
     @Test("beside exchanges of the same transport, on its thread")
     func shared() async throws {
         try await ScriptedServer.run { connection in
@@ -100,4 +133,9 @@ struct SocketRouteTests {
             for connection in connections { #expect(try await connection.receive() == .text("a")) }
         }
     }
+}
+
+private actor Counted {
+    private(set) var count = 0
+    func add() { count += 1 }
 }

@@ -196,8 +196,9 @@ struct nautilus_loop;
 // Null if the system has no descriptor or no memory left.
 struct nautilus_loop *_Nullable nautilus_loop_create(long kept_connections);
 void nautilus_loop_destroy(struct nautilus_loop *_Nonnull loop);
-// Waits until there is something to do. Called only by the loop's own thread, which then steps.
-int32_t nautilus_loop_wait(struct nautilus_loop *_Nonnull loop);
+// Waits until there is something to do, or only looks whether there is. Called only by the loop's own thread, which
+// then steps.
+int32_t nautilus_loop_wait(struct nautilus_loop *_Nonnull loop, int32_t blocks);
 // Ends the wait. May be called from any thread.
 void nautilus_loop_wake(struct nautilus_loop *_Nonnull loop);
 // Does what is due: what `wait` has found, and timers.

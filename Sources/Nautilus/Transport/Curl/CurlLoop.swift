@@ -156,19 +156,21 @@
             var count: Int32 = 0
             var work = Work()
             while true {
-                repeat {
-                    core.withLock { core in
-                        takeJobs(&core)
-                        core.perform(on: .own)
-                        core.step(count)
-                        collect(&core, &work)
-                    }
-                    count = 0
-                    startConnected(&work)
-                    deliver(&work)
-                } while !inbox.withLock({ $0.fallAsleep() })
-                if inbox.withLock({ $0.isStopped && $0.jobs.isEmpty }) { return core.withLock { $0.close() } }
-                count = nautilus_loop_wait(loop)
+                core.withLock { core in
+                    takeJobs(&core)
+                    core.perform(on: .own)
+                    core.step(count)
+                    collect(&core, &work)
+                }
+                startConnected(&work)
+                deliver(&work)
+                let isAsleep = inbox.withLock { $0.fallAsleep() }
+                if isAsleep, inbox.withLock({ $0.isStopped && $0.jobs.isEmpty }) {
+                    return core.withLock { $0.close() }
+                }
+                // Looks even if there are more jobs, which may never end: a web socket whose server sends without end
+                // has another as soon as one is done, and all others wait for their sockets.
+                count = nautilus_loop_wait(loop, isAsleep ? 1 : 0)
             }
         }
 

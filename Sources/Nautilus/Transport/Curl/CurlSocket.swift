@@ -45,11 +45,12 @@
         private let headerLimit: Int
         private let refusalLimit: Int
 
-        /// How often a socket reads before others have their turn: 64 times the size of a TLS record make a megabyte.
-        private static let readsAtOnce = 64
+        /// How often a socket reads before others have their turn: four TLS records may be 32 000 frames.
+        private static let readsAtOnce = 4
         private static let bufferSize = 16_384
-        /// How many megabytes a connection may have brought when it ends: more than Linux buffers (6, by default).
-        private static let turnsForRest = 8
+        /// How often such turns read what a connection has brought when it ends: 8 MiB, more than Linux buffers by
+        /// default, 6.
+        private static let turnsForRest = 128
 
         init(
             _ request: WebSocketOpeningRequest,
