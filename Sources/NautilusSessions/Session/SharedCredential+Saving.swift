@@ -78,9 +78,23 @@ extension SharedCredential {
         guard let look = try? glance?.look(), let other = look.stored, other.session != session,
             other.number >= record.number
         else {
-            return try await save(record, under: lock)
+            do throws(SessionError) {
+                return try await save(record, under: lock)
+            } catch {
+                await removeReplaced(by: session, under: lock)
+                throw error
+            }
         }
         _ = follow(look, from: known, since: epoch)
+    }
+
+    /// Removes, with the lock held, the session that a sign-in has replaced, if the sign-in cannot be saved: else the next
+    /// launch would begin with the user before. On a full disk there is room for nothing else, not even for the note of
+    /// an end.
+    private func removeReplaced(by session: UUID, under lock: any CredentialLock) async {
+        guard let stored = try? await store.glance().stored, stored.session != session, isOverruled(stored.session)
+        else { return }
+        try? await store.delete(under: lock)
     }
 
     /// Keeps in memory a record that could not be saved; it overrules the store until it is saved.

@@ -27,6 +27,29 @@ struct UnsavedTests {
         }
     }
 
+    @Test(
+        "the user whom a sign-in replaces does not come back with the next process, though the disk is full",
+        arguments: [true, false]
+    )
+    func replacedUser(isKnown: Bool) async throws {
+        try await TokenWorld.run { world in
+            let store = PartlyBrokenStore(base: world.store)
+            let first = world.process(store: store)
+            try await first.signIn(world.server.signIn("anna", at: world.date))
+            let session = isKnown ? first : world.process(store: store)
+            // As on a full disk, which takes nothing and gives everything up.
+            store.fail([.save, .end])
+            await #expect(throws: SessionError.self) {
+                try await session.signIn(world.server.signIn("bert", at: world.date))
+            }
+            #expect(await world.call(session).token == "bert-1")
+            #expect(await world.call(world.process()).token == nil)
+            store.fail([])
+            try await world.sleep(.seconds(60))
+            #expect(await world.call(world.process()).token == "bert-1")
+        }
+    }
+
     @Test("a credential that could not be saved is renewed, also while the store cannot be read")
     func renewal() async throws {
         try await TokenWorld.run { world in
