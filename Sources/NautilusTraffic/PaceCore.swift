@@ -56,6 +56,11 @@ struct PaceCore<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Send
         lanes.place(of: lane).flatMap { lanes[$0].release(at: now, draw: draw) }
     }
 
+    /// The requests that have waited too long.
+    mutating func turnAwayOverdue(_ lane: PaceLane, at now: Duration) -> [(waiter: Waiter, refusal: TrafficRefusal)] {
+        lanes.place(of: lane).map { lanes[$0].turnAwayOverdue(at: now) } ?? []
+    }
+
     /// Notes that a request was answered.
     ///
     /// - Returns: The requests that no longer wait, and whether any still do.
@@ -108,7 +113,7 @@ struct PaceCore<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Send
     }
 
     private mutating func setAlarm(_ place: Int, at now: Duration) -> Duration? {
-        guard let next = lanes[place].nextRelease(at: now) else { return nil }
+        guard let next = lanes[place].nextAlarm(at: now) else { return nil }
         if let alarm = lanes[place].alarm, alarm <= next { return nil }
         lanes[place].alarm = next
         return next

@@ -158,6 +158,10 @@ struct PaceRules: Hashable, Sendable {
         self.interval = rate.map { min(interval, $0.period / $0.count) } ?? interval
     }
 
+    /// How long a request waits that was not refused when it came: a little longer than the longest wait, since releases
+    /// are spread, and a busy machine is late.
+    var patience: Duration { maxWait + max(.seconds(1), maxWait / 10) }
+
     /// Why a request does not wait this long; nil when it does.
     ///
     /// - Parameter remaining: The time that was left until the call's deadline when the request came; nil when there is

@@ -128,6 +128,23 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
         return max(max(blockEnd, nextTurn) + rules.interval * draw, block ?? .zero)
     }
 
+    /// The time at which something has to be done for the line: a release, or the end of the longest wait; nil when no
+    /// request waits.
+    mutating func nextAlarm(at now: Duration) -> Duration? {
+        guard let release = nextRelease(at: now) else { return nil }
+        guard let first = line.first, updateBlock(at: now) != nil else { return release }
+        return min(release, max(first.start + rules.patience, now))
+    }
+
+    /// Takes out the requests that have waited too long for others to end: how long that takes was not known when they
+    /// came. Those that are only late, as after the machine has slept, stay.
+    mutating func turnAwayOverdue(at now: Duration) -> [(waiter: Waiter, refusal: TrafficRefusal)] {
+        guard let first = line.first, now - first.start >= rules.patience, updateBlock(at: now) != nil else { return [] }
+        return line.remove { now - $0.start >= rules.patience }.map { entrant in
+            (entrant.waiter, .waitTooLong(now - entrant.start, limit: rules.maxWait))
+        }
+    }
+
     /// Notes that a request was answered.
     ///
     /// - Returns: The requests that no longer wait, since their wait has become too long.

@@ -193,8 +193,14 @@ extension Pacing {
     private func releaseDue(_ lane: PaceLane) -> Duration {
         while true {
             let (now, draw) = (stopwatch.elapsed, random.clampedFraction())
-            guard let (waiter, number) = core.withLock({ $0.release(lane, at: now, draw: draw) }) else { return now }
-            waiter.resume(returning: number)
+            if let (waiter, number) = core.withLock({ $0.release(lane, at: now, draw: draw) }) {
+                waiter.resume(returning: number)
+                continue
+            }
+            for (waiter, refusal) in core.withLock({ $0.turnAwayOverdue(lane, at: now) }) {
+                waiter.resume(throwing: HttpError(refusal: refusal))
+            }
+            return now
         }
     }
 

@@ -27,16 +27,8 @@ struct SequenceSessionTests {
             hook: any ServiceHook = NilServiceHook(),
             webSocketTransport: (any WebSocketTransport)? = nil
         ) -> AnyHttpService<HttpError> {
-            AnyHttpService(
-                apiUrl: "api.example.com",
-                interceptors: interceptors,
-                retrierFactory: ComposedRetrier.factory(
-                    AuthorizationRetrier.factory(coordinator),
-                    BackoffRetrier.factory(.atOnce)
-                ),
-                transport: transport,
-                clock: clock
-            ).with {
+            coordinator.service(transport, clock).with {
+                $0.interceptors = interceptors
                 $0.hook = hook
                 if let webSocketTransport { $0.webSocketTransport = webSocketTransport }
             }

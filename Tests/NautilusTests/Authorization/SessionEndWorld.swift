@@ -33,15 +33,7 @@ struct SessionEndWorld {
         _ transport: ScriptedTransport = ScriptedTransport(),
         sockets: ScriptedWebSocketTransport? = nil
     ) -> AnyHttpService<HttpError> {
-        AnyHttpService(
-            apiUrl: "api.example.com",
-            retrierFactory: ComposedRetrier.factory(
-                AuthorizationRetrier.factory(coordinator),
-                BackoffRetrier.factory(.atOnce)
-            ),
-            transport: transport,
-            clock: clock
-        ).with {
+        coordinator.service(transport, clock).with {
             if let sockets { $0.webSocketTransport = sockets }
         }
     }
@@ -82,5 +74,20 @@ extension MessageStream {
     func next() async throws -> R.Result? {
         var messages = makeAsyncIterator()
         return try await messages.next()
+    }
+}
+
+extension RefreshCoordinator<Token> {
+    /// A service whose calls are authorized by this coordinator, and retried at once.
+    func service(_ transport: ScriptedTransport, _ clock: ManualClock) -> AnyHttpService<HttpError> {
+        AnyHttpService(
+            apiUrl: "api.example.com",
+            retrierFactory: ComposedRetrier.factory(
+                AuthorizationRetrier.factory(self),
+                BackoffRetrier.factory(.atOnce)
+            ),
+            transport: transport,
+            clock: clock
+        )
     }
 }
