@@ -89,7 +89,10 @@ struct OtherUserTests {
             _ = try await first.ask(DiskFailure.full.plan(fromSave: 2))
             #expect(try await first.ask(.call).sent == [3])
             try #require(try await second.ask(.signIn(tokens)).failure == ["lockTimeout"])
-            #expect(try await first.ask(.call).failure == ["authorization", "signedOut"])
+            // Whether the end of its session is seen as the call begins or a moment later is chance.
+            let call = try await first.ask(.call)
+            #expect([["authorization", "signedOut"], ["authorization", "superseded"]].contains(call.failure))
+            #expect(call.sent == [])
 
             _ = try await first.ask(.mend)
             _ = try await first.ask(.flush)
