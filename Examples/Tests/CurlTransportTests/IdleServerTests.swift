@@ -36,6 +36,42 @@ struct IdleServerTests {
         }
     }
 
+    @Test("is not waited for once its answer is whole", arguments: Self.answers)
+    func answered(lines: String, status: Int, text: String) async throws {
+        try await ScriptedServer.run { connection in
+            try await connection.readHead()
+            try await connection.write("HTTP/1.1 \(lines)")
+            try await connection.ignore()
+        } whileOpen: { server in
+            let stream = HttpBodyStream { Chunks(left: Self.count, size: Self.chunk, made: Count()) }
+            for body in [.data(Data(count: 1 << 26)), .stream(stream)] as [HttpBody.Payload] {
+                let response = try await send(.put, server.url, body: body)
+                #expect(response.status == status)
+                #expect(response.text == text)
+            }
+        }
+    }
+
+    private static let answers = [
+        ("200 OK\r\nContent-Length: 2\r\n\r\nok", 200, "ok"), ("204 No Content\r\n\r\n", 204, ""),
+    ]
+
+    @Test("has little of the upload in the system's buffers, so that what is written is about to arrive")
+    func unsent() async throws {
+        try await ScriptedServer.run { connection in
+            _ = try await connection.readRequest()
+            try await connection.respond()
+            try await connection.hang()
+        } whileOpen: { server in
+            let transport = TransportUnderTest.make()
+            _ = try await send(.put, server.url, body: .data(Data(count: 10)), through: transport)
+            let mostUnsent = try OpenDescriptors.connected(to: server.port).map {
+                try OpenDescriptors.option(TCP_NOTSENT_LOWAT, of: $0)
+            }
+            #expect(mostUnsent == [131_072])
+        }
+    }
+
     @Test("and a cancellation ends it, with a body in memory as well")
     func cancelled() async throws {
         let (arrivals, arrive) = AsyncStream.makeStream(of: Void.self)

@@ -88,7 +88,7 @@ struct KeptConnectionTests {
             for number in 1...3 {
                 let text = try await send(.post, server.url, through: transport).text
                 #expect(text == "\(number)")
-                await server.farewell()
+                await server.oneMore()
             }
         }
     }

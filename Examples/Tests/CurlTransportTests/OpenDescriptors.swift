@@ -18,6 +18,28 @@ enum OpenDescriptors {
         return try loopThreads() == 0 ? count() : nil
     }
 
+    /// The descriptors of the process's connections to a port on 127.0.0.1.
+    static func connected(to port: UInt16) throws -> [Int32] {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }.filter { socket in
+            var address = sockaddr_in()
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let isKnown = withUnsafeMutablePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(socket, $0, &length) == 0 }
+            }
+            return isKnown && address.sin_family == sa_family_t(AF_INET) && UInt16(bigEndian: address.sin_port) == port
+        }
+    }
+
+    /// The value of one of TCP's options.
+    static func option(_ option: Int32, of socket: Int32) throws -> Int32 {
+        var value: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        guard getsockopt(socket, Int32(IPPROTO_TCP), option, &value, &length) == 0 else {
+            throw CocoaError(.fileReadUnknown)
+        }
+        return value
+    }
+
     private static func count() throws -> Int {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
     }

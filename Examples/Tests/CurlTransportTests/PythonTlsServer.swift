@@ -2,7 +2,7 @@ import ChildProcesses
 import Foundation
 import ScriptedSockets
 
-/// A TLS server that answers each request, then says farewell (`close_notify`) and leaves the connection open.
+/// A TLS server with a certificate made on the spot.
 final class PythonTlsServer: Sendable {
     /// Where it listens.
     let url: URL
@@ -14,6 +14,14 @@ final class PythonTlsServer: Sendable {
         (self.url, self.certificate, self.lines) = (url, certificate, lines)
     }
 
+    /// The course of its connections.
+    enum Course: String {
+        /// Answers each request, then says farewell (`close_notify`) and leaves the connection open.
+        case farewell
+        /// Reads 16 000 bytes, of a network that takes little at once, and then resets the connection.
+        case reset
+    }
+
     /// Whether there is what it needs.
     static let isAvailable = python != nil && UntrustedTlsServer.openssl != nil
 
@@ -21,13 +29,16 @@ final class PythonTlsServer: Sendable {
         .first { FileManager.default.isExecutableFile(atPath: $0) }
         .map { URL(fileURLWithPath: $0) }
 
-    /// Returns once it has said farewell once more.
-    func farewell() async {
+    /// Returns once one more connection has come to the end of its course.
+    func oneMore() async {
         _ = await lines.first { _ in true }
     }
 
     /// Serves until `body` returns; then ends the process that it started.
-    static func run(whileOpen body: (PythonTlsServer) async throws -> Void) async throws {
+    static func run(
+        _ course: Course = .farewell,
+        whileOpen body: (PythonTlsServer) async throws -> Void
+    ) async throws {
         try await UntrustedTlsServer.run { identity in
             guard let python else { throw CocoaError(.fileNoSuchFile) }
             let file = FileManager.default.temporaryDirectory.appendingPathComponent(
@@ -35,7 +46,7 @@ final class PythonTlsServer: Sendable {
             )
             defer { try? FileManager.default.removeItem(at: file) }
             try (identity.certificate + identity.key).write(to: file)
-            let process = try ChildProcess(python, ["-c", script, file.path])
+            let process = try ChildProcess(python, ["-c", script, file.path, course.rawValue])
             let result: Result<Void, any Error>
             do {
                 // Its first line is the port.
@@ -54,17 +65,32 @@ final class PythonTlsServer: Sendable {
 
     /// A thread for each connection, in which it is told how many there have been.
     private static let script = """
-        import socket, ssl, sys, threading
+        import socket, ssl, struct, sys, threading
 
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(sys.argv[1])
-        listener = socket.create_server(("127.0.0.1", 0))
+        listener = socket.socket()
+        if sys.argv[2] == "reset":
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 536)
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
         open_ones = []
 
         def serve(plain, number):
             secure = context.wrap_socket(plain, server_side=True)
             open_ones.append(secure)
             text = b""
+            if sys.argv[2] == "reset":
+                while len(text) < 16_000:
+                    read = secure.recv(4096)
+                    if not read:
+                        return
+                    text += read
+                secure.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                secure.close()
+                print("reset", flush=True)
+                return
             while b"\\r\\n\\r\\n" not in text:
                 read = secure.recv(4096)
                 if not read:

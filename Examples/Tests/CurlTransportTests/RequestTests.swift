@@ -187,6 +187,26 @@ struct RequestTests {
         }
     }
 
+    @Test(
+        "a body that is lost in the middle may have been executed, over TLS as well",
+        .enabled(if: PythonTlsServer.isAvailable, "needs Python and openssl"),
+        arguments: [20_000, 65_000, 1_000_000]
+    )
+    func lostOverTls(count: Int) async throws {
+        // OpenSSL may have sent the first parts of what it was given when it asks to be given all of it once more.
+        try await PythonTlsServer.run(.reset) { server in
+            let configuration = CurlTransport.Configuration(
+                connectTimeout: .seconds(120),
+                trust: .init(roots: server.certificate)
+            )
+            let transport = CurlTransport(configuration: configuration)
+            let failure = try await failure {
+                try await send(.post, server.url, body: .data(Data(count: count)), through: transport)
+            }
+            #expect(failure == .connectionLost)
+        }
+    }
+
     @Test("a server that leaves without an answer ends a stream that waits for its next chunk", arguments: [0, 3])
     func leftWhileWaiting(count: Int) async throws {
         try await ScriptedServer.run { connection in

@@ -24,10 +24,22 @@
             case ended
         }
 
+        /// Whether more output is wanted.
+        enum Demand {
+            case more
+            /// Not now.
+            case later
+            case never
+        }
+
         private let coding: Coding
         /// Nil before the first byte.
         private var decoder: OpaquePointer?
         private var stage = Stage.empty
+        /// How many bytes of the input that comes once more have been decoded.
+        private var done = 0
+        /// Whether there may be output that did not fit, even if all input has been taken.
+        private var isFull = false
 
         /// - Parameter name: A name of RFC 9110 §8.4.1, in lower case. The result is nil for a coding that cannot be
         ///   decoded here.
@@ -58,17 +70,26 @@
         /// Whether nothing has arrived, or the data is complete.
         var isWhole: Bool { stage != .inside }
 
-        /// Decodes the next bytes, and hands over the output piece by piece, until `take` returns false.
+        /// Decodes the next bytes, and hands over the output piece by piece. A few bytes may become gigabytes, so the
+        /// output is bounded by what `take` asks for, and not by the input.
         ///
+        /// - Returns: What is wanted of the input: `more` if all of it has been decoded; `later` if it has to come once
+        ///   more, since `take` has asked for no more now.
         /// - Throws: ``Broken``.
-        func run(_ input: UnsafeRawBufferPointer, take: (UnsafeRawBufferPointer) -> Bool) throws(Broken) {
-            var rest = input[...]
-            guard !rest.isEmpty else { return }
-            while true {
-                let isFull = try step(try decoder(for: rest), &rest, take)
-                // There may be output left that did not fit, even if all input has been taken.
-                guard let isFull, !rest.isEmpty || isFull && stage == .inside else { return }
+        func run(_ input: UnsafeRawBufferPointer, take: (UnsafeRawBufferPointer) -> Demand) throws(Broken) -> Demand {
+            var rest = input.dropFirst(done)
+            while !rest.isEmpty || isFull {
+                switch try step(try decoder(for: rest), &rest, take) {
+                case .more: continue
+                case .never: return .never
+                case .later:
+                    guard !rest.isEmpty || isFull else { break }
+                    done = input.count - rest.count
+                    return .later
+                }
             }
+            done = 0
+            return .more
         }
 
         private func decoder(for input: Slice<UnsafeRawBufferPointer>) throws(Broken) -> OpaquePointer {
@@ -92,20 +113,19 @@
             return made
         }
 
-        /// - Returns: Whether the output was full; nil if no more output is wanted.
         private func step(
             _ decoder: OpaquePointer,
             _ input: inout Slice<UnsafeRawBufferPointer>,
-            _ take: (UnsafeRawBufferPointer) -> Bool
-        ) throws(Broken) -> Bool? {
+            _ take: (UnsafeRawBufferPointer) -> Demand
+        ) throws(Broken) -> Demand {
             var (taken, made) = (input.count, 65_536)
             var state = NAUTILUS_CODING_FAILED
-            let goesOn = withUnsafeTemporaryAllocation(byteCount: made, alignment: 1) { output in
+            let demand = withUnsafeTemporaryAllocation(byteCount: made, alignment: 1) { output in
                 guard let source = UnsafeRawBufferPointer(rebasing: input).bindMemory(to: UInt8.self).baseAddress,
                     let target = output.bindMemory(to: UInt8.self).baseAddress
-                else { return false }
+                else { return Demand.never }
                 state = nautilus_decoder_run(decoder, source, &taken, target, &made)
-                return made == 0 || take(UnsafeRawBufferPointer(rebasing: output[..<made]))
+                return made == 0 ? .more : take(UnsafeRawBufferPointer(rebasing: output[..<made]))
             }
             input = input.dropFirst(taken)
             switch state {
@@ -113,7 +133,8 @@
             case NAUTILUS_CODING_ENDED: stage = .ended
             default: break
             }
-            return goesOn ? made == 65_536 : nil
+            isFull = made == 65_536 && stage == .inside
+            return demand
         }
     }
 

@@ -17,7 +17,7 @@
         private let endsLookups: Bool
         /// The transfers, by handle.
         private var transfers: [OpaquePointer: CurlTransfer] = [:]
-        /// The transfers whose request body is a stream.
+        /// The transfers whose request body takes more than one write.
         private var uploads: [OpaquePointer: CurlTransfer] = [:]
         /// The transfers that have ended and have not been taken yet.
         private var ended: [CurlTransfer] = []
@@ -117,7 +117,7 @@
             }
             // The transfer is kept alive from here on, since libcurl calls it back.
             transfers[handle.easy] = transfer
-            if transfer.exchange.upload != nil { uploads[handle.easy] = transfer }
+            if transfer.hasLongBody { uploads[handle.easy] = transfer }
             if nautilus_loop_add(loop, handle.easy) == 0 { fail(transfer, TransportError.unusable) }
         }
 
@@ -152,6 +152,7 @@
         /// Moves the transfers that have ended since the last call to `others`.
         mutating func takeEnded(into others: inout [CurlTransfer]) {
             gather()
+            endOverdue()
             // If both are empty, each keeps its memory.
             guard !ended.isEmpty else { return }
             if others.isEmpty {
@@ -171,6 +172,17 @@
                 }
                 if !uploads.isEmpty { uploads[easy] = nil }
                 transfer.end(code)
+                _ = nautilus_loop_remove(loop, easy)
+                add(ended: transfer)
+            }
+        }
+
+        /// Ends the transfers that only the rest of a request's body keeps going, once those are gathered that have
+        /// come to their end.
+        private mutating func endOverdue() {
+            guard !uploads.isEmpty else { return }
+            for (easy, transfer) in uploads where transfer.endIfOverdue() {
+                (transfers[easy], uploads[easy]) = (nil, nil)
                 _ = nautilus_loop_remove(loop, easy)
                 add(ended: transfer)
             }

@@ -18,6 +18,9 @@ struct CurlFailure {
     /// The code for a connection that was not made in time.
     static let timedOut: Int32 = 28
 
+    /// The code for a transfer that this side has ended.
+    static let aborted: Int32 = 42
+
     /// URL loading's code for the failure.
     var urlCode: URLError.Code {
         // libcurl uses its code for a lost connection also for some answers that are not HTTP.

@@ -13,6 +13,11 @@
         /// the callbacks to read it.
         private static let copyLimit = 65_536
 
+        /// The most bytes of one record of TLS (RFC 8446 §5.1). OpenSSL sends what it is given in records, and until
+        /// the last one is sent it calls nothing written. So no more is given to it at once, or the server could have a
+        /// part of a request that counts as not sent.
+        private static let recordLimit = 16_384
+
         /// - Throws: ``InvalidRequest`` for a request that must not be sent, and ``TransportError`` for a URL that is
         ///   not HTTP or a stream that has been read before. Nothing was sent.
         init(_ request: HttpRequest) throws {
@@ -56,14 +61,14 @@
                 handle.set(NAUTILUS_CURL_UPLOAD, 1)
                 // Without a length, the body is sent in chunks.
                 handle.set(NAUTILUS_CURL_INFILESIZE_LARGE, size: stream.length ?? -1)
-                handle.set(NAUTILUS_CURL_UPLOAD_BUFFERSIZE, 262_144)
+                setPartSize(of: handle)
                 return .none
             }
         }
 
         private func applyBytes(_ data: Data, to handle: CurlHandle) -> CurlTransfer.Body {
             if data.isEmpty, !request.method.expectsBody { return .none }
-            guard data.count > Self.copyLimit else {
+            guard data.count > (isSecure ? Self.recordLimit - headerSize : Self.copyLimit) else {
                 handle.set(NAUTILUS_CURL_POST, 1)
                 handle.set(NAUTILUS_CURL_POSTFIELDSIZE_LARGE, size: Int64(data.count))
                 handle.set(NAUTILUS_CURL_COPYPOSTFIELDS, copying: data.isEmpty ? Data([0]) : data)
@@ -71,8 +76,20 @@
             }
             handle.set(NAUTILUS_CURL_UPLOAD, 1)
             handle.set(NAUTILUS_CURL_INFILESIZE_LARGE, size: Int64(data.count))
-            handle.set(NAUTILUS_CURL_UPLOAD_BUFFERSIZE, 262_144)
+            setPartSize(of: handle)
             return .large(data)
+        }
+
+        /// Sets how much of a body is read at once; each part that is written counts as progress.
+        private func setPartSize(of handle: CurlHandle) {
+            handle.set(NAUTILUS_CURL_UPLOAD_BUFFERSIZE, isSecure ? Self.recordLimit : 65_536)
+        }
+
+        /// No less than the size of the header as it is sent, with 1 KiB for what libcurl adds.
+        private var headerSize: Int {
+            request.header.fields.reduce(1_024 + url.utf8.count) {
+                $0 + $1.name.rawValue.utf8.count + $1.value.utf8.count + 4
+            }
         }
     }
 

@@ -75,6 +75,9 @@
             self.head = CurlResponseHead(limit: configuration.headerLimit)
         }
 
+        /// Whether the request's body takes more than one write.
+        var hasLongBody: Bool { if case .large = body { true } else { exchange.upload != nil } }
+
         private var method: HttpMethod { request.request.method }
 
         /// Whether libcurl was allowed to write the request.
@@ -161,6 +164,16 @@
         /// Whether the answer is complete, as far as its length tells.
         private var isAnswerWhole: Bool {
             head.isComplete && (!head.hasBody(inAnswerTo: method) || head.contentLength == bodyCount)
+        }
+
+        /// Ends the transfer if its answer is complete and only the rest of the request's body keeps it going, of which
+        /// the server may never read another byte. libcurl would wait for it.
+        ///
+        /// - Returns: Whether that is the case.
+        func endIfOverdue() -> Bool {
+            guard isAnswerWhole else { return false }
+            end(CurlFailure.aborted)
+            return true
         }
 
         /// How the transfer has got its connection, as far as it has got.
@@ -277,19 +290,23 @@
         private func takeBody(_ bytes: UnsafeRawBufferPointer) -> Int {
             // libcurl keeps the bytes that are not taken now, and delivers them again.
             if exchange.download?.isFull() == true { return Int(NAUTILUS_CURL_PAUSE.rawValue) }
-            bodyCount += Int64(bytes.count)
-            guard let decoder else { return keep(bytes) ? bytes.count : 0 }
-            var isKept = true
             do throws(ContentDecoder.Broken) {
-                try decoder.run(bytes) { part in
-                    isKept = keep(part)
-                    return isKept
+                switch try decoder?.run(bytes, take: keepDecoded) ?? (keep(bytes) ? .more : .never) {
+                case .more: break
+                case .later: return Int(NAUTILUS_CURL_PAUSE.rawValue)
+                case .never: return 0
                 }
             } catch {
                 refuse(TransportError(.cannotDecodeContentData))
                 return 0
             }
-            return isKept ? bytes.count : 0
+            bodyCount += Int64(bytes.count)
+            return bytes.count
+        }
+
+        private func keepDecoded(_ bytes: UnsafeRawBufferPointer) -> ContentDecoder.Demand {
+            guard keep(bytes) else { return .never }
+            return exchange.download?.isFull() == true ? .later : .more
         }
 
         private func keep(_ bytes: UnsafeRawBufferPointer) -> Bool {
@@ -313,7 +330,7 @@
         ///
         /// - Returns: False if an answer has arrived.
         func leave() -> Bool {
-            guard !head.isComplete else { return false }
+            guard !head.isComplete, exchange.upload != nil else { return false }
             isLeft = true
             lookAgain()
             return true
