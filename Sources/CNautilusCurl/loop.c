@@ -49,6 +49,8 @@ struct nautilus_loop {
     int timer_changed;
     // Whether a transfer has been added for which the library has not chosen a connection yet.
     int is_choosing;
+    // Whether the system had no descriptor for a socket.
+    int is_exhausted;
     // When `timer` fires, in milliseconds of the monotonic clock; 0 when it does not.
     int64_t armed;
     struct epoll_event events[events_at_once];
@@ -94,6 +96,11 @@ static int open_socket(void *context, int purpose, struct curl_address *address)
     struct nautilus_loop *loop = context;
     // Child processes must not inherit a connection.
     int opened = socket(address->family, address->type | SOCK_CLOEXEC, address->protocol);
+    if (opened < 0 && (errno == EMFILE || errno == ENFILE)) {
+        loop->is_exhausted = 1;
+        // The library closes them when it is next asked for a connection, but looks for ended ones only once a second.
+        sockets_end_resting(&loop->sockets);
+    }
     if (opened < 0) return opened;
     if (!sockets_own(&loop->sockets, opened)) {
         close(opened);
@@ -305,6 +312,12 @@ int32_t nautilus_loop_ready(struct nautilus_loop *loop) {
 
 nautilus_easy *nautilus_loop_left(struct nautilus_loop *loop) {
     return loop->left_count > 0 ? loop->left[--loop->left_count] : NULL;
+}
+
+int nautilus_loop_exhausted(struct nautilus_loop *loop) {
+    int is_exhausted = loop->is_exhausted;
+    loop->is_exhausted = 0;
+    return is_exhausted;
 }
 
 nautilus_easy *nautilus_loop_ended(struct nautilus_loop *loop, int32_t *result) {

@@ -109,6 +109,17 @@ void sockets_unwatch(struct sockets *sockets, int socket) {
     sockets->flags[socket] &= (uint8_t)~(socket_watched | socket_watched_read | socket_watched_write);
 }
 
+static void end(struct sockets *sockets, int socket) {
+    shutdown(socket, SHUT_RDWR);
+    sockets_unwatch(sockets, socket);
+    sockets->flags[socket] &= (uint8_t)~socket_resting;
+}
+
+void sockets_end_resting(struct sockets *sockets) {
+    for (int socket = 0; socket < sockets->capacity; socket++)
+        if (sockets->flags[socket] & socket_resting) end(sockets, socket);
+}
+
 void sockets_end(struct sockets *sockets, int socket) {
     // Before the library uses a connection again, it only checks the socket. An unread byte, such as TLS's closing
     // message, makes the connection look alive, and the transfer would then wait for ever.
@@ -119,9 +130,7 @@ void sockets_end(struct sockets *sockets, int socket) {
         if (reads == 0 && count < 0 && errno == EAGAIN) return;
         if (count <= 0) break;
     }
-    shutdown(socket, SHUT_RDWR);
-    sockets_unwatch(sockets, socket);
-    sockets->flags[socket] &= (uint8_t)~socket_resting;
+    end(sockets, socket);
 }
 
 int sockets_close(struct sockets *sockets, int socket) {

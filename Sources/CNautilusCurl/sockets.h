@@ -51,6 +51,8 @@ void sockets_rest(struct sockets *sockets, int socket);
 void sockets_unwatch(struct sockets *sockets, int socket);
 // Ends a resting connection on which bytes or the end have arrived, so that the library takes it for dead, too.
 void sockets_end(struct sockets *sockets, int socket);
+// Ends all resting connections.
+void sockets_end_resting(struct sockets *sockets);
 // Forgets and closes a socket.
 int sockets_close(struct sockets *sockets, int socket);
 

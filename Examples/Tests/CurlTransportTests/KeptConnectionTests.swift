@@ -74,6 +74,38 @@ struct KeptConnectionTests {
     }
 
     @Test(
+        "gives way to others when the system has no descriptor left",
+        .enabled(if: OpenDescriptors.canBeCounted, "filled where nothing else runs, with NAUTILUS_ALONE=1")
+    )
+    func exhausted() async throws {
+        try await ScriptedServer.run { connection in
+            while true {
+                _ = try await connection.readRequest()
+                try await connection.respond()
+            }
+        } whileOpen: { server in
+            _ = try await send(.get, server.url, through: transport)
+            try await ScriptedServer.whileRefusing { other in
+                // The failures of an attempt a second, as a retrier makes them, and as libcurl looks for connections
+                // that have ended.
+                var reasons: [String] = []
+                try await OpenDescriptors.whileExhausted {
+                    repeat {
+                        let error = await #expect(throws: TransportError.self) {
+                            try await send(.get, other.url, through: transport)
+                        }
+                        guard case .failed(.cannotConnectToHost, .notSent, let reason) = error else { return }
+                        reasons.append(reason)
+                        try await Task.sleep(for: .milliseconds(200))
+                    } while reasons.count < 100 && reasons.last?.hasPrefix("The system") == true
+                }
+                #expect(reasons.first?.hasPrefix("The system has no more threads, descriptors") == true)
+                #expect(reasons.last?.hasPrefix("The host refused") == true)
+            }
+        }
+    }
+
+    @Test(
         "and over TLS, with a farewell that nobody has read: costs one new connection",
         .enabled(if: PythonTlsServer.isAvailable, "needs Python and openssl")
     )

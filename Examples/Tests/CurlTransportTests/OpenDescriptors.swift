@@ -40,6 +40,22 @@ enum OpenDescriptors {
         return value
     }
 
+    /// Runs `body` while the process can open no descriptor but those that are closed meanwhile.
+    static func whileExhausted(_ body: () async throws -> Void) async throws {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { throw CocoaError(.fileReadUnknown) }
+        var low = limit
+        low.rlim_cur = 512
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &low)
+        var fillers: [Int32] = []
+        while case let filler = open("/dev/null", O_RDONLY | O_CLOEXEC), filler >= 0 { fillers.append(filler) }
+        defer {
+            for filler in fillers { close(filler) }
+            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        }
+        try await body()
+    }
+
     private static func count() throws -> Int {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
     }

@@ -47,17 +47,27 @@ struct RouteTests {
         }
     }
 
-    @Test("by a proxy that refuses to connect: not sent")
-    func refusingProxy() async throws {
+    @Test(
+        "by a proxy that refuses to connect: not sent, and not the host's fault",
+        arguments: [
+            ("407 Proxy Authentication Required", .userAuthenticationRequired),
+            ("403 Forbidden", .cannotConnectToHost), ("502 Bad Gateway", .cannotConnectToHost),
+        ] as [(String, URLError.Code)]
+    )
+    func refusingProxy(status: String, code: URLError.Code) async throws {
         try await ScriptedServer.run { connection in
             _ = try await connection.readRequest()
-            try await connection.respond("407 Proxy Authentication Required")
+            try await connection.respond(status)
         } whileOpen: { server in
             let route = CurlTransport.Route.proxy(.init("http://127.0.0.1:\(server.port)"))
             let transport = CurlTransport(configuration: .init(route: route))
             let url = try #require(URL(string: "https://nautilus.invalid/"))
-            let failure = try await failure { try await send(.post, url, through: transport) }
-            #expect(failure?.delivery == .notSent)
+            let error = await #expect(throws: TransportError.self) { try await send(.post, url, through: transport) }
+            guard case .failed(code, .notSent, let reason) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(reason.contains("proxy"))
         }
     }
 

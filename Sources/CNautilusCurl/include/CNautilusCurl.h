@@ -124,6 +124,7 @@ enum nautilus_curl_option {
 enum nautilus_curl_info {
     NAUTILUS_CURL_INFO_REQUEST_SIZE = 0x20000C,
     NAUTILUS_CURL_INFO_SSL_VERIFYRESULT = 0x20000D,
+    NAUTILUS_CURL_INFO_HTTP_CONNECTCODE = 0x200016,
     NAUTILUS_CURL_INFO_NUM_CONNECTS = 0x20001A,
     NAUTILUS_CURL_INFO_HTTP_VERSION = 0x20002E,
     NAUTILUS_CURL_INFO_TOTAL_TIME_T = 0x600032,
@@ -208,6 +209,8 @@ void nautilus_loop_begin(struct nautilus_loop *_Nonnull loop);
 // Each returns whether the library agreed.
 int nautilus_loop_add(struct nautilus_loop *_Nonnull loop, nautilus_easy *_Nonnull easy);
 int nautilus_loop_remove(struct nautilus_loop *_Nonnull loop, nautilus_easy *_Nonnull easy);
+// Whether, since the last call, the system had no descriptor for a connection. Then the kept ones are being closed.
+int nautilus_loop_exhausted(struct nautilus_loop *_Nonnull loop);
 // The next transfer that has ended, and how; null if there is none.
 nautilus_easy *_Nullable nautilus_loop_ended(struct nautilus_loop *_Nonnull loop, int32_t *_Nonnull result);
 

@@ -164,6 +164,7 @@
         }
 
         private mutating func gather() {
+            let isExhausted = nautilus_loop_exhausted(loop) != 0
             var code: Int32 = 0
             while let easy = nautilus_loop_ended(loop, &code) {
                 guard let transfer = transfers.removeValue(forKey: easy) else {
@@ -171,7 +172,11 @@
                     continue
                 }
                 if !uploads.isEmpty { uploads[easy] = nil }
-                transfer.end(code)
+                if isExhausted, code == CurlFailure.cannotConnect {
+                    transfer.fail(TransportError.unusable)
+                } else {
+                    transfer.end(code)
+                }
                 _ = nautilus_loop_remove(loop, easy)
                 add(ended: transfer)
             }

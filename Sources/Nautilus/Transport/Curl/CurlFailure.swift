@@ -3,6 +3,9 @@ import Foundation
 #if canImport(FoundationNetworking)
     import FoundationNetworking
 #endif
+#if os(Linux)
+    internal import CNautilusCurl
+#endif
 
 /// A transfer that libcurl has ended with a failure.
 struct CurlFailure {
@@ -12,11 +15,16 @@ struct CurlFailure {
     let text: String
     /// The fault of the certificate, as a number of OpenSSL; 0 for nothing.
     let verification: Int
+    /// The status with which a proxy refused to make the connection; 0 for none.
+    var proxyStatus = 0
     /// Whether anything of the request was written.
     let isSent: Bool
 
     /// The code for a connection that was not made in time.
     static let timedOut: Int32 = 28
+
+    /// The code for a connection that could not be made.
+    static let cannotConnect: Int32 = 7
 
     /// The code for a transfer that this side has ended.
     static let aborted: Int32 = 42
@@ -95,7 +103,37 @@ struct CurlFailure {
     ]
 }
 
+#if os(Linux)
+    extension CurlFailure {
+        /// What the handle of the transfer tells about it.
+        init(_ code: Int32, of handle: CurlHandle?, isSent: Bool) {
+            self.init(
+                code: code,
+                text: handle?.errorText ?? "",
+                verification: handle?.number(NAUTILUS_CURL_INFO_SSL_VERIFYRESULT) ?? 0,
+                proxyStatus: handle?.number(NAUTILUS_CURL_INFO_HTTP_CONNECTCODE) ?? 0,
+                isSent: isSent
+            )
+        }
+    }
+#endif
+
 extension TransportError {
+    /// The failure, as libcurl tells it.
+    init(_ failure: CurlFailure) {
+        let delivery = failure.isSent ? Delivery.maybeExecuted : .notSent
+        switch failure.isSent ? 0 : failure.proxyStatus {
+        case 407:
+            let reason = "The proxy asks for a user and a password, or for others; give them to the transport's route."
+            self = .failed(.userAuthenticationRequired, delivery: delivery, reason: reason)
+        case 300...:
+            let reason = "The proxy refused to make the connection, with status \(failure.proxyStatus)."
+            self = .failed(.cannotConnectToHost, delivery: delivery, reason: reason)
+        default:
+            self.init(failure.urlCode, delivery: delivery)
+        }
+    }
+
     /// The failure of a connection that was not made in time, the only time limit that libcurl is given.
     ///
     /// - Parameter isSent: Whether a kept connection died under the request before.

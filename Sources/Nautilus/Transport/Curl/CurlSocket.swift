@@ -257,14 +257,7 @@
         }
 
         private func fail(_ code: Int32) {
-            let failure = CurlFailure(
-                code: code,
-                text: handle.errorText,
-                verification: handle.number(NAUTILUS_CURL_INFO_SSL_VERIFYRESULT),
-                isSent: isSent
-            )
-            let delivery = isSent ? Delivery.maybeExecuted : .notSent
-            settle(.failure(TransportError(failure.urlCode, delivery: delivery)))
+            settle(.failure(TransportError(CurlFailure(code, of: handle, isSent: isSent))))
         }
 
         /// Limits the wait for a server that does not end the connection once the socket is closed.

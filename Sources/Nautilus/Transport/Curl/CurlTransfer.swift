@@ -147,13 +147,7 @@
             // A complete answer counts, whatever becomes of the rest of the request's body.
             guard code == 0 || isAnswerWhole else {
                 if code == CurlFailure.timedOut { return .failure(TransportError.notConnected(isSent: isSent)) }
-                let failure = CurlFailure(
-                    code: code,
-                    text: handle?.errorText ?? "",
-                    verification: number(NAUTILUS_CURL_INFO_SSL_VERIFYRESULT),
-                    isSent: isSent
-                )
-                return .failure(TransportError(failure.urlCode, delivery: isSent ? .maybeExecuted : .notSent))
+                return .failure(TransportError(CurlFailure(code, of: handle, isSent: isSent)))
             }
             // Only the empty line proves that a header is complete; libcurl calls a header that breaks off a success.
             guard head.isComplete else { return .failure(TransportError(.networkConnectionLost)) }
