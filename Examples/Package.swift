@@ -101,6 +101,9 @@ let package = Package(
 )
 
 #if os(Linux)
+    package.targets.append(
+        .executableTarget(name: "exiting-process", dependencies: ["Nautilus"], path: "Tests/ExitingProcess")
+    )
     // The transport under test is Linux's alone.
     package.targets.append(
         .testTarget(

@@ -4,6 +4,7 @@
 
 #define _GNU_SOURCE
 #include "binding.h"
+#include "gate.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -73,7 +74,9 @@ enum nautilus_curl_binding nautilus_curl_bind(struct nautilus_curl_version *vers
 enum nautilus_curl_binding nautilus_curl_initialize(struct nautilus_easy_functions functions) {
     nautilus_functions = functions;
     const long everything = 3;
-    return nautilus_curl.global_init(everything) == 0 ? NAUTILUS_CURL_BOUND : NAUTILUS_CURL_NO_INITIALIZATION;
+    if (nautilus_curl.global_init(everything) != 0) return NAUTILUS_CURL_NO_INITIALIZATION;
+    gate_install();
+    return NAUTILUS_CURL_BOUND;
 }
 
 #endif

@@ -3,6 +3,7 @@
 #if defined(__linux__)
 
 #include "binding.h"
+#include "gate.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +39,9 @@ nautilus_easy *nautilus_easy_create(size_t head_limit) {
 }
 
 void nautilus_easy_destroy(nautilus_easy *easy) {
+    gate_enter();
     nautilus_curl.easy_cleanup(easy->curl);
+    gate_leave();
     free(easy->head.bytes);
     free(easy->lines.bytes);
     free(easy->nodes);
@@ -46,7 +49,9 @@ void nautilus_easy_destroy(nautilus_easy *easy) {
 }
 
 void nautilus_easy_reset(nautilus_easy *easy) {
+    gate_enter();
     nautilus_curl.easy_reset(easy->curl);
+    gate_leave();
     easy->loop = NULL;
 }
 
@@ -82,16 +87,26 @@ int64_t nautilus_easy_microseconds(nautilus_easy *easy, int32_t info) {
     return nautilus_curl.easy_getinfo(easy->curl, info, &value) == 0 ? value : 0;
 }
 
-void nautilus_easy_resume(nautilus_easy *easy) { nautilus_curl.easy_pause(easy->curl, 0); }
+void nautilus_easy_resume(nautilus_easy *easy) {
+    gate_enter();
+    nautilus_curl.easy_pause(easy->curl, 0);
+    gate_leave();
+}
 
 int32_t nautilus_easy_send(nautilus_easy *easy, const void *bytes, size_t count, size_t *sent) {
     *sent = 0;
-    return nautilus_curl.easy_send(easy->curl, bytes, count, sent);
+    gate_enter();
+    int32_t code = nautilus_curl.easy_send(easy->curl, bytes, count, sent);
+    gate_leave();
+    return code;
 }
 
 int32_t nautilus_easy_receive(nautilus_easy *easy, void *bytes, size_t count, size_t *received) {
     *received = 0;
-    return nautilus_curl.easy_recv(easy->curl, bytes, count, received);
+    gate_enter();
+    int32_t code = nautilus_curl.easy_recv(easy->curl, bytes, count, received);
+    gate_leave();
+    return code;
 }
 
 static int append(struct bytes *target, const char *bytes, size_t count) {

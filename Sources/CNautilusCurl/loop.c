@@ -4,6 +4,7 @@
 
 #define _GNU_SOURCE
 #include "binding.h"
+#include "gate.h"
 #include "sockets.h"
 
 #include <errno.h>
@@ -142,7 +143,9 @@ struct nautilus_loop *nautilus_loop_create(long kept_connections) {
 
 void nautilus_loop_destroy(struct nautilus_loop *loop) {
     // This closes the kept connections, through close_socket.
+    gate_enter();
     if (loop->multi) nautilus_curl.multi_cleanup(loop->multi);
+    gate_leave();
     if (loop->timer >= 0) close(loop->timer);
     if (loop->wake >= 0) close(loop->wake);
     if (loop->sockets.epoll >= 0) close(loop->sockets.epoll);
@@ -252,12 +255,14 @@ static void handle(struct nautilus_loop *loop, int descriptor, uint32_t events) 
 }
 
 void nautilus_loop_step(struct nautilus_loop *loop, int32_t count) {
+    gate_enter();
     // Before the events, since with the first event, whatever its socket, the library begins the transfers that have
     // been added.
     end_spoiled(loop);
     for (int32_t index = 0; index < count; index++)
         handle(loop, loop->events[index].data.fd, loop->events[index].events);
     run_timers(loop);
+    gate_leave();
 }
 
 void nautilus_loop_begin(struct nautilus_loop *loop) {
@@ -265,7 +270,9 @@ void nautilus_loop_begin(struct nautilus_loop *loop) {
     sigset_t all, before;
     sigfillset(&all);
     int is_masked = pthread_sigmask(SIG_SETMASK, &all, &before) == 0;
+    gate_enter();
     run_timers(loop);
+    gate_leave();
     if (is_masked) pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
@@ -295,7 +302,9 @@ static int active_socket(struct nautilus_loop *loop, nautilus_easy *easy) {
 int nautilus_loop_remove(struct nautilus_loop *loop, nautilus_easy *easy) {
     // Before the removal, while the library still knows it.
     int socket = active_socket(loop, easy);
+    gate_enter();
     int is_removed = nautilus_curl.multi_remove_handle(loop->multi, easy->curl) == 0;
+    gate_leave();
     if (socket >= 0) sockets_rest(&loop->sockets, socket);
     return is_removed;
 }

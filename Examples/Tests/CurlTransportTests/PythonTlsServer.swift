@@ -10,12 +10,17 @@ final class PythonTlsServer: Sendable {
     let certificate: Data
     private let lines: AsyncStream<String>
 
-    private init(url: URL, certificate: Data, lines: AsyncStream<String>) {
-        (self.url, self.certificate, self.lines) = (url, certificate, lines)
+    /// A file with its certificate.
+    let root: URL
+
+    private init(url: URL, certificate: Data, root: URL, lines: AsyncStream<String>) {
+        (self.url, self.certificate, self.root, self.lines) = (url, certificate, root, lines)
     }
 
     /// The course of its connections.
     enum Course: String {
+        /// Answers every request.
+        case answers
         /// Answers each request, then says farewell (`close_notify`) and leaves the connection open.
         case farewell
         /// Reads 16 000 bytes, of a network that takes little at once, and then resets the connection.
@@ -53,7 +58,12 @@ final class PythonTlsServer: Sendable {
                 guard let port = await process.lines.first(where: { _ in true }).flatMap({ Int($0) }),
                     let url = URL(string: "https://127.0.0.1:\(port)/")
                 else { throw CocoaError(.fileReadCorruptFile) }
-                let server = PythonTlsServer(url: url, certificate: identity.certificate, lines: process.lines)
+                let server = PythonTlsServer(
+                    url: url,
+                    certificate: identity.certificate,
+                    root: file,
+                    lines: process.lines
+                )
                 result = .success(try await body(server))
             } catch {
                 result = .failure(error)
@@ -91,6 +101,10 @@ final class PythonTlsServer: Sendable {
                 secure.close()
                 print("reset", flush=True)
                 return
+            while sys.argv[2] == "answers":
+                if not secure.recv(4096):
+                    return
+                secure.sendall(b"HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\nok")
             while b"\\r\\n\\r\\n" not in text:
                 read = secure.recv(4096)
                 if not read:

@@ -10,10 +10,10 @@
         private func inflate(_ bytes: Data) throws -> Data {
             let decoder = try #require(ContentDecoder("gzip"))
             var inflated = Data()
-            try bytes.withUnsafeBytes { part in
+            _ = try bytes.withUnsafeBytes { part in
                 try decoder.run(part) { piece in
                     inflated.append(contentsOf: piece)
-                    return true
+                    return .more
                 }
             }
             #expect(decoder.isWhole)

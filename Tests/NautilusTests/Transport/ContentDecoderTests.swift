@@ -25,10 +25,11 @@
             var (decoded, rest) = (Data(), bytes)
             while !rest.isEmpty {
                 try rest.prefix(step).withUnsafeBytes { part in
-                    try decoder.run(part) { piece in
+                    let demand = try decoder.run(part) { piece in
                         decoded.append(contentsOf: piece)
-                        return true
+                        return .more
                     }
+                    #expect(demand == .more)
                 }
                 rest = rest.dropFirst(step)
             }
@@ -68,12 +69,38 @@
             let decoder = try #require(ContentDecoder(coding))
             var calls = 0
             try bytes.withUnsafeBytes { bytes in
-                try decoder.run(bytes) { _ in
+                let demand = try decoder.run(bytes) { _ in
                     calls += 1
-                    return false
+                    return .never
                 }
+                #expect(demand == .never)
             }
             #expect(calls == 1)
+        }
+
+        @Test("no more is made than is asked for, and the same bytes, with what has come since, bring the rest", arguments: zeros)
+        func inParts(coding: String, bytes: Data) throws {
+            let decoder = try #require(ContentDecoder(coding))
+            let (one, two) = (bytes, coding == "br" ? bytes : bytes + bytes)
+            var (pieces, decoded) = (0, Data())
+            var demand = ContentDecoder.Demand.later
+            while demand == .later {
+                // The second time and later there is more behind it.
+                demand = try (pieces == 0 ? one : two).withUnsafeBytes { bytes in
+                    let before = pieces
+                    let demand = try decoder.run(bytes) { piece in
+                        pieces += 1
+                        decoded.append(contentsOf: piece)
+                        return .later
+                    }
+                    #expect(pieces <= before + 1)
+                    return demand
+                }
+            }
+            #expect(demand == .more)
+            #expect(decoder.isWhole)
+            #expect(decoded == Data(count: coding == "br" ? 100_000 : 200_000))
+            #expect(pieces >= decoded.count / 65_536)
         }
 
         @Test("a zstd frame may have a window of 8 MiB, and no larger one (RFC 9659)")
