@@ -56,6 +56,7 @@ static void bind_all(void) {
         // POSIX guarantees that a pointer to data can hold a function (dlsym).
         *(void **)symbols[index].target = symbol;
     }
+    *(void **)&nautilus_curl.multi_socket_all = dlsym(library, "curl_multi_socket_all");
     struct curl_version_data *data = nautilus_curl.version_info(0);
     if (!data) return;
     bound_version.number = data->version_number;

@@ -56,6 +56,8 @@ struct curl_functions {
     int (*multi_add_handle)(curl_multi *, curl_easy *);
     int (*multi_remove_handle)(curl_multi *, curl_easy *);
     int (*multi_socket_action)(curl_multi *, int socket, int events, int *running);
+    // Deprecated, and null in a version that has dropped it.
+    int (*multi_socket_all)(curl_multi *, int *running);
     int (*multi_timeout)(curl_multi *, long *milliseconds);
     struct curl_message *(*multi_info_read)(curl_multi *, int *left);
 };
@@ -96,6 +98,9 @@ struct nautilus_easy {
 extern struct curl_functions nautilus_curl;
 // Set before any transfer is made.
 extern struct nautilus_easy_functions nautilus_functions;
+
+// Notes that the handle's connection is made.
+void loop_connected(nautilus_easy *easy);
 
 #endif
 #endif

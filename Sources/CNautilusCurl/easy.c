@@ -161,6 +161,7 @@ static int admit(void *context, char *peer, char *own, int peer_port, int own_po
     (void)peer, (void)own, (void)peer_port, (void)own_port;
     const int go_on = 0, abort_it = 1;
     nautilus_easy *easy = context;
+    loop_connected(easy);
     return nautilus_functions.admit(easy->context) ? go_on : abort_it;
 }
 

@@ -50,6 +50,8 @@ struct nautilus_loop {
     int timer_changed;
     // Whether a transfer has been added for which the library has not chosen a connection yet.
     int is_choosing;
+    // Whether a socket was closed before it was connected.
+    int is_disconnected;
     // Whether the system had no descriptor for a socket.
     int is_exhausted;
     // When `timer` fires, in milliseconds of the monotonic clock; 0 when it does not.
@@ -114,7 +116,13 @@ static int open_socket(void *context, int purpose, struct curl_address *address)
 }
 
 static int close_socket(void *context, int socket) {
-    return sockets_close(&((struct nautilus_loop *)context)->sockets, socket);
+    struct nautilus_loop *loop = context;
+    if (sockets_flags(&loop->sockets, socket) & socket_connecting) loop->is_disconnected = 1;
+    return sockets_close(&loop->sockets, socket);
+}
+
+void loop_connected(nautilus_easy *easy) {
+    if (easy->loop) sockets_connected(&easy->loop->sockets, easy->socket);
 }
 
 static int watch_own(struct nautilus_loop *loop, int descriptor) {
@@ -204,8 +212,19 @@ static void end_spoiled(struct nautilus_loop *loop) {
 // Lets the library do what is due, and sets the timer for what is due later.
 static void run_timers(struct nautilus_loop *loop) {
     const int most_rounds = 100;
+    int running;
     end_spoiled(loop);
-    for (int round = 0; loop->timer_changed; round++) {
+    for (int round = 0; loop->timer_changed || loop->is_disconnected; round++) {
+        if (loop->is_disconnected && nautilus_curl.multi_socket_all) {
+            if (round >= most_rounds) return arm(loop, 1);
+            // When one of a host's addresses has failed, the library goes on to the next one only if it is called once
+            // more, and asks neither for a timer nor for events.
+            loop->is_disconnected = 0;
+            loop->timer_changed = 1;
+            nautilus_curl.multi_socket_all(loop->multi, &running);
+            continue;
+        }
+        loop->is_disconnected = 0;
         loop->timer_changed = 0;
         long milliseconds = -1;
         // The library is asked for its timeout, since after a timer that fired too early it does not report the timeout
@@ -213,7 +232,6 @@ static void run_timers(struct nautilus_loop *loop) {
         if (nautilus_curl.multi_timeout(loop->multi, &milliseconds) != 0 || milliseconds < 0) return;
         if (milliseconds > 0) return arm(loop, milliseconds);
         if (round == most_rounds) return arm(loop, 1);
-        int running;
         nautilus_curl.multi_socket_action(loop->multi, socket_timeout, 0, &running);
         loop->timer_changed = 1;
     }

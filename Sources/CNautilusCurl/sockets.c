@@ -38,7 +38,7 @@ static int make_room(struct sockets *sockets, int socket) {
 int sockets_own(struct sockets *sockets, int socket) {
     if (!make_room(sockets, socket)) return 0;
     uint8_t before = sockets->flags[socket];
-    sockets->flags[socket] = socket_owned;
+    sockets->flags[socket] = socket_owned | socket_connecting;
     if (!(before & socket_wanted)) sockets->users[socket] = NULL;
     // The library has closed an earlier socket with this descriptor without telling us, and will not ask again for what
     // it wanted of that one.
@@ -76,6 +76,10 @@ int sockets_want(struct sockets *sockets, int socket, int interest) {
     return 1;
 }
 
+void sockets_connected(struct sockets *sockets, int socket) {
+    if (sockets_flags(sockets, socket) & socket_connecting) sockets->flags[socket] &= (uint8_t)~socket_connecting;
+}
+
 void sockets_unwant(struct sockets *sockets, int socket) {
     if (sockets_flags(sockets, socket) == 0) return;
     sockets->flags[socket] &= (uint8_t)~socket_wanted;
@@ -91,6 +95,7 @@ int sockets_lend(struct sockets *sockets, int socket, int interest) {
     if (interest == 0) sockets_unwatch(sockets, socket);
     else if (!watch(sockets, socket, interest, knows)) return 0;
     sockets->flags[socket] |= socket_lent;
+    sockets_connected(sockets, socket);
     return 1;
 }
 

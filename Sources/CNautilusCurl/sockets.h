@@ -20,6 +20,8 @@ enum socket_flag {
     socket_resting = 32,
     // The socket belongs to a connection whose bytes the library does not move.
     socket_lent = 64,
+    // The socket is not connected yet.
+    socket_connecting = 128,
 };
 
 struct sockets {
@@ -35,11 +37,13 @@ struct sockets {
 uint8_t sockets_flags(const struct sockets *sockets, int socket);
 // The handle that last wanted events of a socket that we have opened; null for none.
 void *sockets_user(const struct sockets *sockets, int socket);
-// Adds a socket that we have opened; returns 0 if there is no memory.
+// Adds a socket that we have opened, and that is about to be connected; returns 0 if there is no memory.
 int sockets_own(struct sockets *sockets, int socket);
 // Watches a socket for the events that the library wants (bits: 1 to read, 2 to write); returns 0 if the system
 // refuses.
 int sockets_want(struct sockets *sockets, int socket, int interest);
+// Notes that a socket is connected.
+void sockets_connected(struct sockets *sockets, int socket);
 // Notes that the library wants no more events of a socket for now.
 void sockets_unwant(struct sockets *sockets, int socket);
 // Watches a connection whose bytes the library does not move (bits as above, or 0 for no events); returns 0 if the

@@ -107,7 +107,8 @@ public final class HttpCache: HttpInterceptor {
         next: Next
     ) async throws -> HttpResponse<Data> {
         guard let target = CacheTarget(request) else { return try await next(request) }
-        if StoringRules.isUnsafe(request.method) { return try await change(target, request, next) }
+        // RFC 9111 §4.4; an unknown method may change something, too.
+        if !request.method.isSafe { return try await change(target, request, next) }
         // A streamed body is never available as a whole.
         guard StoringRules.concerns(request), !context.streamsResponse else { return try await next(request) }
         let account = accounts.account(of: context, notedBy: self)

@@ -30,8 +30,8 @@ import Nautilus
 ///
 /// - The first is cancelled, or its deadline passes: the most urgent of the others takes its place, and among equals
 ///   the one that has waited longest.
-/// - The first's credential is refused: the others wait until its call comes again with a new credential. If its type
-///   reads the refusal in the body, only followers that read one there, too, wait. If the call ends instead, or the
+/// - The first's credential is refused: the others wait until its call comes again with a new credential. Where the
+///   refusal is in the body, only followers whose type finds it there wait as well. If the call ends instead, or the
 ///   first fails in another way of its own, each goes on alone.
 /// - An interceptor further in has changed the request with knowledge about that call alone, such as its user's
 ///   language. Such a change concerns the URL, the method, the body, the fields that say what the client accepts (RFC
@@ -80,7 +80,7 @@ public final class RequestCoalescing: HttpInterceptor {
         context: AttemptContext,
         next: Next
     ) async throws -> HttpResponse<Data> {
-        if StoringRules.isUnsafe(request.method) { return try await change(request, context, next) }
+        if !request.method.isSafe { return try await change(request, context, next) }
         // A streamed body has only one reader.
         guard request.method == .get || request.method == .head, request.body.isEmpty, !context.streamsResponse,
             !context.isPartOfRefresh, let target = CacheTarget(request)

@@ -55,12 +55,4 @@ enum StoringRules {
         // RFC 5861 §4: the response may be useful while the server fails.
         return !control.mustRevalidate && control.staleIfError ?? staleIfError > 0
     }
-
-    /// Whether a method may change something (§4.4); an unknown method is assumed to.
-    static func isUnsafe(_ method: HttpMethod) -> Bool {
-        switch method {
-        case .get, .head, .options, "TRACE": false
-        default: true
-        }
-    }
 }

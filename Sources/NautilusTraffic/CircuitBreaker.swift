@@ -75,10 +75,10 @@ public final class CircuitBreaker: HttpInterceptor {
         guard let permit = try ask(origin, isRefresh: context.isPartOfRefresh) else { return try await next(request) }
         do {
             let response = permit.isProbe ? try await probe(request, origin, next) : try await next(request)
-            end(permit, CircuitOutcome(response, from: origin, failing: limits.failingStatuses), of: origin)
+            end(permit, OriginVerdict(response, from: origin, failing: limits.failingStatuses), of: origin)
             return response
         } catch {
-            end(permit, CircuitOutcome(error, remaining: context.remaining), of: origin)
+            end(permit, OriginVerdict(error, remaining: context.remaining), of: origin)
             throw error
         }
     }
@@ -108,7 +108,7 @@ extension CircuitBreaker {
         }
     }
 
-    private func end(_ permit: CircuitMachine.Permit, _ outcome: CircuitOutcome, of origin: HttpOrigin) {
+    private func end(_ permit: CircuitMachine.Permit, _ outcome: OriginVerdict, of origin: HttpOrigin) {
         let outcome: CircuitMachine.Outcome =
             switch outcome {
             case .success: .success

@@ -35,6 +35,47 @@ struct HappyEyeballsTests {
         }
     }
 
+    @Test(
+        "at once, though several come first that refuse",
+        arguments: [
+            ["127.0.0.2", "127.0.0.3", "127.0.0.1"], ["127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.1"],
+            ["::1", "127.0.0.2", "127.0.0.3", "127.0.0.1"],
+        ]
+    )
+    func refusing(addresses: [String]) async throws {
+        try await ScriptedServer.run { connection in
+            _ = try await connection.readRequest()
+            try await connection.respond()
+        } whileOpen: { server in
+            // Half of it for the first address, or the test would not end in time.
+            let configuration = CurlTransport.Configuration(
+                connectTimeout: .seconds(3600),
+                addresses: ["nautilus.invalid": addresses]
+            )
+            let url = server.url(scheme: "http", host: "nautilus.invalid")
+            let status = try await send(.post, url, through: CurlTransport(configuration: configuration)).status
+            #expect(status == 200)
+        }
+    }
+
+    @Test("when its time is over, though one comes first that does not answer")
+    func silent() async throws {
+        try await ScriptedServer.run { connection in
+            _ = try await connection.readRequest()
+            try await connection.respond()
+        } whileOpen: { server in
+            try await SilentAddress.run("127.0.0.2", port: server.port) {
+                let configuration = CurlTransport.Configuration(
+                    connectTimeout: .seconds(4),
+                    addresses: ["nautilus.invalid": ["127.0.0.2", "127.0.0.1"]]
+                )
+                let url = server.url(scheme: "http", host: "nautilus.invalid")
+                let status = try await send(.post, url, through: CurlTransport(configuration: configuration)).status
+                #expect(status == 200)
+            }
+        }
+    }
+
     @Test("and not by none: not sent")
     func none() async throws {
         try await ScriptedServer.run {
@@ -45,6 +86,40 @@ struct HappyEyeballsTests {
             let url = server.url(scheme: "http", host: "nautilus.invalid")
             let failure = try await failure { try await send(.post, url, through: transport) }
             #expect(failure == Failure(code: .cannotConnectToHost, delivery: .notSent))
+        }
+    }
+}
+
+/// An address at which nobody accepts a connection, or refuses one: its line is full.
+private enum SilentAddress {
+    static func run(_ address: String, port: UInt16, _ body: () async throws -> Void) async throws {
+        let place = sockaddr_in(
+            sin_family: sa_family_t(AF_INET),
+            sin_port: port.bigEndian,
+            sin_addr: in_addr(s_addr: inet_addr(address)),
+            sin_zero: (0, 0, 0, 0, 0, 0, 0, 0)
+        )
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var sockets = [listener]
+        defer { for socket in sockets { close(socket) } }
+        guard withAddress(place, { bind(listener, $0, $1) }) == 0, listen(listener, 0) == 0 else {
+            throw CocoaError(.fileWriteUnknown)
+        }
+        // Some wait to be accepted; of those that come then, the system hears nothing.
+        for _ in 0..<4 {
+            let waiting = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
+            sockets.append(waiting)
+            _ = withAddress(place) { connect(waiting, $0, $1) }
+        }
+        try await body()
+    }
+
+    private static func withAddress(
+        _ place: sockaddr_in,
+        _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+    ) -> Int32 {
+        withUnsafePointer(to: place) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
         }
     }
 }

@@ -95,9 +95,9 @@
 
     /// The failure to compress a body, since zlib cannot be loaded or there is no memory for it.
     public struct GzipUnavailable: Error, Hashable, CustomStringConvertible {
-        /// The missing library, and the remedy.
+        /// The causes, and the remedy.
         public var description: String {
-            "A body was to be compressed, and libz.so.1 could not be loaded: install zlib, or send the body as it is."
+            "A body could not be compressed, since zlib (libz.so.1) is missing or has no memory left: install it, or send the body as it is."
         }
     }
 #endif

@@ -27,7 +27,7 @@ extension Call {
         do {
             try await turn?.take()
             defer { turn?.give() }
-            isSessions = true
+            belongsToSession = true
             let start = turn == nil ? .zero : book.stopwatch.elapsed
             try await retrier.prepare(&request, context: context)
             if turn != nil, try await readmit(built, context, waitingSince: start) {
@@ -35,7 +35,7 @@ extension Call {
                 request = built
                 try await retrier.prepare(&request, context: context)
             }
-            isSessions = request.isStamped
+            belongsToSession = request.isStamped
             // Without interceptors there is no other request.
             let isOwn = try builder.finish(&request, turn == nil ? .own : .passedOn, attempt: context.number)
             ongoing?.tell(.sending(request, isOwn ? .main : .side))

@@ -33,9 +33,9 @@ extension Call {
     ///
     /// - Throws: The cancellation, with the failure underneath; the failure itself when the deadline has passed.
     func sleep(for delay: Duration, after failure: HttpError) async throws(HttpError) {
-        let calls = isSessions ? sequence : CallSequence()
+        let calls = belongsToSession ? sequence : CallSequence()
         do {
-            try await LateWakeup.sleep(
+            try await RetrySleep.sleep(
                 for: delay,
                 book.stopwatch,
                 deadline: deadline,

@@ -9,7 +9,7 @@ struct CallBeginning: Sendable {
     /// The hook that accompanies the call as a whole; nil for none.
     let hook: (any ServiceHook)?
     /// The end of a stream's connection that this call replaces with a new connection; nil for any other call.
-    let end: StreamEnd?
+    let replacedConnection: StreamEnd?
     /// The call if it was made earlier; nil for one that is made now.
     var made: MadeCall?
 }
@@ -60,14 +60,14 @@ extension Call {
         _ hook: (any ServiceHook)?
     ) -> CallFacts {
         sequence.facts(at: target?.service) { facts in
-            facts.isSignedOut = isGuests(request, on: service)
+            facts.isSignedOut = isForGuest(request, on: service)
             for interceptor in service.interceptors { interceptor.noteFacts(of: request, in: &facts) }
             hook?.noteFacts(of: request, in: &facts)
             service.transport.noteFacts(of: request, in: &facts)
         }
     }
 
-    private static func isGuests(_ request: R, on service: S) -> Bool { service.isSignedOut || request.isForGuests }
+    private static func isForGuest(_ request: R, on service: S) -> Bool { service.isSignedOut || request.isForGuests }
 
     /// The service's factory, without the authorizing retriers if the request is for guests.
     static func factory(for request: R, of service: S) -> any RetrierFactory {
@@ -81,7 +81,7 @@ extension Call {
         in sequence: CallSequence
     ) -> any Retrier {
         sequence.making {
-            isGuests(request, on: service)
+            isForGuest(request, on: service)
                 ? GuestCall.make { factory.create(for: request) } : factory.create(for: request)
         }
     }
@@ -110,7 +110,7 @@ extension Call {
             sequence: made?.sequence ?? sequence,
             target: target,
             hook: isSilent ? nil : hook,
-            end: end,
+            replacedConnection: end,
             made: made
         )
         if isSilent { return try await withinDeadline(request, service, beginning).typed(for: request) }
@@ -126,7 +126,7 @@ extension Call {
     static func callAgain(_ request: R, with service: S, in sequence: CallSequence) async {
         await CallScope.runOutside {
             let target = try? CallTarget(of: request, for: service)
-            let beginning = CallBeginning(sequence: sequence, target: target, hook: nil, end: nil)
+            let beginning = CallBeginning(sequence: sequence, target: target, hook: nil, replacedConnection: nil)
             _ = try? await withinDeadline(request, service, beginning)
         }
     }
@@ -179,7 +179,7 @@ extension Call {
             facts: facts
         )
         let call = Call(request, service, clock, scope, consume retrier, beginning)
-        if let end = beginning.end { call.payment = RetryPayment(after: end) }
+        if let end = beginning.replacedConnection { call.payment = RetryPayment(after: end) }
         if let note = outer?.nestedRetries(of: scope) { call.recorder.note(note) }
         return await scope.enter {
             await Result { () async throws(HttpError) in try await call.start(beginning.hook, after: move) }
@@ -266,67 +266,6 @@ extension Result where Success: Sendable {
             self = .success(try await work())
         } catch {
             self = .failure(error)
-        }
-    }
-}
-
-extension Request {
-    /// Calls the service and returns the decoded result; includes all attempts, refreshes, delays and redirects.
-    ///
-    /// Building and decoding run off the caller's actor. Cancelling the task ends the call at once.
-    ///
-    /// - Throws: The service's own error, made by ``HttpService/mapError(_:)`` from the last real failure.
-    public func schedule<S: HttpService>(with service: S) async throws(S.RequestError) -> Result {
-        try await response(with: service).body
-    }
-
-    /// Calls the service and returns the decoded result with its status, header and the trace of the call.
-    ///
-    /// - Throws: The service's own error, made by ``HttpService/mapError(_:)`` from the last real failure.
-    public func response<S: HttpService>(with service: S) async throws(S.RequestError) -> HttpResponse<Result> {
-        try await response(with: service, in: CallSequence())
-    }
-
-    /// Calls the service as one of several calls that continue one another: the call belongs to the environment and to
-    /// the session in which the first of them began.
-    ///
-    /// - Throws: The service's own error, made by ``HttpService/mapError(_:)`` from the last real failure; of kind
-    ///   ``FailureKind/environmentChanged(_:)`` when the service has moved, and with ``RefreshError/superseded``
-    ///   underneath when the user has changed.
-    public func response<S: HttpService>(
-        with service: S,
-        in sequence: CallSequence
-    ) async throws(S.RequestError) -> HttpResponse<Result> {
-        if let selected = service.selectedService {
-            #if DEBUG
-                NearMissWarnings.shared.check(service, isPartOfRefresh: RefreshScope.isActive)
-            #endif
-            return try await response(with: selected, in: sequence)
-        }
-        do throws(HttpError) {
-            let response = try await Call.response(to: self, with: service, in: sequence)
-            service.noteSuccess()
-            return response
-        } catch {
-            throw service.mapped(error)
-        }
-    }
-
-    /// Makes the call now, and returns a closure that runs it, even if somebody else is signed in by then, or another
-    /// environment is selected.
-    func made<S: HttpService>(
-        with service: S
-    ) -> @Sendable () async -> Swift.Result<HttpResponse<Result>, S.RequestError> {
-        if let selected = service.selectedService { return made(with: selected) }
-        let made = Call.make(self, with: service)
-        return {
-            do throws(HttpError) {
-                let response = try await Call.response(to: self, with: service, made: made)
-                service.noteSuccess()
-                return .success(response)
-            } catch {
-                return .failure(service.mapped(error))
-            }
         }
     }
 }

@@ -35,7 +35,7 @@ final class Call<R: Request, S: HttpService> {
     var couldBeHedged = false
     /// Whether the last request belongs to the session: it carried the session's credential, or could not get one. Then
     /// no attempt follows it once the session is over.
-    var isSessions = false
+    var belongsToSession = false
     /// The turns in which requests are stamped; nil without interceptors, since then there is only one request at a
     /// time.
     var turn: Turn?

@@ -2,7 +2,7 @@ import Foundation
 
 /// Sends a request and follows its redirects (RFC 9110 §15.4), so that the transport does not have to.
 ///
-/// Only the fields that HTTP itself needs are sent across origins: transports get this wrong most often.
+/// Only the fields that HTTP itself needs are sent across origins, which is what transports most often get wrong.
 struct RedirectFollower: Sendable {
     /// The ending of an exchange, and its redirects up to then.
     struct Outcome: Sendable {

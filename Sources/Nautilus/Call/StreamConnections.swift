@@ -152,7 +152,7 @@ private struct StreamReconnection<R: Request, S: HttpService> {
                 throw ended(loss, age, .init(retrier: "Call", action: .stop, reason: .ceiling(service.maxAttempts)))
             }
             do {
-                try await LateWakeup.sleep(
+                try await RetrySleep.sleep(
                     for: paced(max(wanted, delay)),
                     stopwatch,
                     deadline: nil,

@@ -22,10 +22,10 @@ public struct IdempotencyKeys: HttpInterceptor {
 
     /// Creates the interceptor.
     ///
-    /// - Parameter makeKey: Draws a key that has never been drawn before. Default: a random UUID, unquoted, as most
-    ///   APIs expect it; the draft wants it in double quotes.
-    public init(makeKey: @escaping @Sendable () -> String = { UUID().uuidString }) {
-        self.makeKey = makeKey
+    /// - Parameter makeKey: Draws a key that has never been drawn before. Default: nil, a random UUID, unquoted, as
+    ///   most APIs expect it; the draft wants it in double quotes.
+    public init(makeKey: (@Sendable () -> String)? = nil) {
+        self.makeKey = makeKey ?? { UUID.random().uuidString }
     }
 
     /// Returns true.

@@ -232,8 +232,8 @@ extension HttpHeader {
         /// The name as it was written.
         public var description: String { rawValue }
 
-        /// Whether a value under this name may be a secret: such values are never printed, and never follow a
-        /// redirect to another origin.
+        /// Whether a value under this name may be a secret: such values are never printed, and never sent to another
+        /// origin.
         ///
         /// A name counts if it contains a word that is common in the names of credentials, since not every vendor's
         /// `X-…-Token` can be listed. `Idempotency-Key` is not a credential, and so is exempt.
@@ -290,8 +290,7 @@ extension HttpHeader.Name {
 }
 
 extension String.UTF8View {
-    /// Whether `word`, given in lower case, occurs in any case. Makes no copy, since every field of a redirect is
-    /// checked.
+    /// Whether `word`, given in lower case, occurs in any case. Makes no copy, since many fields are checked.
     fileprivate func contains(word: String.UTF8View) -> Bool {
         var rest = self[...]
         while rest.count >= word.count {

@@ -104,8 +104,6 @@ package final class CallScope: Sendable {
 
     /// Runs the call, and ends the scope with it.
     package func enter<Value>(_ work: () async -> Value) async -> Value {
-        // A web socket enters the scope again for each connection.
-        state.withLock { $0.isOver = false }
         defer {
             state.withLock { $0.isOver = true }
             // A task that outlives the call keeps this scope, but must not keep all outer ones, too.

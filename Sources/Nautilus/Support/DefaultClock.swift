@@ -21,7 +21,7 @@ extension Duration {
     public static func until(_ date: Date) -> Duration {
         let seconds = date.timeIntervalSince(DefaultClock.date)
         guard !seconds.isNaN else { return .zero }
-        let century = 3_155_760_000.0
+        let century = Double(Duration.secondsOfCentury)
         return .seconds(min(max(seconds, -century), century))
     }
 }

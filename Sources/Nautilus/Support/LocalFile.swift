@@ -113,7 +113,7 @@ package enum AbandonedFiles {
         case spool
 
         /// Makes a unique name for a new file.
-        package func name() -> String { prefix + UUID().uuidString + suffix }
+        package func name() -> String { prefix + UUID.random().uuidString + suffix }
 
         fileprivate var prefix: String { self == .partial ? ".nautilus-" : "nautilus-" }
         fileprivate var suffix: String { "." + rawValue }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A source of random numbers, for jitter above all. It is injected, so that tests can choose every draw.
 ///
 /// A source is shared by all calls of a service and must be safe to use from any of them.
@@ -53,5 +55,21 @@ extension RandomSource {
     package func clampedFraction() -> Double {
         let draw = nextFraction()
         return draw.isNaN ? 0 : min(max(draw, 0), 1)
+    }
+}
+
+extension UUID {
+    /// A random UUID (version 4, RFC 9562 §5.4), from the system's generator.
+    ///
+    /// On Linux, Foundation opens a file for each of its own, and gives the same one again and again, of zeros, when the
+    /// process has no descriptor left. Orders under one `Idempotency-Key`, or users of one session, would be one.
+    package static func random() -> UUID {
+        var generator = SystemRandomNumberGenerator()
+        var bytes: (UInt64, UInt64) = (generator.next(), generator.next())
+        return withUnsafeMutableBytes(of: &bytes) { bytes in
+            bytes[6] = bytes[6] & 0x0F | 0x40
+            bytes[8] = bytes[8] & 0x3F | 0x80
+            return UUID(uuid: bytes.loadUnaligned(as: uuid_t.self))
+        }
     }
 }

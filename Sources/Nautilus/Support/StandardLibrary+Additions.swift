@@ -4,10 +4,13 @@ extension Duration {
     /// The duration, limited to what can be added to a time stamp: from zero to a hundred years.
     ///
     /// Sums of durations trap on overflow, clocks count nanoseconds in 64 bits, and servers and users send lifetimes,
-    /// pauses and "for ever". The constant is an `Int64`, since an `Int` has 32 bits on some watches.
+    /// pauses and "for ever".
     package var clampedToCentury: Duration {
-        max(.zero, min(self, .seconds(Int64(3_155_760_000))))
+        max(.zero, min(self, .seconds(Self.secondsOfCentury)))
     }
+
+    /// An `Int64`, since an `Int` has 32 bits on some watches.
+    static let secondsOfCentury: Int64 = 3_155_760_000
 }
 
 extension Duration {

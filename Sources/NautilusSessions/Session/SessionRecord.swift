@@ -46,7 +46,7 @@ extension SessionRecord {
     /// The session uses this form in memory, too: otherwise a date that is stored in whole seconds would look like
     /// another process's renewal.
     static func asStored(_ credential: Credential) -> Credential {
-        (try? StoredCredential(session: UUID(), credential: credential).credential()) ?? credential
+        (try? StoredCredential(session: UUID.random(), credential: credential).credential()) ?? credential
     }
 
     /// The record to store.

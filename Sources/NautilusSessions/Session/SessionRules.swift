@@ -25,9 +25,10 @@ public struct SessionRules<Credential: Sendable>: Sendable {
     ///   - stamp: Puts the credential on a request that is about to be sent to the service's own origin. An error that
     ///     it throws is the attempt's failure.
     ///   - lifetime: The rest of the credential's lifetime; nil for no expiry, zero or less once it is over. Asked when
-    ///     the credential comes, counted on a monotonic clock from then on, and asked again by the next launch. So give
-    ///     what is left until a date that is stored with the credential: a span as the server names it, `expires_in`,
-    ///     would begin anew. Default: nil, no expiry: it serves until the server rejects it.
+    ///     the credential comes, counted on a monotonic clock from then on, and asked again by the next launch. So
+    ///     return the time left until a date that is stored with the credential. A span as the server names it,
+    ///     `expires_in`, would begin anew at every launch. Default: nil, no expiry: the credential serves until the
+    ///     server rejects it.
     ///   - spendsCredential: Whether the server may take a credential for a renewal only once, as one does that rotates
     ///     its tokens. Default: true, the safe one: before the credential is sent, a note is stored, and one whose
     ///     answer was lost is sent again soon. False for a renewal that may be repeated at will, with a password or a
@@ -44,9 +45,9 @@ public struct SessionRules<Credential: Sendable>: Sendable {
     ///     processes. Its request must not wait for the session's own credential: send it through the service's
     ///     `signedOut`, and with a short timeout, since a request without an answer is sent again within the grace that
     ///     servers give. An error that conforms to `RefreshFailure` says when to try again. It has to end when it is
-    ///     cancelled, as a call does: other processes wait for the store's lock until it has. Where it sends several
-    ///     requests through a service with an error of its own, let it throw what it has caught: an error of that type
-    ///     which it makes itself is taken for that of the failure before, which may have been a 401 of something else.
+    ///     cancelled, as a call does: other processes wait for the store's lock until it has. If it sends several
+    ///     requests through a service with its own error type, let it rethrow what it has caught: a new error of that
+    ///     type would be taken for the failure of the last request, perhaps a 401 of something else.
     public init(
         stamp: @escaping @Sendable (_ credential: Credential, _ request: inout HttpRequest) throws -> Void,
         lifetime: @escaping @Sendable (_ credential: Credential) -> Duration? = { _ in nil },

@@ -19,7 +19,7 @@ extension SharedCredential {
         revokingReplaced revokesReplaced: Bool,
         begunAs number: Int? = nil
     ) async throws(SessionError) {
-        let (session, credential) = (UUID(), Record.asStored(credential))
+        let (session, credential) = (UUID.random(), Record.asStored(credential))
         let change: (replaced: Record?, isStored: Bool)? = change { state in
             let number = number ?? state.begin()
             guard number > state.latest else { return nil }
@@ -70,7 +70,7 @@ extension SharedCredential {
     /// Ends the replaced session for the other processes, and for the next launch in case this process ends before the
     /// sign-in is saved: saving needs a lock, this does not. Numbers the sign-in after the replaced session.
     ///
-    /// - session: The session that the sign-in has begun.
+    /// - Parameters:
     ///   - session: The session that the sign-in has begun.
     ///   - replaced: The session that went on here before; nil when none was known.
     /// - Returns: The record that was stored; nil when there was none, or it cannot be read.

@@ -9,7 +9,12 @@ import Nautilus
 ///   holds. If saving failed, ``State/unsaved`` says so, and memory wins until it succeeds.
 /// - The content of the store is followed only if nothing has happened in the coordinator since before the look (its
 ///   epoch). So nothing older than the present state is ever adopted.
-/// - Saving and deleting need the store's lock; looking does not.
+/// - Saving and deleting need the store's lock; looking, and noting that a session has ended, do not.
+///
+/// Words that its files share: a session is *over* when it has ended anywhere, which ``SharedStore/end(_:)`` notes beside
+/// the record for the other processes (a tombstone). What this process goes by *overrules* the store while a change is
+/// *unsaved*. A record is *behind* when it has fewer renewals than the one here, as in a store that shows what it had
+/// before. A *glance* is the store's content as it is; a *look* decodes it.
 final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendable {
     typealias Coordinator = RefreshCoordinator<Credential>
     typealias Record = SessionRecord<Credential>

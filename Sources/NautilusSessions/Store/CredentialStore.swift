@@ -114,7 +114,7 @@ public struct CredentialVersion: Hashable, Sendable {
     func with(_ addition: String?) -> CredentialVersion { addition.map { CredentialVersion("\(mark) \($0)") } ?? self }
 
     /// The version of a record that was not seen: equal to no other.
-    static var unseen: CredentialVersion { CredentialVersion(UUID().uuidString) }
+    static var unseen: CredentialVersion { CredentialVersion(UUID.random().uuidString) }
 }
 
 /// The key of a credential in a store that holds several: its issuer, its client and its account.

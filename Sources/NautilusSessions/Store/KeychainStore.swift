@@ -82,7 +82,7 @@
                 let data = try CredentialFormat.encode(stored, for: key, place: Self.service(of: key))
                 try self.checkReplaceable(key)
                 // The modification date alone may be too coarse to tell one save from the next.
-                let mark = Data(UUID().uuidString.utf8)
+                let mark = Data(UUID.random().uuidString.utf8)
                 let content: [String: Any] = [kSecValueData as String: data, kSecAttrGeneric as String: mark]
                 var status = SecItemUpdate(self.item(key) as CFDictionary, content as CFDictionary)
                 if status == errSecItemNotFound {

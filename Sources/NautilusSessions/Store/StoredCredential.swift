@@ -27,7 +27,8 @@ public struct StoredCredential: Hashable, Sendable {
     /// be wrong then, so every process uses the credential until the server rejects it.
     public let cameExpired: Bool
 
-    private static let maxCount = 1_000_000_000
+    /// The largest count, so that sums stay far from the largest integer.
+    fileprivate static let maxCount = 1_000_000_000
 
     /// Creates a record of bytes.
     ///
@@ -125,14 +126,11 @@ struct CredentialRecord: Codable {
     /// Written in base64, since the bytes may be of any kind, such as encrypted.
     private let credential: Data
 
-    /// The largest count that is stored, so that sums stay far from the largest integer.
-    private static let maxCount = Int(Int32.max)
-
     init(_ stored: StoredCredential) {
         session = stored.session
-        number = min(max(1, stored.number), Self.maxCount)
-        renewals = stored.renewals > 0 ? min(stored.renewals, Self.maxCount) : nil
-        unanswered = min(max(0, stored.unanswered), Self.maxCount)
+        number = stored.number
+        renewals = stored.renewals > 0 ? stored.renewals : nil
+        unanswered = stored.unanswered
         hasExpired = stored.hasExpired ? true : nil
         cameExpired = stored.cameExpired ? true : nil
         credential = stored.content
@@ -149,7 +147,7 @@ struct CredentialRecord: Codable {
         cameExpired = try container.decodeIfPresent(Bool.self, forKey: .cameExpired)
         credential = try container.decode(Data.self, forKey: .credential)
         let counts = [unanswered, renewals ?? 0]
-        guard counts.allSatisfy((0...Self.maxCount).contains), (1...Self.maxCount).contains(number) else {
+        guard counts.allSatisfy((0...StoredCredential.maxCount).contains), (1...StoredCredential.maxCount).contains(number) else {
             throw DecodingError.dataCorrupted(.init(codingPath: container.codingPath, debugDescription: "out of range"))
         }
     }

@@ -20,8 +20,9 @@ extension Request {
     /// The sequence ends when the server answers 204 (WHATWG HTML §9.2.3). If the retrier does not want another
     /// connection, the sequence ends with the service's own error, whose trace tells why, even if the last connection
     /// ended in order: there may be more events that never come. A service without retriers reads one connection;
-    /// `HttpBodyStream/events(limit:)` also reads one, and takes its end for the end. So does this sequence if the
-    /// request's method is not safe, such as a POST that is answered with events: asking again would repeat its effect.
+    /// `HttpBodyStream/events(limit:)` also reads one, and takes its end for the end. If the request's method is not safe,
+    /// such as a POST that is answered with events, the sequence takes an end in order for the end as well, since asking
+    /// again would repeat the effect; after a connection that breaks, the retrier decides.
     /// When the task is cancelled, the sequence ends with an error of kind `cancelled`. When the session in which the
     /// sequence began is over, it ends at once with the service's error, with `RefreshError/superseded` underneath, or
     /// `RefreshError/sessionExpired(underlying:)` if the server has ended the session; whatever the server has sent or
@@ -205,6 +206,6 @@ public struct NoEventStream: Error, Hashable, Sendable, CustomStringConvertible 
 
     /// A description of the failure.
     public var description: String {
-        "The answer is no text/event-stream, but \(contentType ?? "without a media type"); check the URL."
+        "The answer is \(contentType ?? "of no media type"), and not text/event-stream; check the URL."
     }
 }

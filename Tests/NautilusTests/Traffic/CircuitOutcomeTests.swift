@@ -4,42 +4,42 @@ import Testing
 @testable import Nautilus
 @testable import NautilusTraffic
 
-@Suite("CircuitOutcome: what counts against an origin")
+@Suite("OriginVerdict: what counts against an origin")
 struct CircuitOutcomeTests {
     private static let serverErrors = HttpStatusCodes(500...599)
 
     @Test(
         "an answer counts against the origin when its status is a failing one",
         arguments: [
-            (200, CircuitOutcome.success), (304, .success), (400, .success), (404, .success), (408, .success),
+            (200, OriginVerdict.success), (304, .success), (400, .success), (404, .success), (408, .success),
             (429, .success), (499, .success), (500, .failure), (503, .failure), (599, .failure), (600, .success),
         ]
     )
-    func statuses(status: Int, expected: CircuitOutcome) {
-        #expect(CircuitOutcome(.test(status), from: trafficOrigin, failing: Self.serverErrors) == expected)
+    func statuses(status: Int, expected: OriginVerdict) {
+        #expect(OriginVerdict(.test(status), from: trafficOrigin, failing: Self.serverErrors) == expected)
     }
 
     @Test("429 counts when it is among the failing statuses")
     func tooManyRequests() {
         let statuses: HttpStatusCodes = [429, HttpStatusCodes(500...599)]
-        #expect(CircuitOutcome(.test(429), from: trafficOrigin, failing: statuses) == .failure)
+        #expect(OriginVerdict(.test(429), from: trafficOrigin, failing: statuses) == .failure)
     }
 
     @Test(
         "a failing answer counts against the origin that gave it, and not against the one that redirected there",
         arguments: [
-            ("https://api.example.com/elsewhere", CircuitOutcome.failure), ("https://other.example.com/", .success),
+            ("https://api.example.com/elsewhere", OriginVerdict.failure), ("https://other.example.com/", .success),
         ]
     )
-    func redirected(url: String, expected: CircuitOutcome) {
+    func redirected(url: String, expected: OriginVerdict) {
         let response = HttpResponse.test(503, url: url)
-        #expect(CircuitOutcome(response, from: trafficOrigin, failing: Self.serverErrors) == expected)
+        #expect(OriginVerdict(response, from: trafficOrigin, failing: Self.serverErrors) == expected)
     }
 
     @Test(
         "of the failures, those count that say something of the server",
         arguments: [
-            (FailureKind.timeout(.seconds(1)), CircuitOutcome.failure), (.deadline(.seconds(1)), .nothing),
+            (FailureKind.timeout(.seconds(1)), OriginVerdict.failure), (.deadline(.seconds(1)), .nothing),
             (.transport(.cannotConnectToHost), .failure), (.transport(.networkConnectionLost), .failure),
             (.transport(.timedOut), .failure), (.transport(.serverCertificateUntrusted), .failure),
             (.transport(.notConnectedToInternet), .nothing), (.transport(.dataNotAllowed), .nothing),
@@ -50,40 +50,40 @@ struct CircuitOutcomeTests {
             (.redirect(.loop), .success), (.responseTooLarge(limit: 1), .success),
         ]
     )
-    func kinds(kind: FailureKind, expected: CircuitOutcome) {
-        #expect(CircuitOutcome(HttpError(kind, stage: .send)) == expected)
+    func kinds(kind: FailureKind, expected: OriginVerdict) {
+        #expect(OriginVerdict(HttpError(kind, stage: .send)) == expected)
     }
 
     @Test(
         "a deadline counts when most of the attempt's time has passed after the request was sent",
         arguments: [
-            (1_000, 0, nil, CircuitOutcome.failure), (500, 0, nil, .failure), (499, 0, nil, .nothing),
+            (1_000, 0, nil, OriginVerdict.failure), (500, 0, nil, .failure), (499, 0, nil, .nothing),
             (1_000, 500, nil, .failure), (1_000, 501, nil, .nothing), (1_000, 1_000, nil, .nothing),
             // A later attempt, which had less.
             (300, 0, 600, .failure), (299, 0, 600, .nothing), (600, 301, 600, .nothing),
-        ] as [(Int, Int, Int?, CircuitOutcome)]
+        ] as [(Int, Int, Int?, OriginVerdict)]
     )
-    func deadlines(duration: Int, wait: Int, remaining: Int?, expected: CircuitOutcome) throws {
+    func deadlines(duration: Int, wait: Int, remaining: Int?, expected: OriginVerdict) throws {
         var exchange = try CallTrace.Exchange.failed(.deadline(.seconds(1)), after: .milliseconds(duration))
         exchange.connectionWait = .milliseconds(wait)
         var error = HttpError(.deadline(.seconds(1)), stage: .send)
         error.exchange = exchange
-        #expect(CircuitOutcome(error, remaining: remaining.map { .milliseconds($0) }) == expected)
+        #expect(OriginVerdict(error, remaining: remaining.map { .milliseconds($0) }) == expected)
     }
 
     @Test("a failure before the request was sent says nothing: the refresh that it waited for failed elsewhere")
     func prepare() {
-        #expect(CircuitOutcome(HttpError(.deadline(.seconds(1)), stage: .prepare)) == .nothing)
-        #expect(CircuitOutcome(HttpError(.transport(.cannotConnectToHost), stage: .prepare)) == .nothing)
+        #expect(OriginVerdict(HttpError(.deadline(.seconds(1)), stage: .prepare)) == .nothing)
+        #expect(OriginVerdict(HttpError(.transport(.cannotConnectToHost), stage: .prepare)) == .nothing)
     }
 
     @Test("a failure after a redirect to another origin is a success of the first")
     func failedElsewhere() {
         var error = HttpError(.transport(.networkConnectionLost), stage: .send)
         error.redirects = RedirectSummary()
-        #expect(CircuitOutcome(error) == .failure)
+        #expect(OriginVerdict(error) == .failure)
         error.redirects?.leftOrigin = true
-        #expect(CircuitOutcome(error) == .success)
+        #expect(OriginVerdict(error) == .success)
     }
 
     @Test("another call's error says nothing; what an interceptor of one's own throws counts by its code")
@@ -91,14 +91,14 @@ struct CircuitOutcomeTests {
         struct Own: Error {}
         var final = HttpError(.timeout(.seconds(1)), stage: .send)
         final.markFinal()
-        #expect(CircuitOutcome(final) == .nothing)
-        #expect(CircuitOutcome(Own()) == .nothing)
-        #expect(CircuitOutcome(CancellationError()) == .nothing)
-        #expect(CircuitOutcome(URLError(.networkConnectionLost)) == .failure)
-        #expect(CircuitOutcome(URLError(.cancelled)) == .nothing)
+        #expect(OriginVerdict(final) == .nothing)
+        #expect(OriginVerdict(Own()) == .nothing)
+        #expect(OriginVerdict(CancellationError()) == .nothing)
+        #expect(OriginVerdict(URLError(.networkConnectionLost)) == .failure)
+        #expect(OriginVerdict(URLError(.cancelled)) == .nothing)
         let lost = TransportError.failed(.networkConnectionLost, delivery: .maybeExecuted, reason: "lost")
-        #expect(CircuitOutcome(lost) == .failure)
-        #expect(CircuitOutcome(TransportError.responseTooLarge(limit: 1)) == .success)
+        #expect(OriginVerdict(lost) == .failure)
+        #expect(OriginVerdict(TransportError.responseTooLarge(limit: 1)) == .success)
     }
 }
 

@@ -66,10 +66,8 @@
             context: AttemptContext,
             configuration: CurlTransport.Configuration
         ) {
-            self.exchange = exchange
-            self.request = request
+            (self.exchange, self.request, self.context) = (exchange, request, context)
             self.line = Line(origin: request.origin, isStreamed: exchange.download != nil)
-            self.context = context
             self.isRepeatable = request.request.isIdempotent
             self.responseLimit = configuration.responseLimit
             self.head = CurlResponseHead(limit: configuration.headerLimit)
@@ -89,7 +87,6 @@
         private var isSent: Bool { isAdmitted && number(NAUTILUS_CURL_INFO_REQUEST_SIZE) > sizeBefore }
     }
 
-    /// Beginning.
     extension CurlTransfer {
         /// Has `handle` carry the transfer.
         ///
@@ -106,7 +103,6 @@
         }
     }
 
-    /// Ending.
     extension CurlTransfer {
         /// Ends the transfer without libcurl.
         func fail(_ error: any Error) {
@@ -226,16 +222,12 @@
             // An exchange that is ended before this check counts as unsent, so nothing may be sent after that.
             context.noteSending()
             guard !exchange.isAnswered else { return false }
-            guard isSent else {
-                if !isAdmitted { sizeBefore = number(NAUTILUS_CURL_INFO_REQUEST_SIZE) }
-                admissions += 1
-                return true
-            }
             // It is unknown what the server has done with the bytes it got.
-            guard isRepeatable else {
+            if isSent, !isRepeatable {
                 refuse(TransportError(.networkConnectionLost))
                 return false
             }
+            if !isAdmitted { sizeBefore = number(NAUTILUS_CURL_INFO_REQUEST_SIZE) }
             admissions += 1
             return true
         }
@@ -250,7 +242,6 @@
             return beginBody() ? NAUTILUS_HEAD_COMPLETE : NAUTILUS_HEAD_REFUSED
         }
 
-        /// Called when the header is complete.
         private func beginBody() -> Bool {
             context.noteConnection(connection)
             context.noteResponseHeader()

@@ -6,7 +6,7 @@ import Nautilus
 #endif
 
 /// The verdict on an origin when a request that was sent to it has ended.
-enum CircuitOutcome: Hashable, Sendable {
+enum OriginVerdict: Hashable, Sendable {
     /// The origin has answered.
     case success
     /// The origin has failed, or cannot be reached.
@@ -15,7 +15,7 @@ enum CircuitOutcome: Hashable, Sendable {
     case nothing
 }
 
-extension CircuitOutcome {
+extension OriginVerdict {
     /// The verdict of an answer on `origin`.
     init(_ response: HttpResponse<Data>, from origin: HttpOrigin, failing statuses: HttpStatusCodes) {
         // Any other status is a deliberate answer.

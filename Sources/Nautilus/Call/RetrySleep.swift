@@ -1,31 +1,30 @@
-/// A sleep that ended far too late because the process was suspended, with the phone in a pocket or by a signal.
+/// The sleep before a retry, which is prolonged if it ended far too late because the process was suspended, with the phone
+/// in a pocket or by a signal.
 ///
 /// All calls whose delays ended meanwhile wake at the same moment, however their delays were spread.
-struct LateWakeup {
+enum RetrySleep {
     /// The lateness above which a sleep counts as too late. Timers are usually late by milliseconds, and by a second
     /// when they save power or the machine is busy.
-    static let threshold = Duration.seconds(2)
+    static let lateness = Duration.seconds(2)
     /// The longest span: the user who has taken the phone out of the pocket is waiting.
     static let longestSpan = Duration.seconds(10)
     /// The shortest span: even retries with short delays must not all come at once.
     static let shortestSpan = Duration.seconds(1)
 
-    /// - Returns: Nil if the sleep ended in time.
-    init?(by lateness: Duration) {
-        guard lateness > Self.threshold else { return nil }
-    }
-
-    /// The span over which the retries are spread: their original delay, within the bounds above.
+    /// The span over which the retries are spread after a sleep that ended too late: their original delay, within the
+    /// bounds above.
     ///
-    /// - Parameter remaining: The time until the call's deadline; half of it is left for the attempt.
-    /// - Returns: Zero when no time is left.
-    func span(after delay: Duration, remaining: Duration?) -> Duration {
-        let span = min(max(delay, Self.shortestSpan), Self.longestSpan)
+    /// - Parameters:
+    ///   - delay: The original delay.
+    ///   - lateness: How late the sleep ended.
+    ///   - remaining: The time until the call's deadline; half of it is left for the attempt.
+    /// - Returns: Nil if the sleep ended in time; zero when no time is left.
+    static func span(after delay: Duration, lateBy lateness: Duration, remaining: Duration?) -> Duration? {
+        guard lateness > Self.lateness else { return nil }
+        let span = min(max(delay, shortestSpan), longestSpan)
         return remaining.map { max(.zero, min(span, $0 / 2)) } ?? span
     }
-}
 
-extension LateWakeup {
     /// Sleeps before a retry, and longer if the process was suspended meanwhile, since then all sleeping calls wake at
     /// once.
     ///
@@ -48,9 +47,7 @@ extension LateWakeup {
             let due = stopwatch.elapsed + left
             try await nap(left)
             let now = stopwatch.elapsed
-            guard let span = LateWakeup(by: now - due)?.span(after: delay, remaining: deadline.map { $0 - now }) else {
-                break
-            }
+            guard let span = span(after: delay, lateBy: now - due, remaining: deadline.map { $0 - now }) else { break }
             // No time is left; the deadline's timer rings as late as this sleep ended, and may come second.
             if span <= .zero { throw CancellationError() }
             left = min(span, max(.zero, spread(span)))

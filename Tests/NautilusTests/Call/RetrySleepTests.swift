@@ -5,7 +5,7 @@ import Testing
 @testable import Nautilus
 
 @Suite("Retries after the process was suspended")
-struct LateWakeupTests {
+struct RetrySleepTests {
     /// One delay of 10 s, at which draws decide how calls are spread again.
     private static func retrier(_ random: any RandomSource = FixedRandomSource(0.5)) -> AnyRetrierFactory {
         BackoffRetrier.factory(
@@ -172,8 +172,8 @@ struct LateWakeupTests {
             (.seconds(4), .seconds(9), .seconds(4)), (.seconds(4), .seconds(-1), .zero), (.seconds(4), .zero, .zero),
         ]
     )
-    func spans(delay: Duration, remaining: Duration?, span: Duration) throws {
-        let waking = try #require(LateWakeup(by: .seconds(3)))
-        #expect(waking.span(after: delay, remaining: remaining) == span)
+    func spans(delay: Duration, remaining: Duration?, span: Duration) {
+        #expect(RetrySleep.span(after: delay, lateBy: .seconds(3), remaining: remaining) == span)
+        #expect(RetrySleep.span(after: delay, lateBy: .seconds(2), remaining: remaining) == nil)
     }
 }

@@ -1,0 +1,34 @@
+extension Request {
+    /// The request that a call would begin with, as a `curl` command for a POSIX shell. Nothing is sent.
+    ///
+    /// ```swift
+    /// print(try await GetNote(id: 7).curlCommand(with: service))
+    /// // curl --request GET 'https://api.example.com/v1/notes/7'
+    /// ```
+    /// Shows the request as it and the service declare it, including ``HttpService/asyncHeader``. Additions by
+    /// interceptors and the retrier, such as a session's token, are missing, since asking for them could begin a
+    /// refresh.
+    ///
+    /// - Parameters:
+    ///   - service: The service that the call would go to.
+    ///   - showsSecrets: Whether queries, the values of sensitive fields, and the body are shown. Default: false, since
+    ///     such a command ends up in logs and tickets.
+    /// - Throws: The service's own error, for a request that cannot be built.
+    public func curlCommand<S: HttpService>(
+        with service: S,
+        showsSecrets: Bool = false
+    ) async throws(S.RequestError) -> String {
+        if let selected = service.selectedService {
+            return try await curlCommand(with: selected, showsSecrets: showsSecrets)
+        }
+        do {
+            let header = service.header.merging(try await service.asyncHeader)
+            let target = try CallTarget(of: self, for: service)
+            var builder = RequestBuilder()
+            let built = try service.coders.asCurrent { try builder.build(self, to: target, with: header) }
+            return built.curlCommand(showsSecrets: showsSecrets)
+        } catch {
+            throw service.mapped(HttpError(wrapping: error, stage: .build, delivery: .notSent))
+        }
+    }
+}

@@ -1,0 +1,133 @@
+import Foundation
+
+/// Builds each attempt's request from what the request and the service declare at that moment.
+///
+/// Two things stay as they were in the first attempt: an `Idempotency-Key` with its body, since a server compares them,
+/// and a one-shot body, since it cannot be made again.
+struct RequestBuilder {
+    private var keys = IdempotencyKeyBook()
+    private var lastContent: Content?
+    /// The header that the attempt was built with; kept, so that the request copies its own header when it changes it.
+    private var checkedHeader = HttpHeader()
+    /// The origin to which `checkedHeader` may go unfiltered.
+    private var builtOrigin: HttpOrigin?
+
+    /// The origin of a request that goes out, as far as it is known.
+    enum Kind {
+        /// The attempt's own request: there is no interceptor that could make another.
+        case own
+        /// A request that an interceptor has passed on.
+        case passedOn
+        /// A request that an interceptor declares not to be the attempt's own.
+        case aside
+    }
+
+    /// A body with the header fields that describe it, such as a form's boundary, which differs for each body.
+    private struct Content {
+        let payload: HttpBody.Payload
+        let type: String?
+        let encoding: String?
+    }
+
+    /// The key of the attempt's own request; nil when it has none.
+    var ownKey: String? { keys.own }
+
+    /// Whether the body can be sent again.
+    var isReplayable: Bool { keptContent?.payload.isReplayable ?? true }
+
+    /// The previous attempt's body, if it has to stay the same; nil if it is made anew.
+    private var keptContent: Content? {
+        switch lastContent?.payload {
+        case .stream(let stream) where stream.isOneShot || keys.own != nil: lastContent
+        case .data where keys.own != nil: lastContent
+        default: nil
+        }
+    }
+
+    /// Reads all parts again, builds the request and checks it.
+    ///
+    /// - Parameter serviceHeader: The service's present header, including the asynchronous one.
+    /// - Throws: ``InvalidRequest``, and the errors of a body.
+    mutating func build(
+        _ request: some Request,
+        to target: CallTarget,
+        with serviceHeader: HttpHeader
+    ) throws -> HttpRequest {
+        let base = target.base
+        var header = serviceHeader
+        // Credentials go only to the service's own origin. Where the server has named the other one, as in a redirect, so
+        // do the service's other fields.
+        if base.origin != target.service.origin {
+            let isNamed = request is any ServerNamedRequest
+            header = isNamed ? header.crossingOrigins(with: request.method) : header.withoutSensitiveFields
+        }
+        header.merge(request.header)
+        keys.keepOwn(in: &header)
+
+        let content = try keptContent ?? content(of: request.body, request.encoder)
+        lastContent = content
+        let payload = content.payload
+        if !payload.isEmpty {
+            if header[.contentType] == nil { header[.contentType] = content.type }
+            if header[.contentEncoding] == nil { header[.contentEncoding] = content.encoding }
+        }
+
+        var built = HttpRequest(
+            method: request.method,
+            url: try base.appending(request.route, query: request.query),
+            // A route and a query cannot change the origin.
+            origin: base.origin,
+            header: header,
+            body: payload,
+            priority: request.priority
+        )
+        built.allowsBodyAcrossOrigins = request.allowsBodyAcrossOrigins
+        try built.validate()
+        (checkedHeader, builtOrigin) = (built.header, built.origin)
+        keys.mark(&built)
+        return built
+    }
+
+    /// Checks the request again after changes on its way: interceptors and the retrier may have stamped fields that no
+    /// check has seen, such as a token with a line break. Its `Idempotency-Key` becomes the key under which it was
+    /// first sent.
+    ///
+    /// - Parameters:
+    ///   - kind: The kind of request, as far as it is known.
+    ///   - attempt: The number of the attempt.
+    /// - Returns: Whether it is the attempt's own request, that is, the one that was built, possibly changed on its
+    ///   way.
+    /// - Throws: ``InvalidRequest``.
+    mutating func finish(_ request: inout HttpRequest, _ kind: Kind, attempt: Int) throws(InvalidRequest) -> Bool {
+        let isOwn = keys.finish(&request, kind, attempt: attempt)
+        // An interceptor sends it to another origin: fields for the service's own servers are left out.
+        if request.origin != builtOrigin { request.header = request.header.leavingBehind(checkedHeader) }
+        try request.validate(trusting: checkedHeader)
+        return isOwn
+    }
+
+    private func content(of body: HttpBody, _ encoder: @autoclosure () -> JSONEncoder) throws -> Content {
+        do {
+            let payload = try body.payload(encoder)
+            return Content(payload: payload, type: body.contentType, encoding: body.contentEncoding)
+        } catch let error as EncodingError {
+            throw InvalidRequest.bodyNotEncodable(at: error.path)
+        } catch let error as HttpFileError {
+            throw InvalidRequest.file(error)
+        }
+    }
+}
+
+extension HttpHeader {
+    /// This header without the sensitive fields that it shares with `other`.
+    fileprivate func leavingBehind(_ other: HttpHeader) -> HttpHeader {
+        HttpHeader(fields.filter { !$0.name.isSensitive || !other.fields.contains($0) })
+    }
+}
+
+extension EncodingError {
+    fileprivate var path: String {
+        guard case .invalidValue(_, let context) = self else { return [].place }
+        return context.codingPath.place
+    }
+}

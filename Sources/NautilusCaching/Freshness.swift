@@ -1,0 +1,74 @@
+import Nautilus
+
+/// How old a stored response is, and how old it may become (RFC 9111 §4.2), in seconds.
+struct Freshness: Hashable, Sendable {
+    /// The age of the response (§4.2.3).
+    let age: Int64
+    /// The age at which the response becomes stale (§4.2.1).
+    let lifetime: Int64
+
+    /// - Parameters:
+    ///   - stored: The response.
+    ///   - now: The time of day, in seconds since 1970.
+    ///   - heuristicCap: The longest lifetime for a response that does not name one.
+    init(_ stored: StoredResponse, now: Int64, heuristicCap: Int64) {
+        let date = stored.date ?? stored.responseTime
+        // A clock that was set back does not tell how old the response is, so it counts as too old.
+        let residence = now < stored.responseTime ? CacheControl.longest : now.subtracting(stored.responseTime)
+        let delay = max(0, stored.responseTime.subtracting(stored.requestTime))
+        let apparent = max(0, stored.responseTime.subtracting(date))
+        let corrected = stored.ageField + min(CacheControl.longest, delay)
+        age = min(CacheControl.longest, max(apparent, corrected)) + min(CacheControl.longest, residence)
+        lifetime = Self.lifetime(of: stored, date: date, heuristicCap: heuristicCap)
+    }
+
+    /// Whether the response may be served as it is (§4.2).
+    var isFresh: Bool { lifetime > age }
+
+    /// For how long the response has been stale; 0 in its first stale second, negative while it is fresh.
+    var staleness: Int64 { age - lifetime }
+
+    private static func lifetime(of stored: StoredResponse, date: Int64, heuristicCap: Int64) -> Int64 {
+        if let maxAge = stored.control.maxAge { return maxAge }
+        // An `Expires` that is not a date, in particular `0`, lies in the past (§5.3).
+        if stored.header[.expires] != nil {
+            return stored.seconds(of: .expires).map { max(0, $0.subtracting(date)) } ?? 0
+        }
+        // If the server does not say, a tenth of the time for which the resource has not changed (§4.2.2).
+        guard stored.allowsHeuristics, let modified = stored.seconds(of: .lastModified) else { return 0 }
+        return min(heuristicCap, max(0, date.subtracting(modified)) / 10)
+    }
+}
+
+extension StoredResponse {
+    /// The statuses that may be kept without an explicit lifetime (RFC 9110 §15.1), except those that are never kept
+    /// here: parts and redirects.
+    static let heuristicStatuses: Set<Int> = [200, 203, 204, 300, 404, 405, 410, 414, 501]
+
+    fileprivate var allowsHeuristics: Bool { Self.heuristicStatuses.contains(status) || control.isStorable }
+
+    /// The age on receipt, as reported by caches on the way: the first value counts, unless it is not a number (§5.1).
+    fileprivate var ageField: Int64 {
+        let first = header[.age]?.split(separator: ",").first
+        return CacheControl.seconds(first.map { String($0.trimmingBlanks) }) ?? 0
+    }
+
+    fileprivate func seconds(of name: HttpHeader.Name) -> Int64? { header.seconds(of: name, now: responseTime) }
+}
+
+extension HttpHeader {
+    /// The date in a field, in seconds since 1970; nil when it is missing or invalid.
+    func seconds(of name: Name, now: Int64) -> Int64? {
+        guard let value = values(of: name).first else { return nil }
+        let year = Int(1970 + now / 31_556_952)  // the Gregorian mean; only two-digit years look at it
+        return HttpDate(value.trimmingBlanks, year: year)?.secondsSince1970
+    }
+}
+
+extension Int64 {
+    /// The difference, clamped where it would overflow: dates come from servers, and clocks may be wrong.
+    fileprivate func subtracting(_ other: Int64) -> Int64 {
+        let (difference, overflow) = subtractingReportingOverflow(other)
+        return overflow ? (self < other ? .min : .max) : difference
+    }
+}
