@@ -139,7 +139,9 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
     /// Takes out the requests that have waited too long for others to end: how long that takes was not known when they
     /// came. Those that are only late, as after the machine has slept, stay.
     mutating func turnAwayOverdue(at now: Duration) -> [(waiter: Waiter, refusal: TrafficRefusal)] {
-        guard let first = line.first, now - first.start >= rules.patience, updateBlock(at: now) != nil else { return [] }
+        guard let first = line.first, now - first.start >= rules.patience, updateBlock(at: now) != nil else {
+            return []
+        }
         return line.remove { now - $0.start >= rules.patience }.map { entrant in
             (entrant.waiter, .waitTooLong(now - entrant.start, limit: rules.maxWait))
         }

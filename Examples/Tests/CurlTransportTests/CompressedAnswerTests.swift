@@ -6,8 +6,9 @@ import Testing
 @Suite("A compressed answer", .timeLimit(.minutes(10)), .whereAvailable)
 struct CompressedAnswerTests {
     /// 100 000 zeros, in gzip.
-    private static let zeros = Data(base64Encoded: 
-        "H4sIAAAAAAACA+3BMQEAAADCoPVPbQ0PoAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+    private static let zeros = Data(
+        base64Encoded:
+            "H4sIAAAAAAACA+3BMQEAAADCoPVPbQ0PoAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
             + "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
             + "AAAAAAAAAAAAAAAAAAAAAIBXA32VEdSghgEA"
     )

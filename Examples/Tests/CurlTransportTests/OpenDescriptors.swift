@@ -42,16 +42,17 @@ enum OpenDescriptors {
 
     /// Runs `body` while the process can open no descriptor but those that are closed meanwhile.
     static func whileExhausted(_ body: () async throws -> Void) async throws {
+        let descriptors = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         var limit = rlimit()
-        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { throw CocoaError(.fileReadUnknown) }
+        guard getrlimit(descriptors, &limit) == 0 else { throw CocoaError(.fileReadUnknown) }
         var low = limit
         low.rlim_cur = 512
-        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &low)
+        setrlimit(descriptors, &low)
         var fillers: [Int32] = []
         while case let filler = open("/dev/null", O_RDONLY | O_CLOEXEC), filler >= 0 { fillers.append(filler) }
         defer {
             for filler in fillers { close(filler) }
-            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            setrlimit(descriptors, &limit)
         }
         try await body()
     }

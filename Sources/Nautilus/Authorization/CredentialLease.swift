@@ -209,16 +209,23 @@ extension HttpError {
     /// The answer is about the ``exchange`` that failed, which need not be the attempt's own: ``CredentialLease``
     /// checks which one it is before it has the attempt repeated.
     public var rejectsCredential: Bool {
-        guard let request = exchange?.request ?? request, let response, response.status == 401 else { return false }
-        guard request.isToServiceOrigin else { return false }
-        // Either a redirect led elsewhere, perhaps and back, and left the credential behind; or the request itself was
-        // accepted, and only the page it redirects to rejects the credential.
-        if let redirects, redirects.leftOrigin || redirects.becameGet { return false }
-        if response.isFromElsewhere(than: request.origin) { return false }
+        guard let response, response.status == 401, isOwnAnswer else { return false }
         return !response.header.challenges.contains {
             $0.scheme == "bearer"
                 && ["insufficient_scope", "insufficient_user_authentication"].contains($0["error"]?.lowercased())
         }
+    }
+
+    /// Whether the service's own server has answered, and has answered the request itself.
+    ///
+    /// False without an answer; for an answer from another origin, such as a page for maintenance or the login of a
+    /// hotel's network; after redirects that left the origin, perhaps and came back, since they have left the
+    /// credential behind; and after a redirect that made a GET of the request: then the request was accepted, and only
+    /// the page that it redirects to has answered with this status.
+    public var isOwnAnswer: Bool {
+        guard let request = exchange?.request ?? request, let response, request.isToServiceOrigin else { return false }
+        if let redirects, redirects.leftOrigin || redirects.becameGet { return false }
+        return !response.isFromElsewhere(than: request.origin)
     }
 
     /// This failure as one of authorization: the same response, the refresh's error underneath, and as ``retryAfter``

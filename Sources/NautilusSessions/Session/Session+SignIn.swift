@@ -36,8 +36,9 @@ extension Session {
     ///     try await session.signIn(by: Login(email: email, password: password), with: self)
     /// }
     /// ```
-    /// A sign-out while the request is on its way wins, and so does a sign-in that begins later: the credential is then
-    /// not taken. After a sign-out, the server is asked in the background to forget it.
+    /// A sign-out while the request is on its way wins, and so does a sign-in that begins later, or the cancellation of
+    /// the task: the credential is then not taken. If nobody is signed in, the server is asked in the background to
+    /// forget it.
     ///
     /// - Parameters:
     ///   - request: The request whose result is the credential.

@@ -103,13 +103,16 @@ public enum RenewalFailure: Hashable, Sendable {
     /// ```
     /// - Parameters:
     ///   - error: The failure of a renewal.
-    ///   - statuses: The statuses by which the renewal's own server says that only a sign-in can help.
+    ///   - statuses: The statuses by which the renewal's own server says that only a sign-in can help. Those of others,
+    ///     to which a redirect led, do not count (`HttpError/isOwnAnswer`).
     public init(_ error: any Error, endedBy statuses: Set<Int>) {
-        if case .status(let status)? = HttpError.behind(error)?.kind, statuses.contains(status) {
-            self = .ended
-        } else {
+        guard let failure = HttpError.behind(error), case .status(let status) = failure.kind,
+            statuses.contains(status), failure.response == nil || failure.isOwnAnswer
+        else {
             self.init(error)
+            return
         }
+        self = .ended
     }
 
     private init(of error: HttpError) {

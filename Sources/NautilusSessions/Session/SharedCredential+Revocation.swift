@@ -7,7 +7,7 @@ extension SharedCredential {
     ///
     /// - Returns: The failure; nil when the credential is revoked, or the server need not be told.
     func revoke(_ credential: Credential) async -> SessionError? {
-        guard rules.revoke != nil else { return nil }
+        guard rules.revoke != nil, !isInUse(credential) else { return nil }
         guard let outcome = await tryToRevoke(credential) else {
             revokeLater(credential)
             return SessionError(.notRevoked)
@@ -30,6 +30,11 @@ extension SharedCredential {
                 }
             }
         }
+    }
+
+    /// Whether a sign-in has brought the credential again, as from a server with one token for each user.
+    private func isInUse(_ credential: Credential) -> Bool {
+        state.withLock { $0.record?.credential == credential }
     }
 
     /// Revokes a credential in the background, when no caller waits for the result.
@@ -69,7 +74,7 @@ extension SharedCredential {
         BackgroundTask.start { [weak self, store] in
             for retry in 1... {
                 guard (try? await store.pause(beforeRetry: retry)) != nil, let self else { return }
-                guard self.state.withLock({ $0.sparingSignIns == signIns }) else { return }
+                guard self.state.withLock({ $0.sparingSignIns == signIns }), !self.isInUse(credential) else { return }
                 switch await self.tryToRevoke(credential) {
                 case .success: return
                 case .failure(let error) where !Self.isWorthAnotherTry(error): return

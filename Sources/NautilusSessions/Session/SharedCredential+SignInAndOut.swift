@@ -20,6 +20,10 @@ extension SharedCredential {
         begunAs number: Int? = nil
     ) async throws(SessionError) {
         let (session, credential) = (UUID.random(), Record.asStored(credential))
+        if number != nil, Task.isCancelled {
+            forget(credential, revokingReplaced: revokesReplaced)
+            throw SessionError(.cancelled)
+        }
         let change: (replaced: Record?, isStored: Bool)? = change { state in
             let number = number ?? state.begin()
             guard number > state.latest else { return nil }
@@ -52,9 +56,7 @@ extension SharedCredential {
             if change != nil { coordinator.signIn(credential) }
         }
         guard let (replaced, isReplacedStored) = change else {
-            // After a sign-out, nobody can use the credential. After another sign-in it may be useful, to the same user
-            // or another.
-            if revokesReplaced || state.withLock({ $0.record == nil }) { revokeInBackground(credential) }
+            forget(credential, revokingReplaced: revokesReplaced)
             throw SessionError(.superseded)
         }
         // Before the wait for the lock, during which another process may sign in.
@@ -65,6 +67,13 @@ extension SharedCredential {
         if revokesReplaced, let over = over ?? replaced?.credential { revokeInBackground(over) }
         try await write()
         guard state.withLock({ $0.record?.session == session }) else { throw SessionError(.superseded) }
+    }
+
+    /// Has the server forget a credential that is not taken.
+    private func forget(_ credential: Credential, revokingReplaced revokesReplaced: Bool) {
+        // While nobody is signed in, nobody can use the credential. After another sign-in it may be useful, to the same
+        // user or another.
+        if revokesReplaced || state.withLock({ $0.record == nil }) { revokeInBackground(credential) }
     }
 
     /// Ends the replaced session for the other processes, and for the next launch in case this process ends before the

@@ -72,6 +72,8 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         /// The sessions that have ended in this process, each with the number of renewals that it had then: a stale
         /// store may show them once more.
         var over: [UUID: Int] = [:]
+        /// The sessions that have ended in this process, whichever object ended them.
+        let endedHere = EndedSessions.ofProcess
         /// The largest session number that this process has heard of.
         var lastNumber = 0
         /// Whether the last sign-in is already numbered after the session that was stored then; the store has to be
@@ -104,7 +106,9 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
 
         /// Notes that a session has ended here, however often renewed a store may still show it.
         mutating func noteEnd(of session: UUID?) {
-            if let session { over[session] = .max }
+            guard let session else { return }
+            over[session] = .max
+            endedHere.insert(session)
         }
 
         /// Notes that a session has ended elsewhere: replaced by a later sign-in, or ended by the server. An empty
@@ -116,10 +120,13 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         }
 
         /// Whether a session has ended here, by a sign-out or a sign-in.
-        func isOver(_ session: UUID) -> Bool { over[session] == .max }
+        func isOver(_ session: UUID) -> Bool {
+            over[session] == .max || endedHere.contains(session)
+        }
 
         /// Whether a record is older than what this process knows of its session.
         func isBehind(_ stored: Record) -> Bool {
+            if isOver(stored.session) { return true }
             if let last = over[stored.session], stored.renewals <= last { return true }
             return record.map { $0.session == stored.session && stored.renewals < $0.renewals } ?? false
         }

@@ -110,12 +110,12 @@ public final class FileStore: CredentialStore {
                 try file.remove()
                 try folder.synchronize()
             }
-            folder.removeLeftovers(of: file)
+            folder.removeLeftovers(of: file, andEnds: true)
             file.removeEnds()
         }
     }
 
-    /// A mark made of the file's number, times and size, and of the size of the file that names ended sessions. It
+    /// A mark made of the file's number, times and size, and of size and time of the file that names ended sessions. It
     /// takes two system calls, on the caller's thread: they take less time than a change of threads, and on the store's
     /// queue every call would wait for a save to reach the disk.
     ///
@@ -124,7 +124,9 @@ public final class FileStore: CredentialStore {
     public func version(of key: CredentialKey) throws(CredentialStoreError) -> CredentialVersion? {
         let file = folder.file(of: key)
         guard let status = try file.status() else { return nil }
-        return status.version.with(try file.endsStatus().map { "ended \($0.size)" })
+        return status.version.with(
+            try file.endsStatus().map { "ended \($0.size) \($0.modified.tv_sec) \($0.modified.tv_nsec)" }
+        )
     }
 
     /// Takes the key's lock if it is free, and does not wait. The first lock of a key also removes the files that

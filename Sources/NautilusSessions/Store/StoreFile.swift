@@ -32,6 +32,14 @@ struct StoreFile: Sendable {
     private var endsPath: String { "\(folder)/\(endsPlace)" }
     private var endsPlace: String { "\(stem).ended" }
 
+    /// An empty file whose name names an ended session, for a disk that has no room for a line.
+    private func endPath(of session: UUID) -> String { "\(folder)/\(stem).\(session.uuidString).ended" }
+
+    /// Whether a file of this name names an ended session.
+    func isEnd(_ name: String) -> Bool {
+        name.hasPrefix(stem + ".") && name.hasSuffix(".ended") && name != endsPlace
+    }
+
     /// Whether a file of this name was left by a save that was killed.
     func isTemporary(_ name: String) -> Bool {
         name.hasPrefix(stem + ".") && name.hasSuffix(".tmp")
@@ -112,7 +120,8 @@ extension StoreFile {
             do throws(SystemFailure) {
                 let file = try OpenFile(path, O_RDONLY)
                 guard try file.status().isRegularFile else { return nil }
-                return Self.names(session, in: try file.read(upTo: .max))
+                if Self.names(session, in: try file.read(upTo: .max)) { return true }
+                return try FileStatus(of: endPath(of: session), followsLinks: false) != nil
             } catch {
                 guard error.code == ENOENT else { throw error }
                 return false
@@ -133,9 +142,21 @@ extension StoreFile {
             try file.setMode(0o600)
             let content = try file.read(upTo: .max)
             // The same end may be noted again and again until the record is removed as well.
-            if !Self.names(session, in: content) { try file.write(Data("\(session.uuidString)\n".utf8)) }
+            if !Self.names(session, in: content) { try note(session, in: file) }
             try file.synchronize()
             try file.finish()
+        }
+    }
+
+    private func note(_ session: UUID, in file: borrowing OpenFile) throws(SystemFailure) {
+        do throws(SystemFailure) {
+            try file.write(Data("\(session.uuidString)\n".utf8))
+        } catch {
+            guard error.code == ENOSPC || error.code == EDQUOT else { throw error }
+            // A full disk usually still takes a file without content.
+            try OpenFile(endPath(of: session), O_WRONLY | O_CREAT, mode: 0o600).finish()
+            // Part of the version that the other processes look at.
+            try file.setModified(.now(after: try file.status().modified))
         }
     }
 

@@ -72,10 +72,14 @@ final class StoreFolder: Sendable {
     }
 
     /// Removes the files that killed saves of `file` have left. The caller holds its lock, so nothing is being written.
-    func removeLeftovers(of file: StoreFile) {
+    ///
+    /// - Parameter removesEnds: Whether files whose names name ended sessions are removed as well. Default: false.
+    func removeLeftovers(of file: StoreFile, andEnds removesEnds: Bool = false) {
         // This may fail in a read-only folder, where leftovers do no harm.
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-        for name in names where file.isTemporary(name) { _ = unlink(path + "/" + name) }
+        for name in names where file.isTemporary(name) || removesEnds && file.isEnd(name) {
+            _ = unlink(path + "/" + name)
+        }
     }
 
     /// - Returns: Whether the folder was created; false when it already existed.

@@ -146,8 +146,8 @@ struct CredentialRecord: Codable {
         hasExpired = try container.decodeIfPresent(Bool.self, forKey: .hasExpired)
         cameExpired = try container.decodeIfPresent(Bool.self, forKey: .cameExpired)
         credential = try container.decode(Data.self, forKey: .credential)
-        let counts = [unanswered, renewals ?? 0]
-        guard counts.allSatisfy((0...StoredCredential.maxCount).contains), (1...StoredCredential.maxCount).contains(number) else {
+        let (counts, most) = ([unanswered, renewals ?? 0], StoredCredential.maxCount)
+        guard counts.allSatisfy((0...most).contains), (1...most).contains(number) else {
             throw DecodingError.dataCorrupted(.init(codingPath: container.codingPath, debugDescription: "out of range"))
         }
     }

@@ -1,5 +1,6 @@
 import Nautilus
 import NautilusOAuth
+import NautilusSessions
 import TestSupport
 import Testing
 
@@ -247,7 +248,8 @@ struct FailingStoreTests {
     @Test("a sign-in that could not be saved wins over a session that is only refreshed meanwhile")
     func refreshedMeanwhile() async throws {
         try await SessionWorld.run { world in
-            let (first, second) = (try await world.signedIn(), world.process())
+            let first = try await world.signedIn()
+            let second = EndedSessions.$ofProcess.withValue(EndedSessions()) { world.process() }
             try await world.sleep(.seconds(10))
             world.store.failSaves(with: Self.full)
             let credential = world.server.signIn("bert", at: world.date)

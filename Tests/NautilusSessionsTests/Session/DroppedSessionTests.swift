@@ -24,6 +24,23 @@ struct DroppedSessionTests {
             #expect(!isSignedIn)
         }
     }
+
+    @Test("a sign-out that could not be stored counts for the next session of the process", arguments: [true, false])
+    func nextSession(isDropped: Bool) async throws {
+        try await TokenWorld.run { world in
+            let store = FullStore(world.store)
+            var session: Session<ApiToken>? = world.process(store: store)
+            try await session?.signIn(world.server.signIn("anna", at: world.date))
+            store.isFull.withLock { $0 = true }
+            try? await session?.signOut()
+            let before = session
+            session = isDropped ? nil : before
+
+            let next = world.process(store: store)
+            #expect(try await next.restore() == false)
+            #expect(await world.call(next).token == nil)
+        }
+    }
 }
 
 /// A store that can be read, but not written to while it is full.

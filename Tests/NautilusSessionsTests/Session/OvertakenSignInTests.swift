@@ -87,6 +87,42 @@ struct OvertakenSignInTests {
         }
     }
 
+    @Test("by its cancellation signs nobody in, though its work brings a credential all the same")
+    func cancelled() async throws {
+        try await LoginWorld.run { world in
+            world.server.on(.post, "/logout", .status(200))
+            try await world.session.signIn(BearerToken(accessToken: "before"))
+            let signIn = BackgroundTask.start {
+                let error = await #expect(throws: SessionError.self) {
+                    try await world.session.signIn {
+                        await BackgroundTask.start { try? await world.clock.sleep(for: .seconds(20)) }.value
+                        return BearerToken(accessToken: "late")
+                    }
+                }
+                #expect(error?.kind == .cancelled)
+            }
+            try await world.sleep(.seconds(5))
+            signIn.cancel()
+            await signIn.value
+            #expect(world.user == "before")
+            try await world.sleep(.seconds(60))
+            #expect(world.revoked == [])
+        }
+    }
+
+    @Test("by one of the same user, with the same credential, does not revoke it")
+    func sameCredential() async throws {
+        try await LoginWorld.run { world in
+            world.server.on(.post, "/logout", .status(200))
+            for _ in 0..<2 {
+                try await world.session.signIn(BearerToken(accessToken: "only"), revokingReplaced: true)
+            }
+            try await world.sleep(.seconds(60))
+            #expect(world.user == "only")
+            #expect(world.revoked == [])
+        }
+    }
+
     @Test("after a session that the server has ended is not overtaken by that")
     func expiry() async throws {
         try await LoginWorld.run { world in

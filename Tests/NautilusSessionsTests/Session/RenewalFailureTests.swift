@@ -49,6 +49,27 @@ struct RenewalFailureTests {
         #expect(RenewalFailure(TerminalRefreshFailure("over"), endedBy: []) == .ended)
     }
 
+    @Test(
+        "a status of those to whom a redirect has led does not end it",
+        arguments: ["https://pages.test/maintenance", "https://api.test/login"]
+    )
+    func statusOfOthers(location: String) async {
+        let service = AnyHttpService<HttpError>(
+            apiUrl: "api.test",
+            retrierFactory: NilRetrier.factory(),
+            transport: ScriptedTransport { request, _ in
+                request.url.path == "/token" ? .status(303, header: [.location: location]) : .status(403)
+            }
+        )
+        do throws(HttpError) {
+            _ = try await AnyRequest(.post, ["token"], as: String.self).schedule(with: service)
+            Issue.record("it did not fail")
+        } catch {
+            #expect(error.kind == .status(403))
+            #expect(RenewalFailure(error, endedBy: [403]) == .notRenewed)
+        }
+    }
+
     @Test("of errors that are no call's, only the terminal one ends a session, and none is taken for harmless")
     func others() {
         #expect(RenewalFailure(TerminalRefreshFailure("over")) == .ended)

@@ -82,7 +82,8 @@ struct PacingTests {
         try await simulate { simulation in
             let clock = simulation.clock
             let transport = ScriptedTransport(clock: clock) { request, _ in
-                let reply = ScriptedReply.status(200, header: ["X-RateLimit-Remaining": "1", "X-RateLimit-Reset": "60"])
+                let limits: HttpHeader = ["X-RateLimit-Remaining": "1", "X-RateLimit-Reset": "60"]
+                let reply = ScriptedReply.status(200, header: limits)
                 return request.url.lastPathComponent == "slow" ? .delay(.seconds(25), then: reply) : reply
             }
             let pacing = Pacing(maxWait: .seconds(2), clock: clock, random: FixedRandomSource(0.5))

@@ -78,7 +78,10 @@
             #expect(calls == 1)
         }
 
-        @Test("no more is made than is asked for, and the same bytes, with what has come since, bring the rest", arguments: zeros)
+        @Test(
+            "no more is made than is asked for, and the same bytes, with what has come since, bring the rest",
+            arguments: zeros
+        )
         func inParts(coding: String, bytes: Data) throws {
             let decoder = try #require(ContentDecoder(coding))
             let (one, two) = (bytes, coding == "br" ? bytes : bytes + bytes)
