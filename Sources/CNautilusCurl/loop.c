@@ -32,6 +32,7 @@ enum {
     option_private = 10103,
     info_private = 0x100015,
     info_active_socket = 0x50002C,
+    poll_in = 1,
     poll_remove = 4,
     select_in = 1,
     select_out = 2,
@@ -50,7 +51,7 @@ struct nautilus_loop {
     int timer_changed;
     // Whether a transfer has been added for which the library has not chosen a connection yet.
     int is_choosing;
-    // Whether a socket was closed before it was connected.
+    // Whether a socket was given up before it was connected.
     int is_disconnected;
     // Whether the system had no descriptor for a socket.
     int is_exhausted;
@@ -71,14 +72,23 @@ static nautilus_easy *own(curl_easy *curl) {
     return nautilus_curl.easy_getinfo(curl, info_private, &easy) == 0 ? easy : NULL;
 }
 
+// Notes that a socket is given up, if it is not connected yet.
+static void note_disconnection(struct nautilus_loop *loop, int socket) {
+    if (sockets_flags(&loop->sockets, socket) & socket_connecting) loop->is_disconnected = 1;
+    sockets_connected(&loop->sockets, socket);
+}
+
 static int socket_changed(curl_easy *curl, int socket, int what, void *context, void *unused) {
     (void)unused;
     struct nautilus_loop *loop = context;
     if (what == poll_remove) {
+        note_disconnection(loop, socket);
         sockets_unwant(&loop->sockets, socket);
         return 0;
     }
     if (!sockets_want(&loop->sockets, socket, what)) return -1;
+    // Until it is connected, the library only waits to write to it.
+    if (what & poll_in) sockets_connected(&loop->sockets, socket);
     nautilus_easy *easy = own(curl);
     loop->sockets.users[socket] = easy;
     if (easy) easy->socket = socket;
@@ -117,7 +127,7 @@ static int open_socket(void *context, int purpose, struct curl_address *address)
 
 static int close_socket(void *context, int socket) {
     struct nautilus_loop *loop = context;
-    if (sockets_flags(&loop->sockets, socket) & socket_connecting) loop->is_disconnected = 1;
+    note_disconnection(loop, socket);
     return sockets_close(&loop->sockets, socket);
 }
 

@@ -135,6 +135,26 @@ struct DiskFailureTests {
         }
     }
 
+    @Test("keeps nobody from signing out elsewhere, though the lock is kept for a renewal and no line can be written")
+    func signOutElsewhere() async throws {
+        try await SessionWorld.run { world in
+            try await world.signIn()
+            let first = try await world.start(pause: .seconds(3600))
+            let second = try await world.start(lockWait: .zero, pause: .seconds(3600))
+            _ = try await first.ask(DiskFailure.full.plan(fromSave: 2))
+            _ = try await second.ask(.plan(.system(.write, .failure(ENOSPC), on: .end)))
+            #expect(try await first.ask(.call).sent == [2])
+            #expect(try await second.ask(.signOut).failure == ["lockTimeout"])
+
+            // Whether the end is seen as the call begins or a moment later is chance.
+            let call = try await first.ask(.call)
+            #expect([["authorization", "signedOut"], ["authorization", "superseded"]].contains(call.failure))
+            #expect(call.sent == [])
+            await first.kill()
+            #expect(try await world.once(.call).failure == ["authorization", "signedOut"])
+        }
+    }
+
     @Test("on a file system that has become read-only is locked all the same")
     func readOnlyFileSystem() async throws {
         try await SessionWorld.run { world in

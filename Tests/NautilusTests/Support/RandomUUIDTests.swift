@@ -1,0 +1,32 @@
+import Foundation
+import Testing
+
+@testable import Nautilus
+
+@Suite("Random UUIDs, drawn without a file")
+struct RandomUUIDTests {
+    @Test("are of version 4, and no two are the same")
+    func version() {
+        let drawn = (0..<1_000).map { _ in UUID.random() }
+        #expect(Set(drawn).count == 1_000)
+        #expect(drawn.allSatisfy { $0.uuid.6 & 0xF0 == 0x40 && $0.uuid.8 & 0xC0 == 0x80 })
+        // All other bits are drawn.
+        let bits = drawn.reduce(into: [UInt8](repeating: 0, count: 16)) { bits, id in
+            withUnsafeBytes(of: id.uuid) { for index in 0..<16 { bits[index] |= $0[index] } }
+        }
+        #expect(bits == [UInt8](repeating: 0xFF, count: 6) + [0x4F, 0xFF, 0xBF] + [UInt8](repeating: 0xFF, count: 7))
+    }
+
+    @Test("are the only ones that the products draw: without a descriptor, Foundation draws the same again and again")
+    func everywhere() throws {
+        let paths = Repository.files(in: "Sources", withExtension: "swift")
+        #expect(paths.count > 100)
+        let drawing = try paths.filter { path in
+            try Repository.text(of: path).split(separator: "\n").contains { line in
+                line.contains("UUID()") && !line.trimmingCharacters(in: .whitespaces).hasPrefix("///")
+            }
+        }
+        // A name for a server of one's own tests.
+        #expect(drawing == ["Sources/NautilusTesting/Conformance/TransportConformance.swift"])
+    }
+}
