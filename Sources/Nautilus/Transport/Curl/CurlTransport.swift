@@ -23,7 +23,9 @@
     ///   once.
     /// - A connection that is not made within ``Configuration/connectTimeout`` ends the exchange with `timedOut`,
     ///   ``Delivery/notSent``; only a request that libcurl repeats may have been executed by then.
-    /// - A complete answer is the response, even if the server has not read all of the request's body.
+    /// - A complete answer is the response, even if the server has not read all of the request's body: of the rest, no
+    ///   more is sent. A body with neither a length nor chunks ends with its connection (RFC 9112 §6.3), and libcurl
+    ///   does not tell whether that end was in order, not even over TLS.
     /// - Header fields keep their order in both directions. Several values of one name are several lines, except for
     ///   `Cookie`, which is one line (RFC 6265 §5.4). Control characters in values are refused (RFC 9110 §5.5).
     /// - The `Content-Encoding`s gzip and deflate, and br and zstd if the system has libbrotlidec and libzstd, are
