@@ -109,6 +109,8 @@ public final class HttpCache: HttpInterceptor {
         guard let target = CacheTarget(request) else { return try await next(request) }
         // RFC 9111 §4.4; an unknown method may change something, too.
         if !request.method.isSafe { return try await change(target, request, next) }
+        // An answer that brings a credential is one user's, whatever its header allows, and of use once.
+        guard !context.isForCredential else { return try await next(request) }
         // A streamed body is never available as a whole.
         guard StoringRules.concerns(request), !context.streamsResponse else { return try await next(request) }
         let account = accounts.account(of: context, notedBy: self)

@@ -83,7 +83,7 @@ public final class RequestCoalescing: HttpInterceptor {
         if !request.method.isSafe { return try await change(request, context, next) }
         // A streamed body has only one reader.
         guard request.method == .get || request.method == .head, request.body.isEmpty, !context.streamsResponse,
-            !context.isPartOfRefresh, let target = CacheTarget(request)
+            !context.isForCredential, let target = CacheTarget(request)
         else { return try await next(request) }
         // A call that began for another account belongs to no exchange of this account.
         guard let account = accounts.account(of: context, notedBy: self), account.isCurrent else {

@@ -76,8 +76,8 @@ enum RefreshScope {
     }
 }
 
-/// Work that brings, renews or revokes a credential. Its requests may carry one in their bodies, so no redirect takes
-/// such a body to another origin.
+/// Work that brings, renews or revokes a credential. No redirect takes a request of it that carries one to another
+/// origin, and no cache answers it.
 package enum CredentialWork {
     @TaskLocal private static var isMarked = false
 

@@ -159,8 +159,10 @@ struct RedirectFollower: Sendable {
         if origin != request.origin {
             // The request itself declares its body a secret of the origin that it was made for.
             guard next.allowsBodyAcrossOrigins || next.body.isEmpty else { throw .bodyAcrossOrigins }
-            // Another origin cannot answer a request whose body may hold a credential, even without that body.
-            guard request.body.isEmpty || !CredentialWork.isActive else { throw .bodyAcrossOrigins }
+            // Another origin cannot answer a request that may hold a credential, even without what holds it. A request
+            // that holds none, such as for a server's configuration, may be answered elsewhere.
+            let holdsNone = request.body.isEmpty && !request.header.fields.contains { $0.name.isSensitive }
+            guard holdsNone || !CredentialWork.isActive else { throw .bodyAcrossOrigins }
             next.header = next.header.crossingOrigins(with: next.method)
         }
         return next

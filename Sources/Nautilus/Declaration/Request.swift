@@ -88,8 +88,8 @@ public protocol Request<Result>: Sendable {
     /// credentials in the header stay behind. Say false where the body is itself a secret, such as a password or a
     /// token. To say it for all requests of a service, set ``HttpRequest/allowsBodyAcrossOrigins`` in an interceptor.
     ///
-    /// Requests that begin, refresh or revoke a session follow no redirect that takes their body to another origin,
-    /// whatever this property says, nor one that turns them into a GET there.
+    /// Requests that begin, refresh or revoke a session with a credential in their body or header follow no redirect to
+    /// another origin, whatever this property says.
     var allowsBodyAcrossOrigins: Bool { get }
 
     /// Makes the result from the response's body. Runs off the caller's actor.

@@ -65,7 +65,8 @@ public enum RedirectRefusal: Error, Hashable, Sendable, CustomStringConvertible 
     /// It asks to send a one-shot body again.
     case bodySpent
     /// It asks to send the body to another origin, but the request keeps its body at the origin that it was sent to
-    /// (`Request.allowsBodyAcrossOrigins`).
+    /// (`Request.allowsBodyAcrossOrigins`). Or the request brings, renews or revokes a credential, which no other
+    /// origin may answer.
     case bodyAcrossOrigins
 
     /// The refusal, and its remedy if there is one.
@@ -76,7 +77,8 @@ public enum RedirectRefusal: Error, Hashable, Sendable, CustomStringConvertible 
         case .downgrade: "the redirect leads from https to http"
         case .invalidLocation: "the redirect's Location is not an http or https URL"
         case .bodySpent: "the redirect asks for the body again, which is a one-shot stream; declare it with a factory"
-        case .bodyAcrossOrigins: "the redirect asks for the body at another origin, where the request does not send it"
+        case .bodyAcrossOrigins:
+            "the redirect leads to another origin, where neither the request's body goes nor a credential comes from"
         }
     }
 }

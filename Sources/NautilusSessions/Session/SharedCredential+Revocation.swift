@@ -49,7 +49,8 @@ extension SharedCredential {
         BackgroundTask.start { [weak self, store] in
             // Meanwhile, a sign-in that waits for the lock held here is stored.
             try? await store.clock.sleep(for: .seconds(2))
-            guard (try? await store.glance())?.stored == nil else { return }
+            // A store that cannot be read may have another session.
+            guard let glance = try? await store.glance(), glance.stored == nil else { return }
             _ = await self?.revoke(credential)
         }
     }

@@ -20,7 +20,11 @@ import Nautilus
 public final class FileStore: CredentialStore {
     private let folder: StoreFolder
     private let locks: LockFolder
-    private let queue = BlockingQueue(label: "nautilus.file-store")
+    /// For what reads and writes records, one after the other.
+    let records = BlockingQueue(label: "nautilus.file-store")
+    /// For the notes of ended sessions, which replace nothing and need no order with the records: a save that hangs must
+    /// not keep a sign-out from being noted.
+    private let ends = BlockingQueue(label: "nautilus.file-store.ends")
 
     /// Keeps credentials in `folder`.
     ///
@@ -35,7 +39,7 @@ public final class FileStore: CredentialStore {
     ///
     /// - Throws: ``CredentialStoreError``.
     public func load(_ key: CredentialKey) async throws(CredentialStoreError) -> StoredCredential? {
-        try await queue.run { [self] () throws(CredentialStoreError) in try promptLoad(key) }
+        try await records.run { [self] () throws(CredentialStoreError) in try promptLoad(key) }
     }
 
     /// The same, on the caller's thread.
@@ -57,7 +61,7 @@ public final class FileStore: CredentialStore {
     ///   folder cannot be synchronised, the new record is there, and a power failure may bring back the old one.
     public func save(_ stored: StoredCredential, for key: CredentialKey) async throws(CredentialStoreError) {
         let (folder, file) = (folder, folder.file(of: key))
-        try await queue.run { () throws(CredentialStoreError) in
+        try await records.run { () throws(CredentialStoreError) in
             let data = try CredentialFormat.encode(stored, for: key, place: file.place)
             try folder.create()
             let previous = try Self.replaceable(file, of: key)
@@ -80,7 +84,7 @@ public final class FileStore: CredentialStore {
         for key: CredentialKey
     ) async throws(CredentialStoreError) -> StoredCredential? {
         let (folder, file) = (folder, folder.file(of: key))
-        return try await queue.run { () throws(CredentialStoreError) in
+        return try await ends.run { () throws(CredentialStoreError) in
             try folder.create()
             try file.noteEnd(of: session)
             try folder.synchronize()
@@ -95,7 +99,7 @@ public final class FileStore: CredentialStore {
     /// - Throws: ``CredentialStoreError``.
     public func isEnded(_ session: UUID, for key: CredentialKey) async throws(CredentialStoreError) -> Bool {
         let file = folder.file(of: key)
-        return try await queue.run { () throws(CredentialStoreError) in try file.isEnded(session) }
+        return try await ends.run { () throws(CredentialStoreError) in try file.isEnded(session) }
     }
 
     /// Removes what is stored, the leftovers of killed saves, and the notes of ended sessions; does nothing when
@@ -104,7 +108,7 @@ public final class FileStore: CredentialStore {
     /// - Throws: ``CredentialStoreError``.
     public func delete(_ key: CredentialKey) async throws(CredentialStoreError) {
         let (folder, file) = (folder, folder.file(of: key))
-        try await queue.run { () throws(CredentialStoreError) in
+        try await records.run { () throws(CredentialStoreError) in
             guard try folder.exists() else { return }
             if try Self.replaceable(file, of: key) != nil {
                 try file.remove()
@@ -139,7 +143,7 @@ public final class FileStore: CredentialStore {
         guard let lock = try locks.lock(key) else { return nil }
         guard folder.isFirstLock(of: key) else { return lock }
         let (folder, file) = (folder, folder.file(of: key))
-        try await queue.run { () throws(CredentialStoreError) in folder.removeLeftovers(of: file) }
+        try await records.run { () throws(CredentialStoreError) in folder.removeLeftovers(of: file) }
         return lock
     }
 

@@ -65,6 +65,36 @@ struct CredentialRedirectTests {
         }
     }
 
+    @Test("nor brings one from there, though the request has no body", arguments: [302, 307])
+    func withoutBody(status: Int) async throws {
+        try await LoginWorld.run { world in
+            world.server.on(.get, "/login", .status(status, header: ["Location": "https://evil.test/take"]))
+            world.server.on(.get, "/take", .reply(text: #"{"access_token": "evil"}"#))
+            let login = AnyRequest(.get, ["login"], header: [.authorization: "Basic YTpi"], as: BearerToken.self)
+            let error = await #expect(throws: HttpError.self) {
+                try await world.session.signIn(by: login, with: world.service)
+            }
+            #expect(error?.kind == .redirect(.bodyAcrossOrigins))
+            #expect(places(world) == ["api.test/login"])
+            #expect(world.session.current == nil)
+        }
+    }
+
+    @Test("a request without any credential may be answered elsewhere, such as for a server's configuration")
+    func withoutCredential() async throws {
+        try await LoginWorld.run { world in
+            world.server.on(.get, "/configuration", .status(302, header: ["Location": "https://cdn.test/file"]))
+            world.server.on(.get, "/file", .reply(text: "{}"))
+            let guests = world.service.signedOut
+            try await world.session.signIn {
+                _ = try await AnyRequest(.get, ["configuration"], as: String.self).schedule(with: guests)
+                return BearerToken(accessToken: "a")
+            }
+            #expect(places(world) == ["api.test/configuration", "cdn.test/file"])
+            #expect(world.user == "a")
+        }
+    }
+
     @Test("a redirect within the origin is followed")
     func withinOrigin() async throws {
         try await LoginWorld.run { world in

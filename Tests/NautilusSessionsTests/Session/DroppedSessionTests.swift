@@ -11,12 +11,7 @@ struct DroppedSessionTests {
     func signOut() async throws {
         try await TokenWorld.run { world in
             let store = FullStore(world.store)
-            var session: Session<ApiToken>? = world.process(store: store)
-            try await session?.signIn(world.server.signIn("anna", at: world.date))
-
-            store.isFull.withLock { $0 = true }
-            try? await session?.signOut()
-            session = nil
+            _ = try await Self.signedOut(in: world, over: store)
             store.isFull.withLock { $0 = false }
             try await world.sleep(.seconds(120))
 
@@ -29,17 +24,23 @@ struct DroppedSessionTests {
     func nextSession(isDropped: Bool) async throws {
         try await TokenWorld.run { world in
             let store = FullStore(world.store)
-            var session: Session<ApiToken>? = world.process(store: store)
-            try await session?.signIn(world.server.signIn("anna", at: world.date))
-            store.isFull.withLock { $0 = true }
-            try? await session?.signOut()
-            let before = session
-            session = isDropped ? nil : before
+            var session: Session<ApiToken>? = try await Self.signedOut(in: world, over: store)
+            if isDropped { session = nil }
 
             let next = world.process(store: store)
             #expect(try await next.restore() == false)
             #expect(await world.call(next).token == nil)
+            withExtendedLifetime(session) {}
         }
+    }
+
+    /// A session whose user has signed out while the store took nothing, which it still does not.
+    private static func signedOut(in world: TokenWorld, over store: FullStore) async throws -> Session<ApiToken> {
+        let session = world.process(store: store)
+        try await session.signIn(world.server.signIn("anna", at: world.date))
+        store.isFull.withLock { $0 = true }
+        try? await session.signOut()
+        return session
     }
 }
 

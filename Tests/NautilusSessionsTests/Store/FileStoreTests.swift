@@ -26,6 +26,21 @@ struct FileStoreTests {
         #expect(!FileManager.default.fileExists(atPath: folder.store.path))
     }
 
+    @Test("a session's end is noted while a save hangs, which may be of another key")
+    func hangingSave() async throws {
+        try await store.save(.first, for: key)
+        let (hang, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        store.records.begin {
+            goOn.signal()
+            hang.wait()
+        }
+        goOn.wait()
+        #expect(try await store.end(StoredCredential.first.session, for: key) == .first)
+        #expect(try await store.isEnded(StoredCredential.first.session, for: key))
+        hang.signal()
+        #expect(try await store.load(key) == nil)
+    }
+
     @Test("a key has one file, and one more for its lock, which stays; a delete leaves only that")
     func files() async throws {
         try await store.save(.first, for: key)

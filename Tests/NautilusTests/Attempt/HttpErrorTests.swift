@@ -54,7 +54,7 @@ struct HttpErrorTests {
         ),
         (
             .redirect(.bodyAcrossOrigins),
-            "the redirect asks for the body at another origin, where the request does not send it"
+            "the redirect leads to another origin, where neither the request's body goes nor a credential comes from"
         ),
         (.responseTooLarge(limit: 1024), "the response is larger than 1024 bytes"),
         (.decoding, "the body does not decode"),

@@ -1,0 +1,41 @@
+import NautilusTesting
+import TestSupport
+import Testing
+
+@testable import Nautilus
+@testable import NautilusTraffic
+
+@Suite("The longest wait of Pacing", .endsInTime)
+struct PacingLongestWaitTests {
+    @Test("a request that waits for another to end waits no longer than the longest wait, and a second")
+    func longestWait() async throws {
+        try await simulate { simulation in
+            let clock = simulation.clock
+            let transport = ScriptedTransport(clock: clock) { request, _ in
+                let limits: HttpHeader = ["X-RateLimit-Remaining": "1", "X-RateLimit-Reset": "60"]
+                let reply = ScriptedReply.status(200, header: limits)
+                return request.url.lastPathComponent == "slow" ? .delay(.seconds(25), then: reply) : reply
+            }
+            let pacing = Pacing(maxWait: .seconds(2), clock: clock, random: FixedRandomSource(0.5))
+            let service = AnyHttpService<HttpError>(
+                apiUrl: "api.example.com",
+                interceptors: [pacing],
+                transport: transport,
+                clock: clock
+            )
+            _ = try await Ping.get.schedule(with: service)
+            async let slow = Ping(route: ["slow"]).result(with: service)
+            try await transport.waitForAttempts(count: 2)
+            let start = clock.now.offset
+            let error = await Ping.get.result(with: service).error
+            #expect(clock.now.offset - start == .seconds(3))
+            guard case .refused(.waitTooLong(let wait, let limit))? = error?.kind else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect((wait, limit) == (.seconds(3), .seconds(2)))
+            #expect(await slow.error == nil)
+            #expect(transport.count == 2)
+        }
+    }
+}
