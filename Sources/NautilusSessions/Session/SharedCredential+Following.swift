@@ -15,14 +15,20 @@ extension SharedCredential {
                 await heedEndWhileUnsaved()
                 return
             }
+            // Another session object of this process may have ended the session, which the store need not show.
+            let isOver = known.record.map { record in state.withLock { $0.isOver(record.session) } } ?? false
             do throws(SessionError) {
                 let version = try await store.version()
-                guard !known.isKnown || version != known.version || !isPublished(known.record) else {
+                guard !known.isKnown || version != known.version || isOver || !isPublished(known.record) else {
                     return storeWorked()
                 }
                 let look = try await look(endingOf: known.record?.session)
                 if follow(look, from: known, since: epoch) { return storeWorked() }
             } catch {
+                if isOver {
+                    if follow(SharedStore.Snapshot(version: known.version), from: known, since: epoch) { return }
+                    continue
+                }
                 guard known.isKnown else { throw error }
                 // The caller has left, which says nothing about the store.
                 if error.kind == .cancelled { return }
@@ -37,7 +43,10 @@ extension SharedCredential {
     func look(endingOf session: UUID? = nil) async throws(SessionError) -> SharedStore<Credential>.Snapshot {
         var look = try await store.look(endingOf: session)
         guard let stored = look.stored else { return look }
-        let (isBehind, isOver, record) = state.withLock { ($0.isBehind(stored), $0.isOver(stored.session), $0.record) }
+        let (isBehind, isOver, record) = state.withLock { state in
+            let record = state.record.flatMap { state.isOver($0.session) ? nil : $0 }
+            return (state.isBehind(stored), state.isOver(stored.session), record)
+        }
         guard isBehind else { return look }
         if isOver { BackgroundTask.start { [store] in _ = try? await store.end(stored.session) } }
         look.stored = record

@@ -174,8 +174,9 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         if isChanging { return nil }
         // Unsaved changes are newer than the store.
         if known.unsaved != nil { return known.record?.session }
-        guard let version = store.promptVersion() else { return known.record?.session }
-        if known.isKnown, version == known.version { return known.record?.session }
+        let isOver = known.record.map { record in state.withLock { $0.isOver(record.session) } } ?? false
+        guard let version = store.promptVersion() else { return isOver ? nil : known.record?.session }
+        if known.isKnown, version == known.version, !isOver { return known.record?.session }
         return promptSession() ?? nil
     }
 

@@ -34,6 +34,26 @@ struct DroppedSessionTests {
         }
     }
 
+    @Test("a sign-out that could not be stored counts for the other sessions of the process at once")
+    func otherSession() async throws {
+        try await TokenWorld.run { world in
+            let store = FullStore(world.store)
+            let session = world.process(store: store)
+            try await session.signIn(world.server.signIn("anna", at: world.date))
+            let other = world.process(store: store)
+            #expect(await world.call(other).token == "anna-1")
+            store.isFull.withLock { $0 = true }
+            try? await session.signOut()
+            #expect(other.id == nil)
+            #expect(await world.call(other).token == nil)
+
+            // Whoever signs in next is followed as ever.
+            store.isFull.withLock { $0 = false }
+            try await session.signIn(world.server.signIn("bert", at: world.date))
+            #expect(await world.call(other).token == "bert-1")
+        }
+    }
+
     /// A session whose user has signed out while the store took nothing, which it still does not.
     private static func signedOut(in world: TokenWorld, over store: FullStore) async throws -> Session<ApiToken> {
         let session = world.process(store: store)
