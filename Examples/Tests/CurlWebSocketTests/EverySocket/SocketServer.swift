@@ -26,11 +26,13 @@ final class SocketServer: Sendable {
         let journal = Journal(script: script)
         let server = HTTPServer(
             address: try sockaddr_in.inet(ip4: "127.0.0.1", port: 0),
+            // Longer than any barrier holds a request on a busy machine: what is over time is answered by a 500.
+            timeout: 600,
             logger: .disabled,
             handler: journal
         )
         let run = Task { try await server.run() }
-        try await server.waitUntilListening()
+        try await server.waitUntilListening(timeout: 60)
         guard case .ip4(_, let port)? = await server.listeningAddress else { throw SocketError.unsupportedAddress }
         let result: Result<Void, any Error>
         do {
