@@ -8,7 +8,8 @@ import Nautilus
 /// a credential is never taken for one that is the same for all users. Any field that may hold a secret counts as a
 /// credential: `Authorization`, `Cookie`, `X-Api-Key`.
 public enum CacheAccounts: Sendable {
-    /// Shares only answers to requests without any credential; all other requests bypass the cache.
+    /// Shares only answers to requests without any credential; all other requests bypass the cache, among them those on
+    /// which a session is to put one (`AttemptContext/willStamp(_:)`).
     case anonymousOnly
     /// Shares answers to requests with a credential within one account, and with no other account.
     ///
@@ -32,12 +33,17 @@ public enum CacheAccounts: Sendable {
         facts.note(CallAccount(account(request)) { account(request) }, by: owner)
     }
 
-    /// The account of a call; nil for a call that `owner` has not noted, because it began when the service did not have
+    /// The account that the answer to a request belongs to; nil when that is not known: its call will carry a
+    /// credential of no named account, or `owner` has not noted it, because it began when the service did not have
     /// `owner`.
-    func account(of context: AttemptContext, notedBy owner: any AnyObject & Sendable) -> CallAccount? {
+    func account(
+        of request: HttpRequest,
+        _ context: AttemptContext,
+        notedBy owner: any AnyObject & Sendable
+    ) -> CallAccount? {
         if context.facts.isSignedOut { return CallAccount(nil) { nil } }
         return switch self {
-        case .anonymousOnly: CallAccount(nil) { nil }
+        case .anonymousOnly: context.willStamp(request) ? nil : CallAccount(nil) { nil }
         case .separate: (context.facts.fact(notedBy: owner) as? CallAccount).flatMap { $0.isNamed ? $0 : nil }
         }
     }

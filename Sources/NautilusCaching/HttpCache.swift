@@ -113,7 +113,7 @@ public final class HttpCache: HttpInterceptor {
         guard !context.isForCredential else { return try await next(request) }
         // A streamed body is never available as a whole.
         guard StoringRules.concerns(request), !context.streamsResponse else { return try await next(request) }
-        let account = accounts.account(of: context, notedBy: self)
+        let account = accounts.account(of: request, context, notedBy: self)
         if let revalidation = CacheRevalidation.current(for: target, in: self) {
             // The account has changed since, and this call may not ask for the new account's answers.
             guard let account, account.isCurrent, account.partition == revalidation.partition else {

@@ -86,7 +86,7 @@ public final class RequestCoalescing: HttpInterceptor {
             !context.isForCredential, let target = CacheTarget(request)
         else { return try await next(request) }
         // A call that began for another account belongs to no exchange of this account.
-        guard let account = accounts.account(of: context, notedBy: self), account.isCurrent else {
+        guard let account = accounts.account(of: request, context, notedBy: self), account.isCurrent else {
             return try await next(request)
         }
         let partition = account.partition

@@ -17,6 +17,8 @@ package protocol StoreInFront: CredentialStore {
 extension StoreInFront {
     package func pass(_ operation: StoreOperation) async throws {}
 
+    package var showsLatest: Bool { base.showsLatest }
+
     package func load(_ key: CredentialKey) async throws -> StoredCredential? {
         try await pass(.load)
         return try await base.load(key)

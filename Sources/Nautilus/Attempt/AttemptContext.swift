@@ -217,6 +217,15 @@ extension AttemptContext {
         request.isStamped ? fixed.value.sequence?.endOfSession : nil
     }
 
+    /// Whether the call's retrier is to put a user's credential on a request, once the interceptors are through: the
+    /// call goes on in a session, and the request goes to the service's origin. False in a context that a test has made,
+    /// and for a retrier that stamps without a ``CredentialLease``.
+    ///
+    /// For an interceptor that keeps the answers to users apart from those to guests.
+    public func willStamp(_ request: HttpRequest) -> Bool {
+        request.origin == serviceOrigin && fixed.value.sequence?.hasSession ?? false
+    }
+
     /// Does a part of the attempt that waits, and cancels it as soon as the session in which the call began is over.
     /// For retriers and interceptors that wait for something other than a credential.
     ///

@@ -103,7 +103,7 @@ public struct CallSequence: Sendable {
                 defer { state.leases[number, default: 0] += 1 }
                 return state.leases[number, default: 0]
             }
-            return Place(sequence: sequence, index: index)
+            return Place(sequence: sequence, index: index, isOfFirstCall: number == 1)
         }
     }
 
@@ -111,16 +111,18 @@ public struct CallSequence: Sendable {
     struct Place: Sendable {
         fileprivate let sequence: CallSequence
         fileprivate let index: Int
+        fileprivate let isOfFirstCall: Bool
 
         /// The session of the first call's lease at this place; for the first call itself, this is `beginning`.
         ///
-        /// - Returns: Nil when the first call had no such lease, or one of another type: then its session is unknown.
+        /// - Returns: Nil when the first call had no such lease, or one of another type: then the sequence did not begin
+        ///   as the user whose credential the lease shares.
         func session<Session>(orBeginning beginning: Owner<Session>) -> (Session, isFirst: Bool)? {
             sequence.state.withLock { state in
                 if index < state.owners.count {
                     return (state.owners[index].session as? Session).map { ($0, false) }
                 }
-                guard index == state.owners.count else { return nil }
+                guard isOfFirstCall else { return nil }
                 state.owners.append(beginning.erased)
                 return (beginning.session, true)
             }

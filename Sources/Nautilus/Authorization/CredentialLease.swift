@@ -33,6 +33,8 @@ public struct CredentialLease<Source: CredentialSource> {
     private var session: RefreshCoordinator<Source.Credential>.Session
     /// Whether the session is given by an earlier call, which this one continues.
     private var isFixed = false
+    /// Whether the call continues one that began without a session of this source.
+    private var continuesAnother = false
     /// Where the session is kept for the calls that continue this one; nil when this call continues another.
     private var place: CallSequence.Place?
     /// The grant that was stamped last.
@@ -50,14 +52,15 @@ public struct CredentialLease<Source: CredentialSource> {
     /// it for each call, and so when the call begins.
     ///
     /// The call for the next page of a list, or for the next connection of a stream, belongs to the session in which
-    /// the first of these calls began.
+    /// the first of these calls began. If that one had no such lease, it went out as nobody or as somebody else, and
+    /// ``stamp(_:context:with:)`` throws ``RefreshError/superseded``.
     public init(_ source: Source) {
         self.source = source
         isIdle = GuestCall.isBeingMade
         session = source.session
-        guard !isIdle, let place = CallSequence.nextPlace(),
-            let (first, isFirst) = place.session(orBeginning: source.owner(of: session))
-        else {
+        guard !isIdle, let place = CallSequence.nextPlace() else { return }
+        guard let (first, isFirst) = place.session(orBeginning: source.owner(of: session)) else {
+            (isFixed, continuesAnother) = (true, true)
             return
         }
         session = first
@@ -99,6 +102,7 @@ public struct CredentialLease<Source: CredentialSource> {
         with stamp: (Source.Credential, inout HttpRequest) throws -> Void
     ) async throws {
         guard stamps(request, context: context) else { return }
+        if continuesAnother { throw RefreshError.superseded }
         // Checked before the wait as well, so that the call does not wait for another user's refresh.
         if let end = source.end(of: session) { throw end }
         let grant = try await source.grant(continuing: latest, for: context.serviceOrigin)

@@ -7,23 +7,38 @@ struct SessionRecord<Credential: Codable & Sendable & Equatable>: Equatable, Sen
     var number: Int
     /// How often the credential has been renewed.
     var renewals = 0
-    let credential: Credential
+    var credential: Credential
     var unanswered = 0
     /// Whether the credential was already expired when its renewal brought it.
     var cameExpired = false
-    /// The credential's stored bytes; nil for a credential that this process obtained itself. A newer version of the
-    /// app may have stored fields that this one does not know, and they have to stay.
+    /// The credential's stored bytes; nil for a credential that cannot be encoded. A newer version of the app may have
+    /// stored fields that this one does not know, and they have to stay. And equal bytes are one credential, even if
+    /// each decoding makes another of them, as with a property that is not stored and begins with the present time.
     var content: Data?
 
     /// The same session with a renewed credential.
-    func replacing(_ fresh: Credential, cameExpired: Bool) -> SessionRecord {
+    func replacing(_ fresh: Encoded, cameExpired: Bool) -> SessionRecord {
         SessionRecord(
             session: session,
             number: number,
             renewals: renewals + 1,
-            credential: fresh,
-            cameExpired: cameExpired
+            credential: fresh.credential,
+            cameExpired: cameExpired,
+            content: fresh.content
         )
+    }
+
+    /// This record with the credential of `known`, if the stored bytes of both are the same.
+    func keepingCredential(of known: SessionRecord) -> SessionRecord {
+        guard session == known.session, let content, content == known.content else { return self }
+        var record = self
+        record.credential = known.credential
+        return record
+    }
+
+    /// Whether the credential of a stored record is this one.
+    func hasCredential(of stored: StoredCredential) -> Bool {
+        content == stored.content || (try? stored.credential()) == credential
     }
 }
 
@@ -41,12 +56,25 @@ extension SessionRecord {
         )
     }
 
-    /// The credential as other processes will read it; unchanged when it cannot be stored.
-    ///
-    /// The session uses this form in memory, too: otherwise a date that is stored in whole seconds would look like
-    /// another process's renewal.
-    static func asStored(_ credential: Credential) -> Credential {
-        (try? StoredCredential(session: UUID.random(), credential: credential).credential()) ?? credential
+    /// A credential with its stored bytes.
+    struct Encoded {
+        let credential: Credential
+        /// Nil when the credential cannot be stored.
+        let content: Data?
+
+        /// The credential as other processes will read it; unchanged when it cannot be stored.
+        ///
+        /// The session uses this form in memory, too: otherwise a date that is stored in whole seconds would look like
+        /// another process's renewal.
+        init(_ credential: Credential) {
+            if let stored = try? StoredCredential(session: UUID.random(), credential: credential),
+                let read: Credential = try? stored.credential()
+            {
+                (self.credential, content) = (read, stored.content)
+            } else {
+                (self.credential, content) = (credential, nil)
+            }
+        }
     }
 
     /// The record to store.

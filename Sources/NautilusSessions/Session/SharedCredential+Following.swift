@@ -42,14 +42,17 @@ extension SharedCredential {
     /// who has signed out here is signed out there once more.
     func look(endingOf session: UUID? = nil) async throws(SessionError) -> SharedStore<Credential>.Snapshot {
         var look = try await store.look(endingOf: session)
-        guard let stored = look.stored else { return look }
-        let (isBehind, isOver, record) = state.withLock { state in
+        guard let decoded = look.stored else { return look }
+        let (stored, isBehind, isOver, record) = state.withLock { state in
             let record = state.record.flatMap { state.isOver($0.session) ? nil : $0 }
-            return (state.isBehind(stored), state.isOver(stored.session), record)
+            // Decoding the same bytes again must not look like a renewal.
+            let stored = state.record.map(decoded.keepingCredential(of:)) ?? decoded
+            return (stored, state.isBehind(stored), state.isOver(stored.session), record)
         }
+        look.stored = stored
         guard isBehind else { return look }
         if isOver { BackgroundTask.start { [store] in _ = try? await store.end(stored.session) } }
-        look.stored = record
+        (look.stored, look.isBehind) = (record, true)
         return look
     }
 
@@ -90,7 +93,7 @@ extension SharedCredential {
                 return nil
             }
             // The store still has the record that this renewal started from.
-            if look.stored == record {
+            if look.isBehind, look.stored == record {
                 state.withLock { state in
                     if Baseline(state) == known { (state.version, state.hasLostLock) = (look.version, false) }
                 }
@@ -158,7 +161,6 @@ extension SharedCredential {
                 // If the record cannot be decoded, the next look says so.
                 (state.isKnown, state.record, state.version) = (!look.isOfAnother, look.stored, look.version)
                 state.lastNumber = max(state.lastNumber, look.stored?.number ?? 0)
-                if look.isOfAnother { state.lastSession = nil }
                 (state.unsaved, state.overruled, state.hasLostLock) = (nil, [], false)
                 state.isChanging = false
                 return true

@@ -59,8 +59,8 @@ extension SharedCredential {
     }
 
     private func renewed(_ base: Record) async throws -> Record {
-        let fresh = Record.asStored(try await rules.renew(base.credential))
-        return base.replacing(fresh, cameExpired: rules.lifetime(fresh).map { $0 <= .zero } ?? false)
+        let fresh = Record.Encoded(try await rules.renew(base.credential))
+        return base.replacing(fresh, cameExpired: rules.lifetime(fresh.credential).map { $0 <= .zero } ?? false)
     }
 
     /// Whether the same refresh sends a credential again after a lost answer, within a server's grace period.

@@ -47,10 +47,13 @@ extension SharedCredential {
     /// user's, and revoking one credential could end everything that user has ever granted.
     func revokeUnlessReplaced(_ credential: Credential) {
         BackgroundTask.start { [weak self, store] in
-            // Meanwhile, a sign-in that waits for the lock held here is stored.
+            // Meanwhile, a sign-in that waits for the lock held here takes it, and keeps it until it is stored.
             try? await store.clock.sleep(for: .seconds(2))
-            // A store that cannot be read may have another session.
-            guard let glance = try? await store.glance(), glance.stored == nil else { return }
+            // Whose store is that slow, or cannot be read, may have another session.
+            guard let lock = await store.lockInTime() else { return }
+            let glance = try? await store.glance()
+            store.unlock(lock)
+            guard let glance, glance.stored == nil else { return }
             _ = await self?.revoke(credential)
         }
     }

@@ -18,6 +18,7 @@ extension SharedCredential {
             case .expiry(let record): try await expire(record, under: lock)
             }
         } catch {
+            settle()
             storeFailed(error)
             // A sign-out has nothing left to do about a record that is left alone.
             if state.withLock({ $0.unsaved != nil }) { tryAgain() }
@@ -46,6 +47,7 @@ extension SharedCredential {
                 glance.map { ($0.stored?.session == record.session, $0.version) } ?? (true, .unseen)
             // If another process has ended the session meanwhile, the next call looks at the store again.
             (state.record, state.version, state.isKnown) = (record, version, isStored)
+            state.lastNumber = max(state.lastNumber, record.number)
             switch state.unsaved {
             case .signIn, .renewal: (state.unsaved, state.overruled, state.hasLostLock) = (nil, [], false)
             case .signOut, .expiry, nil: break
@@ -59,7 +61,7 @@ extension SharedCredential {
     private func noteStored(_ record: Record) {
         state.withLock { state in
             guard case .signIn(let unsaved) = state.unsaved, unsaved.session == record.session else { return }
-            state.isNumbered = true
+            (state.numbering, state.lastNumber) = (.final, max(state.lastNumber, record.number))
             // A credential that was renewed meanwhile still has to be saved.
             guard unsaved.credential == record.credential else { return }
             (state.unsaved, state.overruled, state.version) = (nil, [], .unseen)
@@ -70,7 +72,7 @@ extension SharedCredential {
     /// instead.
     func saveSignIn(_ session: UUID, under lock: any CredentialLock) async throws(SessionError) {
         let glance = try? await store.glance()
-        if let glance { number(session, after: glance.stored) }
+        if let glance { number(session, after: glance.stored, finally: true) }
         let (epoch, known) = present()
         // If somebody has signed in or out here meanwhile, that is written next.
         guard case .signIn(let record) = known.unsaved, record.session == session else { return }
@@ -115,14 +117,11 @@ extension SharedCredential {
     func expire(_ tried: Record, under lock: any CredentialLock) async throws(SessionError) {
         let stored = try await store.glance().stored
         // A record that cannot be decoded is a different one, renewed by another version of the app.
-        if let stored, isCredential(of: tried, in: stored) || isOverruled(stored.session) {
+        let isTried = stored.map { $0.session == tried.session && tried.hasCredential(of: $0) } ?? false
+        if let stored, isTried || isOverruled(stored.session) {
             try await store.expire(tried, under: lock)
         }
         noteStored(.expiry(tried), isKnown: false)
-    }
-
-    private func isCredential(of record: Record, in stored: StoredCredential) -> Bool {
-        stored.session == record.session && (try? stored.credential()) == record.credential
     }
 
     /// Removes a session from the store with the lock held, unless something else has taken its place.
@@ -131,15 +130,16 @@ extension SharedCredential {
     /// - Throws: ``SessionError``. If the record is to be left alone, nothing is left to do, since such a record never
     ///   changes by itself.
     func remove(_ session: UUID?, under lock: any CredentialLock) async throws(SessionError) {
-        let isRemovable: Bool
+        let target: RemovalTarget
         do throws(SessionError) {
-            isRemovable = try await self.isRemovable(session)
+            target = try await removalTarget(session)
         } catch {
             if error.isLeftAlone { noteStored(.signOut(session: session), isKnown: false) }
             throw error
         }
-        if isRemovable { try await store.delete(under: lock) }
-        noteStored(.signOut(session: session), isKnown: isRemovable)
+        if session == nil, case .found(let stored) = target { noteEnd(of: stored) }
+        if target != .another { try await store.delete(under: lock) }
+        noteStored(.signOut(session: session), isKnown: target != .another)
     }
 
     /// Removes the record of an ended session whose process did not get to the removal, if the lock is free. Otherwise,
@@ -169,20 +169,43 @@ extension SharedCredential {
         storeWorked()
     }
 
-    private func isRemovable(_ session: UUID?) async throws(SessionError) -> Bool {
+    /// What a sign-out finds in the store, with the lock held.
+    private enum RemovalTarget: Equatable {
+        /// Nothing that can be read: no record, one of an ended session, or a damaged one.
+        case nothing
+        /// The record of the session that is meant.
+        case found(StoredCredential)
+        /// The record of a session that is not meant.
+        case another
+    }
+
+    /// - Parameter session: The session that is meant; nil for whichever is stored.
+    private func removalTarget(_ session: UUID?) async throws(SessionError) -> RemovalTarget {
         do throws(SessionError) {
             // A store that shows nothing may still hold the record of an ended session.
-            guard let stored = try await store.glance().stored else { return true }
-            return session == nil || stored.session == session || isOverruled(stored.session)
+            guard let stored = try await store.glance().stored else { return .nothing }
+            let isMeant = session == nil || stored.session == session || isOverruled(stored.session)
+            return isMeant ? .found(stored) : .another
         } catch {
             switch error.kind {
             // A damaged record does not show a session any more.
-            case .store(.damaged): return true
-            // Another process has replaced this session. If the session to remove is not known, any session is meant.
-            case .store(.sealedOtherwise): return session == nil
+            case .store(.damaged): return .nothing
+            // If the session to remove is not known, any session is meant, even one that cannot be read.
+            case .store where session == nil && !error.isLeftAlone: return .nothing
+            // Another process has replaced this session.
+            case .store(.sealedOtherwise): return .another
             default: throw error
             }
         }
+    }
+
+    /// Ends a session of which this process hears only when it removes its record.
+    private func noteEnd(of stored: StoredCredential) {
+        let isNews = state.withLock { state in
+            defer { state.noteEnd(of: stored.session) }
+            return !state.isOver(stored.session)
+        }
+        if isNews, let credential = try? stored.credential(as: Credential.self) { revokeInBackground(credential) }
     }
 
     private func isOverruled(_ session: UUID) -> Bool { state.withLock { $0.overruled.contains(session) } }

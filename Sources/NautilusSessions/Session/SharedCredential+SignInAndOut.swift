@@ -19,7 +19,9 @@ extension SharedCredential {
         revokingReplaced revokesReplaced: Bool,
         begunAs number: Int? = nil
     ) async throws(SessionError) {
-        let (session, credential) = (UUID.random(), Record.asStored(credential))
+        let session = UUID.random()
+        let encoded = Record.Encoded(credential)
+        let credential = encoded.credential
         if number != nil, Task.isCancelled {
             forget(credential, revokingReplaced: revokesReplaced)
             throw SessionError(.cancelled)
@@ -46,11 +48,16 @@ extension SharedCredential {
             case .expiry(let record): state.overruled.insert(record.session)
             case .signIn, .renewal, .signOut(nil), nil: break
             }
-            state.lastNumber += 1
-            let record = Record(session: session, number: state.lastNumber, credential: credential)
+            // After the sessions that are, or were, stored: sign-ins that no other process can know of do not count.
+            let record = Record(
+                session: session,
+                number: state.lastNumber + 1,
+                credential: credential,
+                content: encoded.content
+            )
             // First of all, overrule the store, so that nothing in it is adopted any more.
             (state.record, state.unsaved, state.isKnown) = (record, .signIn(record), true)
-            state.isNumbered = false
+            (state.numbering, state.found) = (.none, nil)
             return (replaced, isStored)
         } following: { coordinator, change in
             if change != nil { coordinator.signIn(credential) }
@@ -89,7 +96,10 @@ extension SharedCredential {
             ended = try? await store.end(replaced)
         }
         let glance = try? await store.glance()
-        if glance != nil || ended != nil { number(session, after: glance?.stored ?? ended) }
+        if glance != nil || ended != nil {
+            // A session that was just ended in the store was not shown by a copy that is behind.
+            number(session, after: glance?.stored ?? ended, finally: store.showsLatest || ended != nil)
+        }
         guard let stored = glance?.stored, stored.session != session else { return ended }
         // The store may already have the session of a later sign-in of this process.
         guard state.withLock({ $0.record?.session == session }) else { return stored }
@@ -98,16 +108,30 @@ extension SharedCredential {
     }
 
     /// Numbers a sign-in after the session that it replaces: the one found stored when the store could first be read.
-    func number(_ session: UUID, after stored: StoredCredential?) {
+    /// What is found there later has been stored since, unless this process has overruled it.
+    ///
+    /// - Parameter isFinal: Whether the look is known to show what was stored last.
+    func number(_ session: UUID, after stored: StoredCredential?, finally isFinal: Bool) {
         state.withLock { state in
-            guard !state.isNumbered, let record = state.record, record.session == session else { return }
-            state.isNumbered = true
+            guard case .signIn(var record) = state.unsaved, record.session == session, stored?.session != session,
+                state.numbering != .final || stored.map({ state.overruled.contains($0.session) }) ?? false
+            else { return }
+            if state.numbering != .final { state.numbering = isFinal ? .final : .byLook }
             if let stored { state.overruled.insert(stored.session) }
             state.noteEnd(of: stored?.session)
-            state.lastNumber = max(state.lastNumber, (stored?.number ?? 0) + 1)
-            var numbered = record
-            numbered.number = state.lastNumber
-            (state.record, state.unsaved) = (numbered, .signIn(numbered))
+            state.lastNumber = max(state.lastNumber, stored?.number ?? 0)
+            record.number = max(record.number, state.lastNumber + 1)
+            (state.record, state.unsaved) = (record, .signIn(record))
+        }
+    }
+
+    /// Goes by the looks that there were, now that the lock was not to be had: another process may store a session
+    /// before it is, which is not meant.
+    func settle() {
+        state.withLock { state in
+            if state.numbering == .byLook { state.numbering = .final }
+            if let found = state.found { state.settleSignOut(by: found) }
+            state.found = nil
         }
     }
 
@@ -132,14 +156,14 @@ extension SharedCredential {
             if ended == nil, let last = state.lastSession { ended = last }
             // A sign-in that has not looked at the store yet replaces whatever is there.
             state.noteEnd(of: ended)
-            if let session = ended, case .signIn = state.unsaved, !state.isNumbered {
+            if let session = ended, case .signIn = state.unsaved, state.numbering != .final {
                 state.overruled.insert(session)
                 ended = nil
             }
             // While it is not known yet who is stored, the sign-out is meant for that session, whichever it is. If
             // nobody was signed in, it is meant for nobody.
             let isForNobody = ended == nil && state.record == nil && state.unsaved == nil && state.isKnown
-            state.record = nil
+            (state.record, state.found) = (nil, nil)
             if !isForNobody { (state.unsaved, state.isKnown) = (.signOut(session: ended), true) }
             return Ending(record: record, isNewer: isNewer)
         } following: { coordinator, _ in
@@ -186,13 +210,10 @@ extension SharedCredential {
                 // Somebody has signed in here meanwhile, and may be the user who is stored.
                 case .signIn, .renewal, .expiry, nil: return false
                 }
-                if let session = glance.stored?.session {
-                    state.unsaved = .signOut(session: session)
-                    state.noteEnd(of: session)
-                    noteRevocation(of: session, in: &state)
-                } else if glance.version == nil, areEnded {
-                    (state.unsaved, state.version) = (nil, nil)
-                }
+                let found = Found(session: glance.stored?.session, isEmpty: glance.version == nil && areEnded)
+                state.noteEnd(of: found.session)
+                noteRevocation(of: found.session, in: &state)
+                if store.showsLatest { state.settleSignOut(by: found) } else { state.found = found }
                 return true
             }
             guard isMeant, let session = glance.stored?.session else { return nil }
@@ -219,6 +240,18 @@ extension SharedCredential {
             if let coordinator { follow(coordinator, value) }
             state.withLock { $0.isChanging = false }
             return value
+        }
+    }
+}
+
+extension SharedCredential.State {
+    /// Narrows a sign-out of whichever session is stored to the one that a look has found.
+    fileprivate mutating func settleSignOut(by found: SharedCredential.Found) {
+        guard unsaved == .signOut(session: nil) else { return }
+        if let session = found.session {
+            unsaved = .signOut(session: session)
+        } else if found.isEmpty {
+            (unsaved, version) = (nil, nil)
         }
     }
 }

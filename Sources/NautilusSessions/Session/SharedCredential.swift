@@ -32,6 +32,17 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         case expiry(Record)
     }
 
+    /// Whether the last sign-in is numbered after the session that it replaces; the store has to be read for that.
+    enum Numbering { case none, byLook, final }
+
+    /// What a look at the store has shown.
+    struct Found: Sendable {
+        /// The session that was stored; nil when none was shown.
+        let session: UUID?
+        /// Whether nothing at all was stored.
+        let isEmpty: Bool
+    }
+
     struct State {
         weak var coordinator: Coordinator?
         /// Whether the content of the store is known, or is overruled.
@@ -50,8 +61,7 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
                 ended.append(before)
             }
         }
-        /// The last session that this process went by, for a sign-out that comes after its end. Nil when there was
-        /// none, or when the session that has taken its place cannot be decoded here.
+        /// The last session that this process went by, for a sign-out that comes after its end; nil when there was none.
         var lastSession: UUID?
         /// The failure that ended the last session here; nil when none did, or only another process knows it.
         var failure: TerminalRefreshFailure?
@@ -74,11 +84,11 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         var over: [UUID: Int] = [:]
         /// The sessions that have ended in this process, whichever object ended them.
         let endedHere = EndedSessions.ofProcess
-        /// The largest session number that this process has heard of.
+        /// The largest number of a stored session that this process has heard of.
         var lastNumber = 0
-        /// Whether the last sign-in is already numbered after the session that was stored then; the store has to be
-        /// read for that.
-        var isNumbered = false
+        var numbering = Numbering.none
+        /// What a look without the lock has found, while it is not known whom a sign-out ends; nil when there was none.
+        var found: Found?
         /// The sessions whose credential the server has been asked to forget, as long as a refresh runs that may be of
         /// one of them.
         var revokedSessions: Set<UUID> = []
@@ -283,7 +293,8 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
 /// A lock that its holding thread may take again: the coordinator calls its observer while the lock is held, and an
 /// observer may sign out.
 struct ReentrantLock: Sendable {
-    private let lock = Locked(())
+    // Not of type Void: values without a size share an address, which the thread sanitizer takes for a race.
+    private let lock = Locked(false)
     private let holder = Locked<ObjectIdentifier?>(nil)
 
     /// Runs `work` while no other thread has the turn.

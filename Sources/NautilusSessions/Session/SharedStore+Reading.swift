@@ -50,6 +50,9 @@ extension SharedStore {
         /// Whether another session is stored whose credential cannot be decoded here; then ``stored`` is nil.
         var isOfAnother = false
 
+        /// Whether the store shows what it had before; then ``stored`` is what is known here.
+        var isBehind = false
+
         /// Whether nobody is signed in, because somebody has signed out or nobody ever signed in.
         var isSignOut: Bool { stored == nil && !hasExpired && !isOfAnother }
     }

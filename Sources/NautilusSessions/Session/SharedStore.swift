@@ -28,6 +28,9 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
     /// The longest wait for one operation of the store: as long as for its lock, and long enough for a disk.
     var limit: Duration { max(sharing.lockWait, .seconds(10)) }
 
+    /// Whether a look without the lock shows what was stored last.
+    var showsLatest: Bool { store.showsLatest }
+
     /// Saves a record, with the lock held.
     ///
     /// - Parameters:
@@ -110,6 +113,12 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
             try await sleep(for: min(left, pauses.delay(beforeRetry: turn, previous: .zero, random: random)))
         }
         throw SessionError(.lockTimeout(sharing.lockWait))
+    }
+
+    /// The lock; nil when it does not come in time.
+    func lockInTime() async -> (any CredentialLock)? {
+        guard case .locked(let lock)? = try? await lock(orKept: { nil }, unless: { nil as Void? }) else { return nil }
+        return lock
     }
 
     /// The lock, if it is free now.

@@ -29,6 +29,11 @@ import Nautilus
 /// A foreign record, or one of a newer format, is left alone: neither saved over nor deleted. A damaged one is
 /// replaced.
 public protocol CredentialStore: Sendable {
+    /// Whether every read shows what was stored last, by whichever process, so that a look without the lock tells who
+    /// is signed in. Default: false, as for a database with replicas. Then a process that does not know yet who is
+    /// stored finds out with the lock held whom its sign-out ends and whom its sign-in replaces.
+    var showsLatest: Bool { get }
+
     /// Loads the stored record; nil when there is none. A record that ``StoredCredential/hasExpired`` holds no usable
     /// credential: it says that the server has ended the session.
     ///
@@ -80,6 +85,9 @@ public protocol CredentialStore: Sendable {
 }
 
 extension CredentialStore {
+    /// False.
+    public var showsLatest: Bool { false }
+
     /// False.
     public func isEnded(_ session: UUID, for key: CredentialKey) async throws -> Bool { false }
 }

@@ -34,6 +34,9 @@ public struct EncryptedStore<Base: CredentialStore>: CredentialStore {
         self.readsPlain = readsPlain
     }
 
+    /// Whether the base's reads do.
+    public var showsLatest: Bool { base.showsLatest }
+
     /// Loads the stored record, decrypted; nil when there is none.
     ///
     /// - Throws: ``CredentialStoreError/sealedOtherwise(issuer:session:)``; the base's errors.

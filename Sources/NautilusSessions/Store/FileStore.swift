@@ -32,8 +32,12 @@ public final class FileStore: CredentialStore {
     ///   belong to this user, and to be closed to all others.
     public init(folder: URL) {
         self.folder = StoreFolder(folder)
-        locks = LockFolder(self.folder)
+        // A sign-out takes the lock even where nothing may be saved any more.
+        locks = LockFolder(self.folder, requiringPrivacy: false)
     }
+
+    /// True.
+    public var showsLatest: Bool { true }
 
     /// Loads the stored record; nil when there is none.
     ///
@@ -85,7 +89,8 @@ public final class FileStore: CredentialStore {
     ) async throws(CredentialStoreError) -> StoredCredential? {
         let (folder, file) = (folder, folder.file(of: key))
         return try await ends.run { () throws(CredentialStoreError) in
-            try folder.create()
+            // Also in a folder that is open to others, which must not keep a user signed in.
+            try folder.create(requiringPrivacy: false)
             try file.noteEnd(of: session)
             try folder.synchronize()
             guard let content = try? file.read() else { return nil }
@@ -109,8 +114,9 @@ public final class FileStore: CredentialStore {
     public func delete(_ key: CredentialKey) async throws(CredentialStoreError) {
         let (folder, file) = (folder, folder.file(of: key))
         try await records.run { () throws(CredentialStoreError) in
-            guard try folder.exists() else { return }
-            if try Self.replaceable(file, of: key) != nil {
+            // Here as well: what others may read should go.
+            guard try folder.exists(requiringPrivacy: false) else { return }
+            if try Self.isRemovable(file, of: key) {
                 try file.remove()
                 try folder.synchronize()
             }
@@ -145,6 +151,15 @@ public final class FileStore: CredentialStore {
         let (folder, file) = (folder, folder.file(of: key))
         try await records.run { () throws(CredentialStoreError) in folder.removeLeftovers(of: file) }
         return lock
+    }
+
+    /// Whether a delete may remove the file: a credential of this key, damaged or not, or one that cannot be read.
+    private static func isRemovable(_ file: StoreFile, of key: CredentialKey) throws(CredentialStoreError) -> Bool {
+        do {
+            return try replaceable(file, of: key) != nil
+        } catch .notPermitted {
+            return try file.status()?.isRegularFile ?? false
+        }
     }
 
     /// The status of the file that a save or delete may replace: a credential of this key, damaged or not; nil when

@@ -33,6 +33,9 @@
             self.accessGroup = accessGroup
         }
 
+        /// True.
+        public var showsLatest: Bool { true }
+
         /// Loads the stored record; nil when there is none.
         ///
         /// - Throws: ``CredentialStoreError``.

@@ -14,6 +14,7 @@ import Nautilus
 public struct LockFolder: Sendable {
     private let folder: StoreFolder
     private let activity: ExpiringActivity?
+    private let requiresPrivacy: Bool
 
     /// Keeps locks in a separate folder.
     ///
@@ -22,8 +23,13 @@ public struct LockFolder: Sendable {
         self.init(StoreFolder(folder))
     }
 
-    init(_ folder: StoreFolder, within activity: ExpiringActivity? = .system) {
-        (self.folder, self.activity) = (folder, activity)
+    /// - Parameter requiresPrivacy: Whether a folder that is open to others is refused. Default: true.
+    init(
+        _ folder: StoreFolder,
+        within activity: ExpiringActivity? = .system,
+        requiringPrivacy requiresPrivacy: Bool = true
+    ) {
+        (self.folder, self.activity, self.requiresPrivacy) = (folder, activity, requiresPrivacy)
     }
 
     /// Takes the key's lock if it is free, and does not wait.
@@ -32,7 +38,7 @@ public struct LockFolder: Sendable {
     /// - Throws: ``CredentialStoreError``, when the folder is open to others, or is not writable and lacks the lock's
     ///   file.
     public func lock(_ key: CredentialKey) throws(CredentialStoreError) -> (any CredentialLock)? {
-        try folder.create()
+        try folder.create(requiringPrivacy: requiresPrivacy)
         let file = folder.file(of: key)
         return try at(file.lockPlace) { () throws(SystemFailure) in try lock(file.lockPath) }
     }

@@ -21,6 +21,9 @@ public final class MemoryStore: CredentialStore {
     /// Creates an empty store.
     public init() {}
 
+    /// True.
+    public var showsLatest: Bool { true }
+
     /// The stored record; nil when there is none.
     public func load(_ key: CredentialKey) -> StoredCredential? {
         state.withLock { $0.entries[key]?.stored }
@@ -47,7 +50,8 @@ public final class MemoryStore: CredentialStore {
     }
 
     /// Whether a session has been ended since the last delete of the key.
-    public func isEnded(_ session: UUID, for key: CredentialKey) -> Bool {
+    // Asynchronous, since asynchronous code would otherwise get the protocol's default.
+    public func isEnded(_ session: UUID, for key: CredentialKey) async -> Bool {
         state.withLock { $0.ended[key]?.contains(session) ?? false }
     }
 

@@ -30,19 +30,21 @@ final class StoreFolder: Sendable {
 
     /// Whether the folder exists.
     ///
+    /// - Parameter requiresPrivacy: Whether only this user may enter the folder. Default: true; false for what hides
+    ///   nothing and removes something.
     /// - Throws: ``CredentialStoreError/notPrivate(place:)`` when others may enter the folder.
-    func exists() throws(CredentialStoreError) -> Bool {
+    func exists(requiringPrivacy requiresPrivacy: Bool = true) throws(CredentialStoreError) -> Bool {
         let path = path
         let status = try at(place) { () throws(SystemFailure) in try FileStatus(of: path, followsLinks: true) }
         guard let status else { return false }
         guard status.isFolder else { throw .foreign(place: place) }
-        guard status.isPrivate else { throw .notPrivate(place: place) }
+        guard status.isPrivate || !requiresPrivacy else { throw .notPrivate(place: place) }
         return true
     }
 
     /// Creates the folder and its parents if they are missing.
-    func create() throws(CredentialStoreError) {
-        guard try !exists() else { return }
+    func create(requiringPrivacy requiresPrivacy: Bool = true) throws(CredentialStoreError) {
+        guard try !exists(requiringPrivacy: requiresPrivacy) else { return }
         let path = path
         try at(place) { () throws(SystemFailure) in
             // This user needs full access, whatever the umask takes away.

@@ -17,6 +17,7 @@ final class UnreliableStore: CredentialStore {
     }
 
     private let memory = MemoryStore()
+    let showsLatest = true
     private let state = Locked(State())
     private let clock: ManualClock
 

@@ -75,6 +75,19 @@ struct FileSignOutTests {
         for process in [session, other, process()] { #expect(try await process.grant().credential == "bert") }
     }
 
+    @Test("works where others may enter the folder, and where there is no room for a record", arguments: [true, false])
+    func openFolder(isKnown: Bool) async throws {
+        let session = process()
+        try await session.signIn("anna")
+        let leaving = isKnown ? session : process()
+        try folder.setMode(0o755)
+        try? await leaving.signOut()
+        #expect(await isSignedOut(leaving))
+        try folder.setMode(0o700)
+        #expect(await isSignedOut(process()))
+        #expect(await isSignedOut(session))
+    }
+
     @Test("counts where a newer version of the app has stored its own record since, which cannot be read here")
     func newerRecord() async throws {
         let session = process()

@@ -128,6 +128,32 @@ struct GuestTests {
         }
     }
 
+    @Test("nor by default, where no account is named", arguments: [true, false])
+    func unnamedAccounts(isCoalescing: Bool) async throws {
+        try await TokenWorld.run { world in
+            let session = try await world.signedIn()
+            world.server.transport.on(.get, "/prices") { request, _ in
+                let token = request.header["X-Api-Token"]
+                try await world.clock.sleep(for: .seconds(1))
+                return .reply(header: ["Cache-Control": "max-age=60"], text: token ?? "guest")
+            }
+            let layer: any HttpInterceptor =
+                isCoalescing ? RequestCoalescing() : HttpCache(wallClock: { world.date })
+            let service = world.api.with {
+                $0.interceptors = [layer]
+                $0.retrierFactory = session.retrierFactory
+            }
+            async let first = GetPrices().schedule(with: service.signedOut)
+            if !isCoalescing { _ = try await first }
+            try await world.sleep(.milliseconds(200))
+            async let user = GetPrices().schedule(with: service)
+            async let guest = GetPrices().schedule(with: service.signedOut)
+            let answers = try await [first, user, guest]
+            #expect(answers == ["guest", "anna-1", "guest"])
+            #expect(world.server.transport.count(of: .get, "/prices") == 2)
+        }
+    }
+
     @Test("nor an answer to the other that is under way", arguments: [true, false])
     func coalescedGuest(guestFirst: Bool) async throws {
         try await TokenWorld.run { world in

@@ -25,6 +25,7 @@ final class LaggingStore: StoreInFront {
     }
 
     let base: UnrulyStore
+    let showsLatest = false
     private let history: History
     private let random: SeededRandomSource
     private let lag: Duration

@@ -53,6 +53,24 @@ struct LateSignInTests {
         }
     }
 
+    @Test("is not taken for a sign-out by a renewal elsewhere, however long it takes: nothing is revoked")
+    func slowSave() async throws {
+        try await TokenWorld.run { world in
+            let there = try await world.signedIn("anna")
+            let here = world.process(store: SlowStore(world))
+            try await here.restore()
+            try await world.sleep(.seconds(3600))
+            let call = BackgroundTask.start { _ = await world.call(there) }
+            try await world.sleep(.milliseconds(50))
+            try await here.signIn(world.server.signIn("annas-other", at: world.date), revokingReplaced: false)
+            await call.value
+            try await world.sleep(.seconds(120))
+            #expect(world.server.renewals == ["anna-1"])
+            #expect(world.server.revoked == [])
+            #expect(await world.call(here).token == "annas-other-1")
+        }
+    }
+
     /// A store whose first load takes twenty seconds.
     private struct SlowFirstLook: StoreInFront {
         let isFirst = Locked(true)

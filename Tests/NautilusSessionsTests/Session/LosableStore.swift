@@ -12,6 +12,8 @@ final class LosableStore: CredentialStore {
 
     init(_ base: MemoryStore) { self.base = base }
 
+    var showsLatest: Bool { true }
+
     /// Takes away the locks that are held.
     func loseLocks() {
         let held = held.withLock { held in

@@ -165,6 +165,7 @@ private final class StaleStore: StoreInFront {
     }
 
     let base: MemoryStore
+    let showsLatest = false
     private let state = Locked(State(earlier: (nil, nil)))
 
     init(base: MemoryStore) { self.base = base }

@@ -101,7 +101,7 @@ struct SuccessionTests {
             let anna = try #require(known.record)
             // A renewal that has just ended could not be saved.
             let renewed = anna.replacing(
-                ApiToken(value: "anna-2", expires: anna.credential.expires),
+                SessionRecord.Encoded(ApiToken(value: "anna-2", expires: anna.credential.expires)),
                 cameExpired: false
             )
             meanwhile.withLock { $0 = { shared.keep(renewed) } }

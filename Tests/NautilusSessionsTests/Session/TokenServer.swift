@@ -29,6 +29,8 @@ final class TokenServer: Sendable {
     }
 
     private let books = Locked(Books())
+    /// Accepted for renewal, and for nothing else.
+    private let rejected = Locked<Set<String>>([])
     let transport: ScriptedTransport
 
     init(clock: any Clock<Duration>) {
@@ -47,7 +49,7 @@ final class TokenServer: Sendable {
             }
             .on(.get, "/notes") { [self] request, _ in
                 let token = request.header["X-Api-Token"] ?? ""
-                guard books.withLock({ $0.live.contains(token) }) else { return .status(401) }
+                guard accepts(token), !rejected.withLock({ $0.contains(token) }) else { return .status(401) }
                 return .reply(header: ["Cache-Control": "max-age=60"], text: token)
             }
             .on(.get, "/prices") { request, _ in .reply(text: request.header["X-Api-Token"] ?? "guest") }
@@ -57,6 +59,8 @@ final class TokenServer: Sendable {
     func failRevocation(with reply: ScriptedReply) { books.withLock { $0.revocationFaults.append(reply) } }
     func grantGrace() { books.withLock { $0.hasGrace = true } }
     func accepts(_ token: String) -> Bool { books.withLock { $0.live.contains(token) } }
+    /// From now on a call with this token is answered 401, though it can still be renewed.
+    func reject(_ token: String) { rejected.withLock { _ = $0.insert(token) } }
     func endSessions() { books.withLock { $0.live = [] } }
 
     /// The first token of a user, of an hour.

@@ -98,6 +98,9 @@ struct UndecodableRecordTests {
             #expect(session.id == nil)
             #expect(world.server.carried == ["anna-1"])
             #expect(world.store.load(world.key) == stored)
+            // Nor does a sign-out of the session that is over end the other one.
+            try await session.signOut()
+            #expect(world.store.load(world.key) == stored)
         }
     }
 }

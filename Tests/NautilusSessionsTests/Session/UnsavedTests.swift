@@ -50,6 +50,38 @@ struct UnsavedTests {
         }
     }
 
+    @Test("nor does it overrule a later one that another process has stored, though it is the second that was not saved")
+    func laterSignIn() async throws {
+        try await TokenWorld.run { world in
+            let store = PartlyBrokenStore(base: world.store)
+            let (here, there) = (world.process(store: store), world.process())
+            store.fail([.lock])
+            for user in ["anna", "bert"] {
+                await #expect(throws: SessionError.self) {
+                    try await here.signIn(world.server.signIn(user, at: world.date))
+                }
+            }
+            try await there.signIn(world.server.signIn("carl", at: world.date))
+            store.fail([])
+            try await world.sleep(.seconds(60))
+            #expect(await world.call(here).token == "carl-1")
+            #expect(await world.call(there).token == "carl-1")
+            #expect(await world.call(world.process()).token == "carl-1")
+        }
+    }
+
+    @Test("a user signs out whose record cannot be read, by a process that has just started")
+    func unreadable() async throws {
+        try await TokenWorld.run { world in
+            _ = try await world.signedIn("anna")
+            let store = PartlyBrokenStore(base: world.store)
+            store.fail([.load, .version])
+            try await world.process(store: store).signOut()
+            store.fail([])
+            #expect(try await world.process(store: store).restore() == false)
+        }
+    }
+
     @Test("a credential that could not be saved is renewed, also while the store cannot be read")
     func renewal() async throws {
         try await TokenWorld.run { world in

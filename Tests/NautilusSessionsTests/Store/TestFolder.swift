@@ -19,6 +19,11 @@ final class TestFolder: Sendable {
     /// Where a store is to be; not there yet.
     var store: URL { url.appendingPathComponent("store") }
 
+    /// Sets who may enter the store's folder.
+    func setMode(_ mode: Int) throws {
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: store.path)
+    }
+
     /// The names in the store's folder, sorted.
     func names() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: store.path).sorted()

@@ -137,6 +137,39 @@ struct SequenceSessionTests {
         }
     }
 
+    @Test("what a service began with no session, or with another one before it, does not go on as the user who comes")
+    func laterSession() async throws {
+        try await simulate { simulation in
+            let (alice, bob) = (World(simulation), World(simulation))
+            for before in [[], [alice]] as [[World]] {
+                let current = Locked(before)
+                let event = ScriptedReply.chunks(
+                    header: ["Content-Type": "text/event-stream"],
+                    [Data("id: a\ndata: 1\n\n".utf8)]
+                )
+                let script = ScriptedTransport(Self.firstPage, event, .reply(text: #"{"numbers": [2]}"#), event)
+                let service = AnyHttpService(
+                    apiUrl: "api.example.com",
+                    retrierFactory: AnyRetrierFactory {
+                        let users = current.withLock { $0 }.map { AuthorizationRetrier.factory($0.coordinator) }
+                        return ComposedRetrier((users + [BackoffRetrier.factory()]).map { $0.create(for: Ping.get) })
+                    },
+                    transport: script,
+                    clock: simulation.clock
+                )
+                var pages = CursorPages().pages(with: service).makeAsyncIterator()
+                var stream = Ping.get.events(with: service).makeAsyncIterator()
+                let (page, first) = (try await pages.next(), try await stream.next())
+                #expect(page?.body.numbers == [1] && first?.data == "1")
+                current.withLock { $0.append(bob) }
+                let pagesAreOver = await isSuperseded { try await pages.next() }
+                let streamIsOver = await isSuperseded { try await stream.next() }
+                #expect(pagesAreOver && streamIsOver)
+                #expect(script.count == 2)
+            }
+        }
+    }
+
     @Test("an event stream does not connect again as the next user")
     func events() async throws {
         try await simulate { simulation in

@@ -1,0 +1,99 @@
+import Foundation
+import Nautilus
+import NautilusSessions
+import NautilusTesting
+import TestSupport
+import Testing
+
+/// A store over copies shows a process that has just started what was stored before; who holds the lock is shown the
+/// latest.
+@Suite("A process that knows nothing yet, over a store that is behind")
+struct FirstLookTests {
+    /// What its process is shown: nothing, or the user before.
+    enum Shown: CaseIterable, Sendable { case nothing, userBefore }
+
+    /// A process that is shown something else than Anna, who is signed in.
+    private func process(
+        shown: Shown,
+        in world: TokenWorld
+    ) async throws -> (Session<ApiToken>, CopiedStore) {
+        if shown == .userBefore { _ = try await world.signedIn("zoe") }
+        let store = CopiedStore(world.store, behind: world.store.load(world.key))
+        _ = try await world.signedIn("anna")
+        return (world.process(store: store), store)
+    }
+
+    @Test("signs out who is signed in, here as well, and has the server forget the credential", arguments: Shown.allCases)
+    func signOut(shown: Shown) async throws {
+        try await TokenWorld.run { world in
+            let (session, _) = try await process(shown: shown, in: world)
+            try await session.signOut()
+            #expect(world.store.load(world.key) == nil)
+            #expect(try await world.process().restore() == false)
+            #expect(try await session.restore() == false)
+            try await world.sleep(.seconds(1))
+            #expect(world.server.revoked.contains("anna-1"))
+        }
+    }
+
+    @Test("signs in the next user in the place of the one who is signed in", arguments: Shown.allCases)
+    func signIn(shown: Shown) async throws {
+        try await TokenWorld.run { world in
+            let (session, _) = try await process(shown: shown, in: world)
+            try await session.signIn(world.server.signIn("bert", at: world.date))
+            #expect(await world.call(session).token == "bert-1")
+            #expect(await world.call(world.process()).token == "bert-1")
+        }
+    }
+
+    @Test(
+        "goes by what it was shown once it could not have the lock: who signs in since is not meant",
+        arguments: [true, false]
+    )
+    func withoutLock(isSignOut: Bool) async throws {
+        try await TokenWorld.run { world in
+            let store = CopiedStore(world.store, behind: nil)
+            let session = world.process(store: store)
+            store.isLockable.withLock { $0 = false }
+            await #expect(throws: SessionError.self) {
+                if isSignOut {
+                    try await session.signOut()
+                } else {
+                    try await session.signIn(world.server.signIn("bert", at: world.date))
+                }
+            }
+            let other = try await world.signedIn("carl")
+            store.isLockable.withLock { $0 = true }
+            try await world.sleep(.seconds(120))
+            #expect(await world.call(other).token == "carl-1")
+            #expect(await world.call(world.process()).token == "carl-1")
+        }
+    }
+}
+
+/// One process's view of a store over copies: behind, until the process has held the lock.
+private final class CopiedStore: StoreInFront {
+    let base: MemoryStore
+    let showsLatest = false
+    let isLockable = Locked(true)
+    private let behind: StoredCredential?
+    private let isBehind = Locked(true)
+
+    init(_ base: MemoryStore, behind: StoredCredential?) { (self.base, self.behind) = (base, behind) }
+
+    func load(_ key: CredentialKey) async throws -> StoredCredential? {
+        isBehind.withLock { $0 } ? behind : base.load(key)
+    }
+
+    func version(of key: CredentialKey) async throws -> CredentialVersion? {
+        guard isBehind.withLock({ $0 }) else { return base.version(of: key) }
+        return behind.map { CredentialVersion("behind \($0.session)") }
+    }
+
+    func lock(_ key: CredentialKey) async throws -> (any CredentialLock)? {
+        guard isLockable.withLock({ $0 }) else { throw CredentialStoreError.notPermitted(place: "lock") }
+        guard let lock = base.lock(key) else { return nil }
+        isBehind.withLock { $0 = false }
+        return lock
+    }
+}
