@@ -278,6 +278,10 @@ static void handle(struct nautilus_loop *loop, int descriptor, uint32_t events) 
     if (events & EPOLLIN) bits |= select_in;
     if (events & EPOLLOUT) bits |= select_out;
     if (events & (EPOLLERR | EPOLLHUP)) bits |= select_error;
+    // What has come since the events were taken is read before more is written: a server that refuses the rest of a body
+    // may be gone, and a write that fails would lose its answer.
+    char byte;
+    if (bits == select_out && recv(descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0) bits |= select_in;
     int running;
     nautilus_curl.multi_socket_action(loop->multi, descriptor, bits, &running);
 }

@@ -66,7 +66,7 @@ struct HappyEyeballsTests {
         } whileOpen: { server in
             try await SilentAddress.run("127.0.0.2", port: server.port) {
                 let configuration = CurlTransport.Configuration(
-                    connectTimeout: .seconds(4),
+                    connectTimeout: .seconds(8),
                     addresses: ["nautilus.invalid": ["127.0.0.2", "127.0.0.1"]]
                 )
                 let url = server.url(scheme: "http", host: "nautilus.invalid")

@@ -15,6 +15,9 @@ public struct CredentialOrigins: Sendable {
 
     /// Exactly these origins, wherever the credential comes from; also over plain `http`, where a URL says so.
     ///
+    /// Paths do not count: redirects within an origin keep the credential, so environments that are paths of one host
+    /// must not redirect to each other.
+    ///
     /// - Parameter urls: Base URLs, `"api.example.com"` or `"http://10.0.2.2:8080/v1"`; without a scheme they are
     ///   `https`. A malformed URL adds no origin.
     public static func only(_ urls: String...) -> CredentialOrigins {

@@ -15,7 +15,7 @@ struct DroppedSessionTests {
             store.isFull.withLock { $0 = false }
             try await world.sleep(.seconds(120))
 
-            let isSignedIn = try await world.process().restore()
+            let isSignedIn = try await world.nextLaunch().restore()
             #expect(!isSignedIn)
         }
     }

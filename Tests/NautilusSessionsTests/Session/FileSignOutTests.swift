@@ -32,6 +32,11 @@ struct FileSignOutTests {
         }
     }
 
+    /// A session of a process that knows nothing of what has happened in this one.
+    private func nextLaunch() -> Session<String> {
+        EndedSessions.$ofProcess.withValue(EndedSessions()) { process() }
+    }
+
     /// Tries again while another process has the lock, for as long as a removal takes.
     private func whenUnlocked(_ work: () async throws -> Void) async throws {
         while true {
@@ -64,7 +69,7 @@ struct FileSignOutTests {
         } else {
             try await session.signOut()
         }
-        for process in [session, other, process()] { #expect(await isSignedOut(process)) }
+        for process in [session, other, nextLaunch()] { #expect(await isSignedOut(process)) }
         lock?.unlock()
         // Each may be about to remove what is left, the one that was dropped as well.
         for process in [other, session] where trouble == .lockedElsewhere {
@@ -84,7 +89,7 @@ struct FileSignOutTests {
         try? await leaving.signOut()
         #expect(await isSignedOut(leaving))
         try folder.setMode(0o700)
-        #expect(await isSignedOut(process()))
+        #expect(await isSignedOut(nextLaunch()))
         #expect(await isSignedOut(session))
     }
 

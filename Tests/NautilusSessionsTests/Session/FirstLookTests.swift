@@ -29,7 +29,7 @@ struct FirstLookTests {
             let (session, _) = try await process(shown: shown, in: world)
             try await session.signOut()
             #expect(world.store.load(world.key) == nil)
-            #expect(try await world.process().restore() == false)
+            #expect(try await world.nextLaunch().restore() == false)
             #expect(try await session.restore() == false)
             try await world.sleep(.seconds(1))
             #expect(world.server.revoked.contains("anna-1"))

@@ -50,6 +50,11 @@ struct TokenWorld: SimulatedWorld {
         )
     }
 
+    /// A session of a process that has just started, and knows nothing of what has happened in this one.
+    func nextLaunch(store: (any CredentialStore)? = nil) -> Session<ApiToken> {
+        EndedSessions.$ofProcess.withValue(EndedSessions()) { process(store: store) }
+    }
+
     /// A process whose user is signed in.
     func signedIn(_ user: String = "anna", _ rules: SessionRules<ApiToken>? = nil) async throws -> Session<ApiToken> {
         let session = process(rules)

@@ -43,7 +43,7 @@ struct UnsavedTests {
                 try await session.signIn(world.server.signIn("bert", at: world.date))
             }
             #expect(await world.call(session).token == "bert-1")
-            #expect(await world.call(world.process()).token == nil)
+            #expect(await world.call(world.nextLaunch()).token == nil)
             store.fail([])
             try await world.sleep(.seconds(60))
             #expect(await world.call(world.process()).token == "bert-1")
@@ -78,7 +78,7 @@ struct UnsavedTests {
             store.fail([.load, .version])
             try await world.process(store: store).signOut()
             store.fail([])
-            #expect(try await world.process(store: store).restore() == false)
+            #expect(try await world.nextLaunch().restore() == false)
         }
     }
 
