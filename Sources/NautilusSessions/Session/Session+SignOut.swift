@@ -32,7 +32,8 @@ extension Session {
         try await finish(shared.beginSignOut())
     }
 
-    /// Ends the current session without waiting: the user is signed out here when this returns. What ``signOut()``
+    /// Ends the current session without waiting: the user is signed out here when this returns, and for the next launch
+    /// as well if the session is kept in a ``FileStore``, even if the process is killed right after. What ``signOut()``
     /// waits for goes on in the background, even if nobody waits for it.
     ///
     /// Suits a button, or any other place that cannot wait: a user who signs in afterwards stays signed in.

@@ -143,9 +143,10 @@ extension SharedCredential {
         fileprivate let isNewer: Bool
     }
 
-    /// Ends the session that goes on now, in this process; waits for nothing.
+    /// Ends the session that goes on now, in this process, and for the next launch where the store can note that at
+    /// once; waits for nothing.
     func beginSignOut() -> Ending {
-        change { state in
+        let ending = change { state in
             state.latest = state.begin()
             let record = state.record
             let isNewer = if case .renewal = state.unsaved { true } else { false }
@@ -169,6 +170,9 @@ extension SharedCredential {
         } following: { coordinator, _ in
             coordinator.signOut()
         }
+        // The app may be closed before the rest gets its turn.
+        if let session = ending.record?.session { store.promptEnd(session) }
+        return ending
     }
 
     /// Ends the session for the other processes, which needs no lock. All that is left to do is to remove its record

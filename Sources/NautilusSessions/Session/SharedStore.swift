@@ -83,6 +83,12 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
         return try result.withLock { $0 }?.get()
     }
 
+    /// Ends a session before this returns, if the store needs not wait for that; ``end(_:)`` has to follow.
+    func promptEnd(_ session: UUID) {
+        // If it fails, `end` says so.
+        try? (store as? any PromptStore)?.promptEnd(session, for: key)
+    }
+
     /// Deletes, with the lock held.
     func delete(under lock: any CredentialLock) async throws(SessionError) {
         try await write(under: lock) { [store, key] in try await store.delete(key) }

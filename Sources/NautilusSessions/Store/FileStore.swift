@@ -99,6 +99,12 @@ public final class FileStore: CredentialStore {
         }
     }
 
+    /// Notes the end of a session on the caller's thread, without waiting for the disk.
+    func promptEnd(_ session: UUID, for key: CredentialKey) throws(CredentialStoreError) {
+        guard try folder.exists(requiringPrivacy: false) else { return }
+        try folder.file(of: key).noteEnd(of: session, isDurable: false)
+    }
+
     /// Whether the file of ended sessions names the session.
     ///
     /// - Throws: ``CredentialStoreError``.

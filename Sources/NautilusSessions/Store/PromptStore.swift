@@ -10,6 +10,14 @@ protocol PromptStore: CredentialStore {
     /// The record, without waiting. It is read on the caller's thread when the version has changed: rarely, and from
     /// memory or the system's file cache.
     func promptLoad(_ key: CredentialKey) throws -> StoredCredential?
+
+    /// Notes that a session has ended, without waiting for a disk: the note outlives the process, though perhaps not a
+    /// power failure. Default: does nothing, for a store that does not outlive the process either.
+    func promptEnd(_ session: UUID, for key: CredentialKey) throws
+}
+
+extension PromptStore {
+    func promptEnd(_ session: UUID, for key: CredentialKey) {}
 }
 
 extension MemoryStore: PromptStore {
@@ -28,4 +36,6 @@ extension EncryptedStore: PromptStore where Base: PromptStore {
     func promptLoad(_ key: CredentialKey) throws -> StoredCredential? {
         try base.promptLoad(key).map { try opened($0, key) }
     }
+
+    func promptEnd(_ session: UUID, for key: CredentialKey) throws { try base.promptEnd(session, for: key) }
 }

@@ -132,8 +132,9 @@ extension StoreFile {
     /// Notes at the end of a file that a session has been ended. Nothing is replaced, so no lock is needed. A line that
     /// breaks off names no session, yet the next line is still found.
     ///
+    /// - Parameter isDurable: Whether the note survives a power failure once this returns. Default: true.
     /// - Throws: ``CredentialStoreError/foreign(place:)`` for anything but a regular file.
-    func noteEnd(of session: UUID) throws(CredentialStoreError) {
+    func noteEnd(of session: UUID, isDurable: Bool = true) throws(CredentialStoreError) {
         let path = endsPath
         try withEnds { () throws(SystemFailure) -> Void? in
             let file = try OpenFile(path, O_RDWR | O_CREAT | O_APPEND, mode: 0o600)
@@ -143,7 +144,7 @@ extension StoreFile {
             let content = try file.read(upTo: .max)
             // The same end may be noted again and again until the record is removed as well.
             if !Self.names(session, in: content) { try note(session, in: file) }
-            try file.synchronize()
+            if isDurable { try file.synchronize() }
             try file.finish()
         }
     }

@@ -80,6 +80,18 @@ struct FileSignOutTests {
         for process in [session, other, process()] { #expect(try await process.grant().credential == "bert") }
     }
 
+    @Test("counts for the next launch when it returns, before anything is waited for")
+    func atOnce() async throws {
+        let session = process()
+        try await session.signIn("anna")
+        let id = try #require(session.id)
+        let signOut = session.signOutNow()
+        let noted = try String(contentsOf: folder.file(".ended"), encoding: .utf8)
+        #expect(noted.contains(id.uuidString))
+        try await signOut.finish()
+        #expect(await isSignedOut(nextLaunch()))
+    }
+
     @Test("works where others may enter the folder, and where there is no room for a record", arguments: [true, false])
     func openFolder(isKnown: Bool) async throws {
         let session = process()
